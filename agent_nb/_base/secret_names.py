@@ -1,6 +1,7 @@
 """Names of secrets: variables, keys, fields, columns and headers that are called like one."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _KEYS = (
@@ -14,6 +15,7 @@ _SECRET_NAME = re.compile(
 )
 _HINTS = ("key", "secret", "token", "pass", "credential")
 """Every such name contains one of these. Tables can have millions of labels, and nearly none does."""
+_CHUNK = 1_000
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -30,3 +32,14 @@ def is_secret_name(name: Any) -> bool:
         return False
     parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", text)) if not part.isdigit()]
     return _SECRET_NAME.search("_".join(parts)) is not None
+
+
+def are_secret_names(names: Sequence[Any]) -> list[bool]:
+    """Which of these are names of secrets. Many names that are none are quick to check: tables have millions."""
+    found: list[bool] = []
+    for start in range(0, len(names), _CHUNK):
+        chunk = names[start : start + _CHUNK]
+        text = "\n".join(map(str, chunk)).lower()
+        is_near = any(hint in text for hint in _HINTS)
+        found += map(is_secret_name, chunk) if is_near else [False] * len(chunk)
+    return found

@@ -40,7 +40,8 @@ def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str
 def _origin(data: Data) -> str:
     if data.source:
         return f"Computed from {data.source.replace('`', '')}."
-    return "From the numbers you gave." if data.given else SAMPLE
+    rows = f": {data.rows} rows" if data.rows else ""
+    return f"From the numbers you gave{rows}." if data.given else SAMPLE
 
 
 def _period(brief: Brief, data: Data) -> str:

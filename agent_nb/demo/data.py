@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+from dataclasses import replace
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.numbers import Data
@@ -13,6 +14,8 @@ _READ = 20_000
 """Characters of a prompt that are searched for numbers."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NUMBER = re.compile(r"^[^\w\s-]?-?[\d][\d,_ ]*(?:\.\d+)?\s?[%€$£]?$")
+_TOTAL = re.compile(r"(?:DataFrame|Table|RecordBatch) with ([\d,]+) rows? and [\d,]+ columns?\n")
+"""The first line of a table that the notebook puts into a prompt."""
 _DTYPE = re.compile(
     r"^[^\w\n]*([A-Za-z_][\w ]{0,30}?)[^\w\n]+(?:\d+ non-null[^\w\n]+)?"
     r"(?:u?int|float|object|str|string|datetime|bool|category)\w*\b",
@@ -27,11 +30,12 @@ def read_data(brief: Brief) -> Data:
 def _table(prompt: str) -> Data | None:
     """The first table of numbers in the prompt: CSV, Markdown, or aligned with spaces."""
     lines = prompt[:_READ].splitlines()
+    heading = _TOTAL.search(prompt[:_READ])
     for split in (_commas, _pipes, _columns):
         rows = [cells for line in lines if len(cells := split(line)) > 1]
         for start, header in enumerate(rows):
             if (found := _numbers(header, rows[start + 1 : start + 1 + MAX_ROWS])) is not None:
-                return found
+                return replace(found, rows=f"{len(found.labels)} of {heading[1]}" if heading else "")
     return None
 
 

@@ -103,8 +103,7 @@ def find_frame(listed: str, prompt: str) -> Frame | None:
 
 def find_question(frame: Frame, described: str, prompt: str) -> Question | None:
     """What to compute; None if the table has no category or no number."""
-    _, _, facts = described.rpartition("\nFacts:\n")
-    columns = [Column(*found) for found in _FACTS.findall(facts)]
+    columns = [Column(*found) for found in _FACTS.findall(described)]
     category = _chosen([column for column in columns if column.is_category], prompt, _CATEGORIES)
     numbers = [column for column in columns if column.is_number]
     amounts = [column for column in numbers if not _LABELS.search(column.name)]

@@ -14,6 +14,9 @@ class Data:
     source: str = ""
     """Where they were computed from; empty if they came with the prompt or are a sample."""
 
+    rows: str = ""
+    """How many rows of the user's table these are: `24 of 120`; empty if that is not known."""
+
     @property
     def ranked(self) -> bool:
         """Whether the labels are categories, largest first. Others follow each other, as months do."""

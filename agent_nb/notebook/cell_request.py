@@ -62,11 +62,15 @@ class CassettePlan:
     is_searched: bool = False
     """Whether the other cassettes of the folder are tried, too: those of others may have other names."""
 
-    def candidates(self, prompt: str) -> "Iterator[CassettePlan]":
-        """This plan, and then those with other cassettes that were recorded for the prompt."""
+    def candidates(self, *prompts: str) -> "Iterator[CassettePlan]":
+        """This plan, and then those with other cassettes that were recorded for one of the prompts."""
         yield self
         own = locate(self.path, self.folder)
-        found = cassettes_for(prompt, own.parent) if self.is_searched else ()
+        found = (
+            [file for prompt in prompts for file in cassettes_for(prompt, own.parent)]
+            if self.is_searched
+            else ()
+        )
         names = [(Path(self.path).parent / file.name).as_posix() for file in found if file != own]
         for path in (*self.others, *names):
             yield replace(self, path=path)
@@ -126,12 +130,15 @@ class Request:
     variants: int
     cassette: CassettePlan
     make_agent: Callable[[Provider], Agent]
+    former_prompt: str = ""
+    """The prompt as earlier versions rendered it. A cassette that was recorded with it plays."""
 
     def replay(self, pace: float) -> list[Prepared]:
         """The runs that a cassette plays; none if there is no cassette of this request. Needs no key and no client."""
-        for plan in self.cassette.candidates(self.prompt):
+        for plan in self.cassette.candidates(*filter(None, dict.fromkeys((self.prompt, self.former_prompt)))):
             if provider := plan.provider(pace):
-                prepared = self.make_agent(provider).prepare_variants(self.prompt, **self.material)
+                prompt = self.former_prompt if provider.is_of(self.former_prompt) else self.prompt
+                prepared = self.make_agent(provider).prepare_variants(prompt, **self.material)
                 if plan.matches(prepared, self.variants):
                     return prepared
         return []

@@ -146,7 +146,7 @@ def test_variables_are_inserted_into_the_prompt(kernel):
     )
     prompt = kernel.value("asked.prompt")
     assert "A page about Lyon and (2, 1), not {{town}} {css: {a}}" in prompt
-    assert "DataFrame with 2 rows and 1 columns" in prompt
+    assert "DataFrame with 2 rows and 1 column" in prompt
     assert "town = {" in prompt
     kernel.run("%%agent asked\nA page about {{town}}")
     assert "abc12345" not in kernel.value("asked.prompt")

@@ -1,4 +1,4 @@
-"""The tool `describe_variable`: what `{{name}}` puts into a prompt, with facts about its columns."""
+"""The tool `describe_variable`: what `{{name}}` puts into a prompt."""
 
 import itertools
 import re
@@ -12,11 +12,10 @@ from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.images.convert import to_image
-from agent_nb.notebook.kernel_tools.columns import column_facts
-from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
 from agent_nb.notebook.kernel_tools.variables import size, type_name
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe
+from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.value_masking import Masked, is_secret
 from agent_nb.notebook.values.value_paths import lookup_masked
@@ -43,8 +42,8 @@ def describe_variable(shell: Any) -> Tool:
         spec=tool_spec(
             "describe_variable",
             "Describe a variable of the person's notebook: its value, and for a table its columns with types,"
-            " missing values, ranges and the first rows; for a figure or an image the image. Reads only."
-            " Secrets are masked.",
+            " missing values and ranges, and all rows or the first and last; for a figure or an image the image."
+            " Reads only. Secrets are masked.",
             {"name": {"type": "string", "description": 'Its name, such as `df`, or `config["paths"]`.'}},
             required=("name",),
         ),
@@ -78,7 +77,7 @@ def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
         )
         return ToolOutput(text=f"`{name}`: {heading}\n({reason})", summary=f"{heading} (not readable)")
     masked = f"Masked: {', '.join(described.masked)}." if described.masked else ""
-    parts = (f"`{name}`: {heading}", described.text, _part(lambda: column_facts(name, value)), masked)
+    parts = (f"`{name}`: {heading}", described.text, masked)
     images = to_output(list(described.images)) if described.images else ToolOutput(text="")
     return ToolOutput(
         text="\n".join(filter(None, parts)), summary=heading, images=images.images, outputs=images.outputs

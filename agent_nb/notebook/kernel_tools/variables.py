@@ -17,8 +17,8 @@ from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
 from agent_nb.notebook.user_variables import newest_variables
+from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.value_masking import Masks, is_secret
 from agent_nb.tools import Tool, ToolContext, ToolOutput

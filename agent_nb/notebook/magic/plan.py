@@ -143,6 +143,7 @@ class _Cell:
             variants=self.options.variants,
             cassette=self.cassette,
             make_agent=lambda provider: self._agent(provider, models),
+            former_prompt=self.prompt.formerly().text,
         )
 
     def _agent(self, provider: Provider, models: Sequence[str] = ()) -> Agent:
@@ -170,7 +171,10 @@ class _Cell:
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
         prepared = tuple(self.rules.prepare(each) for each in prepared)
-        notes = (*self.rules.notes(), note, *_notes(self.prompt, prepared[0].opening.shortened))
+        opening = prepared[0].opening
+        former = self.prompt.formerly()
+        prompt = former if opening.prompt == former.text else self.prompt
+        notes = (*self.rules.notes(), note, *_notes(prompt, opening.shortened))
         return Plan(
             name=self.options.name,
             prepared=prepared,
@@ -187,7 +191,7 @@ class _Cell:
         images = [hashlib.sha256(image.data).hexdigest() for image in self.prompt.images]
         # Left out if empty, so that a request without them has the key that it always had.
         extras = (others, request.stack, images, request.compact)
-        own = (self.prompt.text, first, base, request.instructions or "")
+        own = (request.opening.prompt, first, base, request.instructions or "")
         return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 
 
@@ -214,6 +218,8 @@ async def _read_prompt(session: Session, options: Options, cell: str, cassette: 
 
 def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
     """What the user should know about the prompt: what the model does not see of it."""
+    if tables := [f"`{table.name}` ({table.shown})" for table in prompt.tables if table.shown]:
+        yield f"The model sees {_listed(tables)}."
     if prompt.masked:
         yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
     if prompt.broken:

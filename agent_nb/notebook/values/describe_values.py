@@ -4,30 +4,36 @@ The first describer that accepts a value describes it. Secrets are masked.
 """
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.history import fenced
+from agent_nb.errors import AgentError
 from agent_nb.events import ENDINGS
 from agent_nb.files import Files, human_size
 from agent_nb.files.file_paths import entry_of
 from agent_nb.images.convert import to_image
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
+from agent_nb.notebook.values.former_tables import former_table
+from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.notebook.values.tables import describe_table
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
 from agent_nb.run import Run
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
+SECONDS = 30.0
+"""How long the code of a value, such as its `repr`, may take."""
+_MOST_FORMER = 200_000
+"""Characters of an earlier text that are searched for secrets."""
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
 
 
@@ -45,6 +51,29 @@ class Described:
     """What is not shown in full, for the user."""
     broken: bool = False
     """Whether characters that cannot be encoded were replaced."""
+    tables: "tuple[SentTable, ...]" = ()
+
+    def formerly(self) -> "Described":
+        """The same, with tables as they were in earlier versions."""
+        text = self.text
+        for table in self.tables:
+            text = text.replace(table.text, table.former)
+        return replace(self, text=text, tables=tuple(table.formerly() for table in self.tables))
+
+
+class SentTable(NamedTuple):
+    """A table in a prompt."""
+
+    name: str
+    text: str
+    shown: str
+    """How much of it the text shows: `24 of 24 rows`."""
+    former: str
+    """Its text in earlier versions, and how much that shows."""
+    former_shown: str
+
+    def formerly(self) -> "SentTable":
+        return self._replace(text=self.former, shown=self.former_shown)
 
 
 def joined(text: str, parts: Sequence[Described]) -> Described:
@@ -55,12 +84,18 @@ def joined(text: str, parts: Sequence[Described]) -> Described:
         elements=tuple(element for part in parts for element in part.elements),
         masked=tuple(name for part in parts for name in part.masked),
         shortened=tuple(name for part in parts for name in part.shortened),
+        tables=tuple(table for part in parts for table in part.tables),
     )
 
 
 def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Described:
     """What the model may see of the value at a path; raises `UsageError` if it cannot be read."""
-    return describe(path, *lookup_masked(path, namespace, braces))
+    try:
+        return call_within(SECONDS, lambda: describe(path, *lookup_masked(path, namespace, braces)))
+    except UnreadableError as problem:
+        if isinstance(problem.__cause__, UsageError | AgentError):
+            raise problem.__cause__ from None
+        raise UsageError(f"`{path}` cannot be described: it {problem}.") from None
 
 
 def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Described:
@@ -78,20 +113,37 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
         return _describe_run(name, value)
     if isinstance(value, Files):
         return _describe_files(name, value)
-    function = next((function for kind, function in _DESCRIBERS.items() if is_of(value, *kind)), repr)
     masks = Masks()
     try:
         masked = masks.over(value)
-        description = str(masked) if isinstance(masked, Masked) else function(masked)
+        table = None if isinstance(masked, Masked) else describe_table(masked)
+        description = table.text if table else _text_of(masked)
         text = mask(description)
     except Exception as error:  # a `repr` can raise anything
         raise UsageError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
     keys = [f"a key in `{name}`"] if text != description else []
     cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     names = masks.names or (masked_before if MASK in text else ())
-    masked_names = (*(f"`{key}` in `{name}`" for key in names), *keys)
-    elements = (value,) if isinstance(value, Element) else ()
-    return Described(limited(text), elements=elements, masked=masked_names, shortened=tuple(cut))
+    return Described(
+        limited(text),
+        elements=(value,) if isinstance(value, Element) else (),
+        masked=(*(f"`{key}` in `{name}`" for key in names), *keys),
+        shortened=tuple(cut),
+        tables=_sent(name, masked, limited(text), table.shown) if table else (),
+    )
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, Masked):
+        return str(value)
+    return next((function for kind, function in _DESCRIBERS.items() if is_of(value, *kind)), repr)(value)
+
+
+def _sent(name: str, table: Any, text: str, shown: str) -> tuple[SentTable, ...]:
+    former = former_table(table)
+    if former is None or len(former.text) > _MOST_FORMER:
+        return (SentTable(name, text, shown, text, shown),)
+    return (SentTable(name, text, shown, limited(mask(former.text)), former.shown),)
 
 
 def _describe_run(name: str, value: Run | Handle) -> Described:
@@ -187,40 +239,8 @@ def _element(value: Element) -> str:
     )
 
 
-def _frame(value: Any) -> str:
-    columns = "\n".join(
-        f"- {name}: {dtype_name(value.iloc[:, place])}" for place, name in enumerate(value.columns)
-    )
-    return (
-        f"DataFrame with {len(value):,} rows and {len(value.columns)} columns\n{columns}\n"
-        f"First rows:\n{value.head(5).to_csv(index=type(value.index).__name__ != 'RangeIndex')}"
-    )
-
-
-def _series(value: Any) -> str:
-    return f"Series {value.name!r} of {len(value):,} {dtype_name(value)} values\n{value.head(10).to_string()}"
-
-
-def dtype_name(column: Any) -> str:
-    """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
-    name = str(column.dtype)
-    if name == "object" and sys.modules["pandas"].api.types.infer_dtype(column) == "string":
-        return "str"
-    return without_unit(name)
-
-
-def _array(value: Any) -> str:
-    facts = f"ndarray of shape {value.shape}, {value.dtype}"
-    if value.size and value.dtype.kind in "iuf":
-        facts += f", from {value.min()} to {value.max()}, mean {value.mean():.4g}"
-    return f"{facts}\n{value!r}"
-
-
 _DESCRIBERS: dict[tuple[str, str], Callable[[Any], str]] = {
     ("builtins", "str"): lambda value: value,
     ("agent_nb", "Element"): _element,
-    ("pandas", "DataFrame"): _frame,
-    ("pandas", "Series"): _series,
-    ("numpy", "ndarray"): _array,
 }
-"""Describes values of these classes; others are described by their `repr`."""
+"""Describes values of these classes, tables apart; others are described by their `repr`."""

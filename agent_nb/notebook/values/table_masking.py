@@ -8,13 +8,15 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from agent_nb._base.secret_names import is_secret_name
+from agent_nb._base.secret_names import are_secret_names, is_secret_name
 from agent_nb._base.secrets import MASK
 
 _PLAIN_KINDS = frozenset("biufcmM")
 """NumPy's codes for booleans, numbers and dates. Columns of these have no text to hide."""
-_PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
+PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
 """What pandas calls columns of objects that have nothing inside them."""
+_SEARCHED = 5_000
+"""Cells at each end of a long column that are searched for secrets inside them."""
 
 MaskCell = Callable[[Any], Any]
 """Returns a cell itself if there is nothing to mask in it."""
@@ -59,9 +61,16 @@ def _known(value: Any) -> Callable[[Any, MaskCell], MaskedTable] | None:
 
 
 def _masked_cells(cells: list[Any], mask_cell: MaskCell) -> list[Any] | None:
-    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask."""
-    masked = [mask_cell(cell) for cell in cells]
-    return None if all(after is before for after, before in zip(masked, cells, strict=True)) else masked
+    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask.
+
+    Of many, those at both ends are searched: no more are ever shown. If there is a secret, the others are masked.
+    """
+    rest = max(0, len(cells) - 2 * _SEARCHED)
+    ends = [*cells[:_SEARCHED], *cells[_SEARCHED + rest :]] if rest else cells
+    masked = [mask_cell(cell) for cell in ends]
+    if all(after is before for after, before in zip(masked, ends, strict=True)):
+        return None
+    return [*masked[:_SEARCHED], *[MASK] * rest, *masked[_SEARCHED:]]
 
 
 def _pandas_frame(value: Any, mask_cell: MaskCell) -> MaskedTable:
@@ -88,13 +97,21 @@ def _pandas_cells(label: Any, column: Any, mask_cell: MaskCell) -> tuple[list[An
     fields = [field for field in _arrow_fields(column.dtype) if is_secret_name(field)]
     if fields or (is_secret_name(label) and _pandas_holds_text(column.dtype)):
         return [MASK] * len(column), fields or [str(label)]
-    if str(column.dtype) != "object" or sys.modules["pandas"].api.types.infer_dtype(column) in _PLAIN_CELLS:
+    if str(column.dtype) != "object" or inferred_kind(column) in PLAIN_CELLS:
         return None, []
     return _masked_cells(column.tolist(), mask_cell), []
 
 
+def inferred_kind(column: Any) -> str:
+    """What pandas calls the cells of a column of objects."""
+    return str(sys.modules["pandas"].api.types.infer_dtype(column))
+
+
 def _secret_rows(index: Any) -> list[bool]:
-    return [is_secret_name(label) for label in index.tolist()] if _pandas_holds_text(index.dtype) else []
+    levels = getattr(index, "levels", [index])  # which have each label once
+    if not any(_pandas_holds_text(level.dtype) and any(are_secret_names(level.tolist())) for level in levels):
+        return []
+    return are_secret_names(index.tolist())
 
 
 def _pandas_series(value: Any, mask_cell: MaskCell) -> MaskedTable:
@@ -241,7 +258,8 @@ def _column_names(value: Any) -> list[Any]:
     try:
         if inspect.getattr_static(value, "columns", None) is None:  # a proxy's `__getattr__` has everything
             return []
-        columns = value.columns
+        lazy = is_of(value, "polars", "LazyFrame")  # which warns of its `columns`
+        columns = value.collect_schema().names() if lazy else value.columns
         return list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str | bytes) else []
     except Exception:  # a property of someone else's class
         return []

@@ -166,7 +166,7 @@ def test_the_table_that_the_prompt_names_or_the_newest(prompt, name):
 
 
 FACTS = (
-    "`df`: pandas.DataFrame\nFacts:\n"
+    "`df`: pandas.DataFrame\n"
     "- api_key: str, 0 nulls, 2 distinct; most common: ••• (9)\n"
     "- customer: str, 0 nulls, 1,000 distinct\n"
     "- region: str, 0 nulls, 3 distinct; most common: n (4)\n"

