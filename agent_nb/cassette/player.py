@@ -257,7 +257,7 @@ class ReplayedTools(ToolRunner):
     async def _play(self, moment: ToolMoment, call: ToolCall) -> None:
         tool, args = self._prepared(call)
         args = moment.data.get("args", self._args.get(moment.call, args))
-        title = title_of(tool, args) if tool else call.name
+        title = title_of(tool, args, moment.call) if tool else call.name
         match moment.what:
             case "ready":
                 self._args[moment.call] = args

@@ -56,7 +56,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.files import Content
-from agent_nb.messages import ToolResult, Usage
+from agent_nb.messages import AS_TEXT, ToolResult, Usage
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn, UsagePiece, WrappedProvider
 
 NOT_REPLAYED: dict[type[BaseEvent], str] = {}
@@ -150,6 +150,8 @@ class Recorder:
                 pass  # given with the prompt or found in the answer: the engine emits it again
             case ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
                 pass  # the engine closes open calls at the end of a replay, too
+            case ToolFinished(code="DENIED", summary=summary) if summary == AS_TEXT:
+                self._calls.remove(event.call_id)  # so it does here
             case ToolFinished():
                 cost = {"cost": run.call_costs[event.call_id]} if event.call_id in run.call_costs else {}
                 self._moment("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})

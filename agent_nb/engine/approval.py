@@ -107,7 +107,11 @@ class Approvals:
         with self.hold():  # another variant may be waiting for the answer
             await self.hosts.asking.acquire()
         try:
-            new = {host: count for host, count in hosts.items() if host not in self.hosts.names}
+            new = {
+                host: count
+                for host, count in hosts.items()
+                if call.is_written or host not in self.hosts.names
+            }
             return await self._ask_about_hosts(call, args, new) if new else []
         finally:
             self.hosts.asking.release()
@@ -128,7 +132,7 @@ class Approvals:
     async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
         """Applies the rule for the tool: the answer, or a `ToolError` if it is no."""
         tool = self.toolbox.get(call.name)
-        rule = self.rules.rule(tool) if tool else self.rules.default
+        rule = self._rule(call, tool, about_tool="schema" in question)
         if rule == "auto":
             return Answer(True, by="policy")
         fields = {"call_id": call.id, "args": args, **question}
@@ -156,6 +160,12 @@ class Approvals:
         if not answer.approved:
             raise _denied(answer)
         return answer
+
+    def _rule(self, call: ToolCall, tool: Tool | None, *, about_tool: bool) -> Rule:
+        """The rule for the tool. A call written as text may quote somebody: no rule but a function runs it unasked."""
+        rule = self.rules.rule(tool) if tool else self.rules.default
+        asks = tool is None or tool.approval == "ask" or not about_tool
+        return "ask" if call.is_written and asks and rule == "auto" else rule
 
     async def _answer(
         self, rule: Rule, call: ToolCall, args: Json, request: ApprovalRequested | None

@@ -24,14 +24,28 @@ START_LENGTH = 4_000
 _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 
+_JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
+"""A string of a JSON object, from the end of its name."""
+
 
 def page_in(text: str) -> str | None:
-    """The HTML page in a text, fenced or bare."""
+    """The HTML page in a text: fenced, bare, or as a string of JSON."""
     found = _FENCED_PAGE.search(text)
     if found and "<" in found[1]:
         return found[1].strip()
     bare = _BARE_PAGE.search(text)
-    return bare[0].strip() if bare else None
+    if bare is None:
+        return None
+    before = itertools.takewhile(lambda value: value.start() < bare.start(), _JSON_VALUE.finditer(text))
+    inside = [value[1] for value in before if bare.start() < value.end()]
+    return _page_in_json(inside[0]) if inside else bare[0].strip()
+
+
+def _page_in_json(characters: str) -> str | None:
+    try:
+        return page_in(json.loads(f'"{characters}"', strict=False))
+    except ValueError:
+        return None
 
 
 def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:

@@ -17,7 +17,7 @@ from agent_nb.engine.middleware import Hooks
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
 from agent_nb.images.charge import Charge
-from agent_nb.messages import ToolCall, ToolResult
+from agent_nb.messages import WRITTEN, ToolCall, ToolResult
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
@@ -128,7 +128,7 @@ class ToolRunner:
         return result
 
     async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> Approved:
-        title = title_of(tool, args)
+        title = title_of(tool, args, event_id)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
 
@@ -145,7 +145,7 @@ class ToolRunner:
         key = self._cache_key(tool, args) if tool.cache else ""
         if key in self._cache:
             return self._cache[key]
-        self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args))
+        self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args, event_id))
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
         show = self.on_loop(lambda bundle: self.emit(ToolProgress, call_id=event_id, output=bundle))
         charge = self._charges[event_id]
@@ -210,12 +210,13 @@ def was_cut(turn: Turn, toolbox: Toolbox) -> bool:
     return False
 
 
-def title_of(tool: Tool, args: Json) -> str:
+def title_of(tool: Tool, args: Json, call_id: str = "") -> str:
     """The title of a call's card; the tool's name if it gives none."""
     try:
-        return tool.title(args) or tool.name
+        title = tool.title(args) or tool.name
     except Exception:  # the tool author's code; a title must not fail the call
-        return tool.name
+        title = tool.name
+    return f"{title} (a call written as text)" if call_id.startswith(WRITTEN) else title
 
 
 def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:

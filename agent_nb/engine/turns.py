@@ -17,7 +17,8 @@ from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.engine.window import Shorter, Window
-from agent_nb.errors import ProviderError, RequestRefusedError
+from agent_nb.engine.written import occurs_in
+from agent_nb.errors import ProviderError, RequestRefusedError, ToolError
 from agent_nb.events import (
     ConversationCompacted,
     MessageAdded,
@@ -31,7 +32,7 @@ from agent_nb.events import (
     TurnRetrying,
     TurnStarted,
 )
-from agent_nb.messages import Message, ToolCall, user
+from agent_nb.messages import AS_TEXT, Message, ToolCall, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     Accepted,
@@ -111,6 +112,7 @@ class Turns:
                     refused = True
                     self._compact(shorter)
                 await self._journal.clock.sleep(wait)
+        self._end_texts(turn)
         self._meter.end_turn(turn.usage)
         self.window.counted(turn.usage)
         self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
@@ -178,7 +180,17 @@ class Turns:
             clock=self._journal.clock,
             facts=replace(self._facts, summing_up=summing_up),
             without=self.window.without,
+            takes=self._takes,
         )
+
+    def _takes(self, call: ToolCall, text: str) -> bool:
+        """Whether a call that the model has written as text is to be run: it is valid, and not a quotation."""
+        try:
+            self._config.toolbox.prepare(call)
+        except ToolError:
+            return False
+        files = self._runner.context.files.files
+        return not occurs_in(text, self._config.system, self.messages, files)
 
     def add(self, message: Message) -> None:
         """Adds a message to the conversation."""
@@ -189,8 +201,17 @@ class Turns:
         event_id = unique_call_id(call_id, self._call_counts)
         self._open_calls[event_id] = ToolCall(call_id, name, "")
         tool = self._config.toolbox.get(name)
-        self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
+        self._emit(
+            ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}, event_id) if tool else name
+        )
         return event_id, tool.stream() if tool and tool.stream else None
+
+    def _end_texts(self, turn: Turn) -> None:
+        """Ends the calls that have turned out to be text."""
+        calls = {call.id for call in turn.message.tool_calls}
+        for event_id in [event_id for event_id, call in self._open_calls.items() if call.id not in calls]:
+            del self._open_calls[event_id]
+            self._emit(ToolFinished, call_id=event_id, ok=False, summary=AS_TEXT, code="DENIED")
 
     def close_calls(self) -> None:
         """Gives every open call a result; a call that had already ended keeps its own."""

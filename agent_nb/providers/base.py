@@ -6,14 +6,14 @@ whether to retry.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_nb._base.fast_init import quick
 from agent_nb.events import Stop
 from agent_nb.files import Content
-from agent_nb.messages import Message, ToolSpec, Usage
+from agent_nb.messages import Message, ToolCall, ToolSpec, Usage
 
 
 class Clock(Protocol):
@@ -79,6 +79,8 @@ class Request:
     facts: Facts = field(default_factory=Facts)
     without: frozenset[str] = frozenset()
     """Optional parameters that the vendor refused earlier in this run; they are left out."""
+    takes: Callable[[ToolCall, str], bool] = lambda call, text: False
+    """Whether a call that the model has written into its text, with this text, is to be run."""
 
 
 @dataclass(frozen=True, slots=True)

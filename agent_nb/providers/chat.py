@@ -1,12 +1,14 @@
 """OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
-from agent_nb.providers.base import Request
+from agent_nb.providers.base import Piece, Request
 from agent_nb.providers.chat_decoder import ChatDecoder
 from agent_nb.providers.dialects import CHAT
+from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import Blocks, data_url, valid_arguments
@@ -14,6 +16,7 @@ from agent_nb.providers.responses import make_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamingProvider
 from agent_nb.providers.vendors import EFFORT
+from agent_nb.providers.written_calls import WrittenCalls
 
 if TYPE_CHECKING:
     import httpx2
@@ -44,6 +47,15 @@ class ChatProvider(StreamingProvider):
         # The SDK reads OpenAI's organization and project from the environment; other servers must not get them.
         headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
         return make_client(self.settings, http, headers).chat.completions.with_streaming_response
+
+    def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
+        restored = offered.incoming()
+        if not request.tools:
+            return restored
+        names = {tool.name for tool in request.tools}
+        prefix = f"{len(request.messages)}_"  # ids differ from turn to turn
+        written = WrittenCalls(names, lambda call, text: request.takes(offered.own(call), text), prefix)
+        return lambda pieces: restored(written.read(pieces))
 
     def body(self, request: Request) -> Json:
         settings = self.settings

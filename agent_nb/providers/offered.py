@@ -58,6 +58,10 @@ class Offered:
         """What gives the pieces of an answer the tools' own names, batch by batch."""
         return _Restoring(self).restored if self.names or self.properties else _same
 
+    def own(self, call: ToolCall) -> ToolCall:
+        """A call of the vendor with the tool's own names."""
+        return _Restoring(self).call(call) if self.names or self.properties else call
+
     def _sent_message(self, message: Message) -> Message:
         parts = tuple(self._sent_part(part) for part in message.parts)
         return message if parts == message.parts else replace(message, parts=parts)
@@ -105,10 +109,10 @@ class _Restoring:
         return restored
 
     def _turn(self, turn: Turn) -> Turn:
-        parts = tuple(self._call(part) if isinstance(part, ToolCall) else part for part in turn.message.parts)
+        parts = tuple(self.call(part) if isinstance(part, ToolCall) else part for part in turn.message.parts)
         return replace(turn, message=replace(turn.message, parts=parts))
 
-    def _call(self, call: ToolCall) -> ToolCall:
+    def call(self, call: ToolCall) -> ToolCall:
         own = self._own_names.get(call.name, call.name)
         renames = self._own_properties.get(own)
         arguments = _renamed(call.arguments, renames) if renames else call.arguments

@@ -11,7 +11,7 @@ import functools
 import importlib
 import json
 import weakref
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jiter import from_json
@@ -155,6 +155,10 @@ class VendorProvider(VendorClient, Provider):
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
         """Sends the request and waits until the vendor begins to answer. The stack ends the connection."""
 
+    def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
+        """What the pieces of an answer go through, batch by batch."""
+        return offered.incoming()
+
     async def prepared_body(self, request: Request) -> Json:
         """The request's body, without what the vendor has refused; images are resized off the loop."""
         body = await off_loop(self.body, request) if _has_images(request) else self.body(request)
@@ -162,7 +166,7 @@ class VendorProvider(VendorClient, Provider):
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         offered = self.offered(request.tools)
-        request, restored = offered.outgoing(request), offered.incoming()
+        request, restored = offered.outgoing(request), self.incoming(request, offered)
         body = await self.prepared_body(request)
         client = await self.client()
         failed: ProviderError | None = None

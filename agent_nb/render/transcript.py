@@ -30,7 +30,7 @@ from agent_nb.events import (
     TurnStarted,
     UsageUpdated,
 )
-from agent_nb.messages import Message, Source, ToolResult
+from agent_nb.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.render.rows import (
     ImagesRow,
     LineRow,
@@ -163,7 +163,11 @@ class Transcript:
         if sources := tuple(part for part in message.parts if isinstance(part, Source)):
             self._append(SourcesRow(turn=self._turn, sources=sources), at)
         # The results of a turn are in the order in which its calls started.
-        calls = [row.call_id for row in self.rows if isinstance(row, ToolRow) and row.turn == self._turn]
+        calls = [
+            row.call_id
+            for row in self.rows
+            if isinstance(row, ToolRow) and row.turn == self._turn and row.detail != AS_TEXT
+        ]
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         for call_id, result in zip(calls, results, strict=False):
             self._change(call_id, result=result.text)

@@ -11,6 +11,7 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
+from agent_nb.messages import WRITTEN
 from agent_nb.tools.schema import problems, without_nulls
 
 
@@ -45,8 +46,8 @@ class Questions:
         return len(self._open)
 
     def is_approved(self, request: ApprovalRequested) -> bool:
-        """Whether the user has said "always" to this."""
-        return _scope(request, request.args) in self._always
+        """Whether the user has said "always" to this. It does not cover a call written as text."""
+        return not request.call_id.startswith(WRITTEN) and _scope(request, request.args) in self._always
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Waits for the answer."""
@@ -85,7 +86,7 @@ class Questions:
         self._always.add(_scope(request, request.args if answer.args is None else answer.args))
         if not request.identical_only:
             for other in self._open.values():
-                if other.request.name == request.name and not other.answer.done():
+                if self.is_approved(other.request) and not other.answer.done():
                     other.answer.set_result(Answer(True, by="always"))
 
 
