@@ -1,7 +1,7 @@
-// Puts a cell below the cell of an output, for buttons such as Load, Retry and Continue.
+// Puts a cell below the cell of an output, and runs it if asked to, for buttons such as Load, Retry and Continue.
 //
-// The user must have read the text and clicked on it, and runs the cell with Shift+Enter: nothing here runs code,
-// and no message from the kernel or a previewed page may lead here. `view/shared/cell-button.ts` is the button for it.
+// Only a user's own press on what the text is shown with, or typed in, leads here: no message from the kernel or a
+// previewed page does, and no saved output that the kernel does not know. `view/shared/cell-button.ts` has the button.
 
 import { toClipboard } from "./clipboard.ts";
 
@@ -31,14 +31,18 @@ export interface NotebookContext {
 export interface Shown {
 	readonly key: string;
 	readonly notebook: NotebookContext | null;
+	/** Whether a kernel has answered for it. */
+	readonly greeted: boolean;
 }
 
-/** What became of a cell: inserted and selected, or only copied, or neither. */
-export type Placed = "inserted" | "copied" | "failed";
+/** What became of a cell: inserted, selected and perhaps run, or only copied, or none of these. */
+export type Placed = "run" | "inserted" | "copied" | "failed";
 
 const INDEX = "data-windowed-list-index";
-/** Frames to wait until JupyterLab has drawn a new cell. */
-const FRAMES = 20;
+/** Frames to wait until JupyterLab has drawn a new cell, or the star of one that runs. */
+const FRAMES = 60;
+/** Runs the selected cell, in JupyterLab and Notebook 7, unless the user has changed it. A widget reaches no command. */
+const RUN_KEY = { key: "Enter", code: "Enter", keyCode: 13, ctrlKey: true, bubbles: true, cancelable: true };
 
 /** Whether a name from a run may stand in a cell: a Python identifier. */
 export function isName(name: string): boolean {
@@ -50,20 +54,30 @@ export function isReadable(text: string): boolean {
 	return text.trim() !== "" && !/[^\P{C}\n\t]/u.test(text);
 }
 
+/** Whether cells can be inserted into the notebook, and not only copied. */
+export function canInsert({ notebook }: Pick<Shown, "notebook">): boolean {
+	return notebook !== null && !notebook.model.readOnly;
+}
+
 /**
- * Inserts a code cell with `text` below the output that was clicked in, and selects it. Where the front end has no way
- * to do that, or the output is not in a cell of this notebook, the text is copied instead.
+ * Inserts a code cell with `text` below the output in which a key or button was pressed, selects it, and runs it with
+ * `runs`. Where the front end has no way to do that, or the output is not in a cell of this notebook, the text is
+ * copied instead.
  */
-export async function placeCell(run: Shown, click: MouseEvent, text: string): Promise<Placed> {
-	if (!click.isTrusted || !isReadable(text)) return "failed";
-	const cell = cellAround(click.currentTarget as Element);
+export async function placeCell(run: Shown, press: UIEvent, text: string, runs = false): Promise<Placed> {
+	if (!press.isTrusted || !isReadable(text)) return "failed";
+	const cell = cellAround(press.currentTarget as Element);
 	const at = Number(cell?.getAttribute(INDEX) ?? -1);
 	const { model } = run.notebook ?? {};
 	if (!cell || !model || model.readOnly || !holds(model.sharedModel.cells[at], run.key))
 		return (await toClipboard(text)) ? "copied" : "failed";
 	const notebook = cell.parentElement;
 	model.sharedModel.insertCell(at + 1, { cell_type: "code", source: text, metadata: {} });
-	await select(notebook, at + 1);
+	const inserted = await drawn(() =>
+		notebook?.querySelector<HTMLElement>(`.jp-Cell[${INDEX}="${at + 1}"]:has(.cm-content)`),
+	);
+	if (inserted && runs && run.greeted && (await runCell(inserted))) return "run";
+	inserted?.querySelector<HTMLElement>(".cm-content")?.focus();
 	return "inserted";
 }
 
@@ -78,15 +92,23 @@ function holds(cell: NotebookCell | undefined, key: string): boolean {
 	return JSON.stringify(cell?.getOutputs?.() ?? "").includes(`data-anb-run=\\"${key}\\"`);
 }
 
-/** The notebook makes the cell that has the focus its active one. */
-async function select(notebook: Element | null, index: number): Promise<void> {
-	for (let frame = 0; frame < FRAMES; frame++) {
-		await new Promise(requestAnimationFrame);
-		const cell = notebook?.querySelector<HTMLElement>(`.jp-Cell[${INDEX}="${index}"]`);
-		const editor = cell?.querySelector<HTMLElement>(".cm-content");
-		if (editor) {
-			editor.focus();
-			return;
-		}
-	}
+/** The notebook makes the cell that has the focus its active one, and runs all that are selected. */
+async function runCell(cell: HTMLElement): Promise<boolean> {
+	cell.focus();
+	if (!(await drawn(() => isAlone(cell)))) return false;
+	cell.dispatchEvent(new KeyboardEvent("keydown", RUN_KEY));
+	const prompt = cell.querySelector(".jp-InputPrompt");
+	return drawn(() => /[*\d]/.test(prompt?.textContent ?? ""));
+}
+
+function isAlone(cell: HTMLElement): boolean {
+	const selected =
+		cell.parentElement?.querySelectorAll(".jp-Cell:is(.jp-mod-active, .jp-mod-selected)") ?? [];
+	return selected.length === 1 && selected[0] === cell;
+}
+
+/** What `look` finds in one of the next frames. */
+async function drawn<T>(look: () => T): Promise<T> {
+	for (let frame = 1; frame < FRAMES && !look(); frame++) await new Promise(requestAnimationFrame);
+	return look();
 }

@@ -37,7 +37,7 @@ describe("a cell below an output", () => {
 	test("is inserted through the notebook and selected", async () => {
 		const { notebook, insertCell, button } = stage();
 		const written = clipboard();
-		expect(await placeCell({ key: "k", notebook }, click(button), LOAD)).toBe("inserted");
+		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button), LOAD)).toBe("inserted");
 		expect(insertCell).toHaveBeenCalledExactlyOnceWith(1, { cell_type: "code", source: LOAD, metadata: {} });
 		expect(document.activeElement?.className).toBe("cm-content");
 		expect(written).not.toHaveBeenCalled();
@@ -51,21 +51,27 @@ describe("a cell below an output", () => {
 		] as const) {
 			const { notebook, insertCell, button } = stage(options);
 			const written = clipboard();
-			const placed = await placeCell({ key: "k", notebook: reached ? notebook : null }, click(button), LOAD);
+			const placed = await placeCell(
+				{ key: "k", notebook: reached ? notebook : null, greeted: true },
+				click(button),
+				LOAD,
+			);
 			expect(placed).toBe("copied");
 			expect(written).toHaveBeenCalledExactlyOnceWith(LOAD);
 			expect(insertCell).not.toHaveBeenCalled();
 		}
 		const { button } = stage();
 		clipboard(() => Promise.reject(new Error("forbidden")));
-		expect(await placeCell({ key: "k", notebook: null }, click(button), LOAD)).toBe("failed");
+		expect(await placeCell({ key: "k", notebook: null, greeted: true }, click(button), LOAD)).toBe("failed");
 	});
 
 	test("needs a user's click, and text without hidden characters", async () => {
 		const { notebook, insertCell, button } = stage();
 		const written = clipboard();
-		expect(await placeCell({ key: "k", notebook }, click(button, false), LOAD)).toBe("failed");
-		expect(await placeCell({ key: "k", notebook }, click(button), "hero\u202e")).toBe("failed");
+		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button, false), LOAD)).toBe("failed");
+		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button), "hero\u202e")).toBe(
+			"failed",
+		);
 		expect(insertCell).not.toHaveBeenCalled();
 		expect(written).not.toHaveBeenCalled();
 		expect(isReadable("%%agent hero\n\tGo on")).toBe(true);
@@ -79,9 +85,36 @@ describe("a cell below an output", () => {
 		]);
 	});
 
+	test("is run by a press, alone, and only for a run that a kernel knows", async () => {
+		const pressed = async (greeted: boolean, others = "") => {
+			const { notebook, insertCell, button } = stage();
+			const keys: string[] = [];
+			insertCell.mockImplementation((index) => {
+				const cell = document.createElement("div");
+				cell.className = "jp-Cell jp-mod-active";
+				cell.setAttribute("data-windowed-list-index", String(index));
+				cell.innerHTML = '<p class="jp-InputPrompt">[ ]:</p><p class="cm-content" tabindex="0"></p>';
+				cell.addEventListener("keydown", ({ key, ctrlKey }) => {
+					keys.push(`${ctrlKey ? "Ctrl+" : ""}${key}`);
+					cell.querySelector(".jp-InputPrompt")!.textContent = "[*]:";
+				});
+				document.body.append(cell);
+			});
+			document.body.insertAdjacentHTML("beforeend", others);
+			return [await placeCell({ key: "k", notebook, greeted }, click(button), LOAD, true), keys];
+		};
+		expect(await pressed(true)).toEqual(["run", ["Ctrl+Enter"]]);
+		expect(await pressed(false)).toEqual(["inserted", []]);
+		expect(await pressed(true, '<div class="jp-Cell jp-mod-selected"></div>')).toEqual(["inserted", []]);
+	});
+
 	test("has a button that shows the text and ignores clicks by a script", async () => {
 		const { notebook, insertCell } = stage();
-		const context = { run: { key: "k", notebook }, signal: new AbortController().signal, notify: vi.fn() };
+		const context = {
+			run: { key: "k", notebook, greeted: true },
+			signal: new AbortController().signal,
+			notify: vi.fn(),
+		};
 		const view = createCellButton(context as unknown as Context, "Load");
 		document.querySelector("[data-anb-run]")!.shadowRoot!.append(view.element);
 		expect(view.element.hidden).toBe(true);
@@ -92,5 +125,7 @@ describe("a cell below an output", () => {
 		await new Promise(requestAnimationFrame);
 		expect(insertCell).not.toHaveBeenCalled();
 		expect(context.notify).not.toHaveBeenCalled();
+		const alone = { ...context, run: { key: "k", notebook: null } };
+		expect(createCellButton(alone as unknown as Context, "Load").button.textContent).toBe("Copy");
 	});
 });

@@ -42,7 +42,7 @@ def test_change_becomes_a_cell_by_keyboard(stage: Stage):
     stage.page.keyboard.press("Shift+Enter")
     stage.page.keyboard.type("and warmer.")
     stage.page.keyboard.press("Enter")
-    assert focused(stage) == "Insert below"
+    assert focused(stage) == "Copy: Insert below"
     cell = "%%agent hero_2 --from hero\nLarger {{df}} text, f\nand warmer."
     insert = stage.widget.get_by_role("button", name="Insert below", description=cell.replace("\n", " "))
     insert.wait_for(timeout=10 * SECONDS)

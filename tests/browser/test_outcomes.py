@@ -68,7 +68,7 @@ def test_an_error_is_text_with_equal_retries_as_one_row_and_cells_to_try_again(s
     stage.widget.get_by_text("Attempt 4, then waited 4.0 s").wait_for()
     assert stage.widget.get_by_text("Retry:").count() == 0
     stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    for label, cell in (("Retry now", CELL), ("Another model", other)):
+    for label, cell in (("Retry", CELL), ("Another model", other)):
         card.get_by_role("button", name=label).click()
         stage.widget.get_by_text("Copied: paste it into a cell").first.wait_for()
         assert stage.page.evaluate("navigator.clipboard.readText()") == cell
@@ -132,7 +132,7 @@ def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(
 
 def test_a_run_that_failed_is_retried_and_not_continued(stage: Stage):
     play(stage, cut_rewrite("failed"), ready=ready(again=CELL))
-    stage.widget.get_by_role("button", name="Retry now").wait_for()
+    stage.widget.get_by_role("button", name="Retry").wait_for()
     assert not stage.widget.get_by_role("button", name="Continue").is_visible()
 
 

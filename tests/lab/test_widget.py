@@ -236,9 +236,9 @@ def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
     assert page.locator(".anb-foot .anb-cell code").inner_text() == source
     keep_screenshot(page, "lab-restarted")
     page.get_by_role("button", name="Load", exact=True).click()
-    page.wait_for_function(f"() => ({CELLS})().active === 2")
-    assert page.evaluate(CELLS)["cells"][2:] == [[source, None], ["print(hero.reason)", 3]]
-    page.keyboard.press("Shift+Enter")
+    page.wait_for_function(f"() => ({CELLS})().cells[2][1] === 1")  # inserted, and run
+    assert page.evaluate(CELLS)["cells"][2:] == [[source, 1], ["print(hero.reason)", 3]]
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Shift+Enter")
     page.wait_for_function(f"() => ({CELLS})().cells[3][1] === 2")
     expect(page.locator(".jp-OutputArea-output pre", has_text="end_turn")).to_be_visible()

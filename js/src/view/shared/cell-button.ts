@@ -1,25 +1,40 @@
-// A button that puts a cell below this one, with the text of that cell beside it:
+// A button that puts a cell below this one and runs it, with the text of that cell beside it:
 //
-//     const load = createCellButton(context, "Load");
+//     const load = createCellButton(context, "Load", { runs: true });
 //     footer.append(load.element);
 //     load.update(isName(name) ? `%agent load ${name}` : null);   // null hides it
 //
-// Names in the text must have passed `isName`. The user runs the cell.
+// Names in the text must have passed `isName`. Where cells can only be copied, the button says so.
 
-import { isReadable, placeCell } from "../../cells.ts";
+import { canInsert, isReadable, placeCell } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
 import type { Context } from "../context.ts";
 
-/** `onInserted` is not called where the text was only copied. */
-export function createCellButton(context: Context, label: string, onInserted?: () => void) {
-	const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert this cell below" }, label);
+interface Placing {
+	/** Whether the cell is run too; otherwise the user does that. */
+	readonly runs?: boolean;
+	/** Not called where the text was only copied. */
+	readonly onInserted?: () => void;
+}
+
+export function createCellButton(context: Context, label: string, placing: Placing = {}) {
+	const below = placing.runs ? "Insert this cell below and run it" : "Insert this cell below";
+	const words = canInsert(context.run)
+		? { title: below }
+		: { title: "Copy this cell", "aria-label": `Copy: ${label}` };
+	const button = h(
+		"button",
+		{ class: "anb-btn sm", type: "button", ...words },
+		canInsert(context.run) ? label : "Copy",
+	);
 	const code = h("code");
 	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
 
-	insertOnClick(context, button, () => code.textContent ?? "", onInserted);
+	insertOnClick(context, button, () => code.textContent ?? "", placing);
 
 	return {
 		element,
+		button,
 		/** Shows the exact text of the cell, or hides the button. */
 		update(text: string | null) {
 			element.hidden = text === null || !isReadable(text);
@@ -33,14 +48,26 @@ export function insertOnClick(
 	context: Context,
 	button: HTMLElement,
 	text: () => string,
-	onInserted?: () => void,
+	placing: Placing = {},
 ): void {
-	listen(button, "click", context.signal, async (click) => {
-		const placed = await placeCell(context.run, click, text());
-		if (placed === "copied") context.notify("Copied: paste it into a cell");
-		else if (placed === "inserted") {
-			context.announce("Cell inserted below: press Shift+Enter to run it");
-			onInserted?.();
-		} else if (click.isTrusted) context.notify("The browser did not allow copying");
-	});
+	listen(button, "click", context.signal, (click) => void insert(context, click, text(), placing));
+}
+
+/** Inserts the cell after a press, and says what became of it. */
+export async function insert(
+	context: Context,
+	press: UIEvent,
+	text: string,
+	{ runs = false, onInserted }: Placing,
+): Promise<void> {
+	if (press.detail > 1) return; // the second click of a double click
+	const placed = await placeCell(context.run, press, text, runs);
+	if (placed === "copied") context.notify("Copied: paste it into a cell");
+	else if (placed === "failed" && press.isTrusted) context.notify("The browser did not allow copying");
+	else if (placed !== "failed") {
+		if (placed === "run") context.announce("Cell inserted below and running");
+		else if (runs) context.notify("Inserted below, not run: press Shift+Enter there");
+		else context.announce("Cell inserted below: press Shift+Enter to run it");
+		onInserted?.();
+	}
 }

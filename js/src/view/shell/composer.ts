@@ -1,27 +1,27 @@
-// The field below a run that asks for a change: it shows the next cell, and inserts it on a click.
+// The field below a run that asks for a change. Enter shows the next cell, with a button that inserts it; Ctrl+Enter
+// inserts and runs it.
 
 import { cellText, newAsk } from "../../ask.ts";
-import { isName, isReadable } from "../../cells.ts";
+import { canInsert, isName, isReadable } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus } from "../../dom.ts";
+import { LETTERS } from "../../keys.ts";
 import { loadModule } from "../../loading.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { createCellButton } from "../shared/cell-button.ts";
+import { createCellButton, insert } from "../shared/cell-button.ts";
 import { createField } from "../shared/text-field.ts";
 
 export function createComposer(context: Context) {
 	const { choices, run } = context;
 	const field = createField(context, "Ask for a change", "Ask for a change… (/)");
-	const send = h("button", { class: "anb-btn", type: "button" }, "Next cell");
-	const next = createNext(context, field.element, () => {
-		choices.ask = newAsk();
-		context.redraw();
-	});
+	const show = createButton("Next cell", "Show the next cell (Enter)");
+	const runs = createButton("Run", "Insert the next cell below and run it (Ctrl+Enter)");
+	const next = createNext(context, field.element, onInserted);
 	const notes = h("ul", { class: "anb-notes" });
+	const row = h("div", { class: "anb-askrow" }, field.element, show, runs);
+	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter" };
+	const element = h("div", { class: "anb-compose", ...about }, next.element, notes, row);
 	let drawNotes: (() => void) | null = null;
-	const row = h("div", { class: "anb-askrow" }, field.element, send);
-	const parts = [next.element, notes, row];
-	const element = h("div", { class: "anb-compose", role: "group", "aria-label": "Next change" }, ...parts);
 
 	async function loadNotes(): Promise<void> {
 		const { createNotes } = await loadModule(run, "inspect");
@@ -29,27 +29,17 @@ export function createComposer(context: Context) {
 		context.redraw();
 	}
 
-	function review(): void {
-		const text = cellText(run, choices.ask);
-		if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
-		else if (isReadable(text)) next.show(text);
-		else context.notify("The text has hidden characters. Type it again.");
+	function onInserted(): void {
+		choices.ask = newAsk();
+		context.redraw();
 	}
 
-	listen(send, "click", context.signal, review);
-	listen(element, "input", context.signal, () => next.show(null));
-	listen(element, "keydown", context.signal, (event) => {
-		const typing = (event.target as Element).matches("textarea");
-		if (event.key === "Escape" && !next.element.hidden) next.show(null);
-		else if (typing && event.key === "Enter" && !event.shiftKey && !event.isComposing) review();
-		else return;
-		event.preventDefault();
-	});
-
+	listenForPresses(context, { element, show, runs, next }, onInserted);
 	return {
 		element,
 		update({ run: { lost, meta } }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
+			runs.hidden = !canInsert(run);
 			if (drawNotes) drawNotes();
 			else if (choices.ask.notes.length) void loadNotes();
 			field.update(choices.ask);
@@ -59,18 +49,63 @@ export function createComposer(context: Context) {
 	};
 }
 
+function createButton(label: string, title: string): HTMLButtonElement {
+	return h("button", { class: "anb-btn", type: "button", title }, label);
+}
+
+interface Parts {
+	readonly element: HTMLElement;
+	readonly show: HTMLElement;
+	readonly runs: HTMLElement;
+	readonly next: ReturnType<typeof createNext>;
+}
+
+function listenForPresses(
+	context: Context,
+	{ element, show, runs, next }: Parts,
+	onInserted: () => void,
+): void {
+	const { choices, run, signal } = context;
+
+	function act(press: UIEvent, what: Press): void {
+		const text = what === "back" ? null : cellText(run, choices.ask);
+		if (what === "back") next.show(null);
+		else if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
+		else if (!isReadable(text)) context.notify("The text has hidden characters. Type it again.");
+		else if (what === "show") next.show(text);
+		else void insert(context, press, text, { runs: true, onInserted });
+	}
+
+	listen(show, "click", signal, (click) => act(click, "show"));
+	listen(runs, "click", signal, (click) => act(click, "run"));
+	listen(element, "input", signal, () => next.show(null));
+	listen(element, "keydown", signal, (event) => {
+		const what = pressOf(event, !next.element.hidden);
+		if (what === null) return;
+		event.preventDefault();
+		if (!event.repeat) act(event, what);
+	});
+}
+
+type Press = "show" | "run" | "back";
+
+/** What a key means in the composer; null if it is not one of its own. */
+function pressOf(event: KeyboardEvent, shown: boolean): Press | null {
+	const { key, target } = event;
+	if (key === "Escape") return shown ? "back" : null;
+	if (key !== "Enter" || event.isComposing) return null;
+	if (event.ctrlKey || event.metaKey) return "run";
+	return (target as Element).matches("textarea") && !event.shiftKey ? "show" : null;
+}
+
 /** The text of the cell, with the button that inserts it. */
 function createNext(context: Context, field: HTMLElement, onInserted: () => void) {
-	const cell = createCellButton(context, "Insert below", () => {
-		show(null);
-		onInserted();
-	});
+	const cell = createCellButton(context, "Insert below", { onInserted });
 	const back = iconButton(context, "cross", "Back to the text", () => show(null));
 	const element = h("div", { class: "anb-next", hidden: true }, cell.element, back);
-	const insert = cell.element.querySelector("button");
 	cell.element.querySelector("code")?.setAttribute("id", "anb-next");
-	insert?.setAttribute("aria-describedby", "anb-next");
-	insert?.classList.add("primary");
+	cell.button.setAttribute("aria-describedby", "anb-next");
+	cell.button.classList.add("primary");
 
 	const view = { element, text: null as string | null, show };
 	function show(text: string | null): void {
@@ -78,7 +113,7 @@ function createNext(context: Context, field: HTMLElement, onInserted: () => void
 		view.text = text;
 		element.hidden = text === null;
 		cell.update(text);
-		if (text !== null) moveFocus(insert);
+		if (text !== null) moveFocus(cell.button);
 		else if (held) moveFocus(field);
 	}
 	return view;

@@ -11,7 +11,7 @@ import { createCellButton } from "../shared/cell-button.ts";
 export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
 	const copy = iconButton(context, "copy", "Copy the name", () => void copyText(context, code));
-	const load = createCellButton(context, "Load");
+	const load = createCellButton(context, "Load", { runs: true });
 	const paths = h("span", { class: "wide paths" });
 	const gap = h("span", { class: "sp" });
 	const element = h("footer", { class: "anb-foot", hidden: true }, line, copy, load.element, gap, paths);

@@ -13,9 +13,9 @@ import { failedCheck, statusOf } from "../shared/status.ts";
 const MOST = 3;
 
 export function createEnd(context: Context) {
-	const again = createCellButton(context, "Retry now");
-	const other = createCellButton(context, "Another model");
-	const more = createCellButton(context, "Continue");
+	const again = createCellButton(context, "Retry", { runs: true });
+	const other = createCellButton(context, "Another model", { runs: true });
+	const more = createCellButton(context, "Continue", { runs: true });
 	const cells = [again, other, more];
 	const acts = h("div", { class: "in anb-retries" }, ...cells.map((cell) => cell.element));
 	const title = h("h4");

@@ -1,0 +1,48 @@
+"""From a press in the widget to a cell that runs, in a real JupyterLab."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    wait_for_kernel,
+    write_notebook,
+)
+
+pytestmark = needs_chromium
+
+DEMO = '%config AgentMagics.model = "demo:"'
+CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
+    .map(({ source, execution_count }) => [source, execution_count])"""
+NEXT = "%%agent hero_2 --from hero\nMake it darker"
+
+
+@pytest.fixture
+def hero(page: Page, lab: Lab) -> Page:
+    """A notebook with a finished run in its third cell, and a cell below it."""
+    cells = (LOAD, DEMO, "%%agent hero\nA landing page for a bakery in Lyon", "# the last cell")
+    write_notebook(lab.root / "next.ipynb", *cells)
+    open_notebook(page, lab, "next.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
+    wait_for_kernel(page)
+    return page
+
+
+def ask(page: Page, text: str) -> None:
+    page.get_by_role("textbox", name="Ask for a change").first.click()
+    page.keyboard.type(text)
+
+
+def test_ctrl_enter_inserts_the_next_cell_and_runs_it(hero: Page):
+    ask(hero, "Make it darker")
+    hero.keyboard.press("Control+Enter")
+    expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+    wait_for_kernel(hero)
+    assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
+    keep_screenshot(hero, "lab-next-cell")
