@@ -6,7 +6,6 @@ evenly shaded background and not for scenes; its notes say so.
 
 import importlib.util
 import itertools
-import re
 from typing import Any
 
 from agent_nb._base.threads import off_loop
@@ -31,7 +30,8 @@ _LEAST, _MOST = 0.02, 0.98
 _TOLERANCE = (14, 56)
 _BUSY = 72
 """A border that differs more than this from an evenly shaded background is a scene."""
-_RUNS = re.compile(rb"\xff+")
+_SEARCHED = 640
+"""Pixels of the longer side of the copy in which the background is followed."""
 
 
 class MakerCutter:
@@ -137,17 +137,14 @@ def _difference_from_background(pixels: Any) -> Any:
 
 def _tolerance(difference: Any) -> int:
     """How much a pixel of the background may differ: as much as the border itself varies, within limits."""
+    import PIL.Image
+
     width, height = difference.size
-    histogram = [0] * 256
-    sides = (
-        (0, 0, width, 1),
-        (0, height - 1, width, height),
-        (0, 0, 1, height),
-        (width - 1, 0, width, height),
-    )
-    for box in sides:
-        histogram = [a + b for a, b in zip(histogram, difference.crop(box).histogram(), strict=True)]
-    usual = _quantile(histogram, 0.75)
+    border = PIL.Image.new("1", (width, height), 1)
+    border.paste(0, (1, 1, width - 1, height - 1))
+    histogram = difference.histogram(border)
+    seen = itertools.accumulate(histogram)
+    usual = next(value for value, count in enumerate(seen) if count >= 0.75 * sum(histogram))
     if usual > _BUSY:
         raise ToolError(
             "The border of the image is not a plain background, so nothing was cut out.",
@@ -156,60 +153,14 @@ def _tolerance(difference: Any) -> int:
     return min(max(round(usual * 1.5) + 10, _TOLERANCE[0]), _TOLERANCE[1])
 
 
-def _quantile(histogram: list[int], share: float) -> int:
-    wanted, seen = sum(histogram) * share, 0
-    for value, count in enumerate(histogram):
-        seen += count
-        if seen >= wanted:
-            return value
-    return 255
-
-
 def _reached_from_border(mask: Any) -> Any:
-    """The part of a mask that is connected to the border. Runs of pixels are joined row by row."""
+    """The part of a mask that is connected to the border. It is searched in a small copy: the search is slow."""
     import PIL.Image
+    from PIL import ImageChops, ImageDraw, ImageOps
 
-    width, height = mask.size
-    data = mask.tobytes()
-    runs: list[tuple[int, int]] = []
-    rows: list[range] = []
-    for y in range(height):
-        first = len(runs)
-        runs += [found.span() for found in _RUNS.finditer(data, y * width, (y + 1) * width)]
-        rows.append(range(first, len(runs)))
-    group = _joined_groups(runs, rows, width)
-    at_border = {
-        group(number)
-        for y, row in enumerate(rows)
-        for number in row
-        if y in (0, height - 1) or runs[number][0] == y * width or runs[number][1] == (y + 1) * width
-    }
-    reached = bytearray(len(data))
-    for number, (start, end) in enumerate(runs):
-        if group(number) in at_border:
-            reached[start:end] = b"\xff" * (end - start)
-    return PIL.Image.frombytes("L", (width, height), bytes(reached))
-
-
-def _joined_groups(runs: list[tuple[int, int]], rows: list[range], width: int) -> Any:
-    """A function from a run's number to that of its group; runs that touch in adjacent rows are one group."""
-    parent = list(range(len(runs)))
-
-    def group(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
-    for above, below in itertools.pairwise(rows):
-        upper, lower = iter(above), iter(below)
-        one, other = next(upper, None), next(lower, None)
-        while one is not None and other is not None:
-            start, end = runs[one][0] + width, runs[one][1] + width
-            if start < runs[other][1] and runs[other][0] < end:
-                parent[group(one)] = group(other)
-            if end <= runs[other][1]:
-                one = next(upper, None)
-            else:
-                other = next(lower, None)
-    return group
+    small = mask.copy()
+    small.thumbnail((_SEARCHED, _SEARCHED), PIL.Image.Resampling.NEAREST)
+    framed = ImageOps.expand(small, 1, 255)
+    ImageDraw.floodfill(framed, (0, 0), 128)
+    reached = ImageOps.crop(framed, 1).point(lambda value: 255 if value == 128 else 0)
+    return ImageChops.darker(mask, reached.resize(mask.size, PIL.Image.Resampling.NEAREST))

@@ -4,10 +4,10 @@ import colorsys
 import hashlib
 import random
 import re
+import textwrap
 import unicodedata
 from typing import Any
 
-from agent_nb._base.text import shortened
 from agent_nb._base.threads import off_loop
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Order
@@ -17,48 +17,17 @@ from agent_nb.messages import Image
 LONG_EDGE = 960
 LABEL = "placeholder"
 _LONGEST_PROMPT = 160
-_HUES = {
-    "red": 2,
-    "rose": 345,
-    "pink": 335,
-    "berry": 330,
-    "wine": 345,
-    "orange": 24,
-    "warm": 26,
-    "bread": 32,
-    "bakery": 32,
-    "coffee": 24,
-    "wood": 28,
-    "sunset": 16,
-    "autumn": 22,
-    "gold": 44,
-    "yellow": 50,
-    "sun": 46,
-    "honey": 42,
-    "desert": 38,
-    "green": 130,
-    "forest": 140,
-    "leaf": 110,
-    "garden": 115,
-    "nature": 120,
-    "mint": 160,
-    "tea": 95,
-    "teal": 178,
-    "sea": 192,
-    "ocean": 200,
-    "water": 198,
-    "sky": 206,
-    "ice": 196,
-    "winter": 205,
-    "cool": 205,
-    "blue": 218,
-    "night": 232,
-    "tech": 222,
-    "space": 245,
-    "violet": 268,
-    "purple": 275,
-    "lavender": 262,
+_WORDS = {
+    2: "red",
+    28: "orange warm bread bakery coffee wood sunset autumn",
+    46: "gold yellow sun honey desert",
+    125: "green forest leaf garden nature tea mint",
+    197: "teal sea ocean water sky ice winter cool",
+    222: "blue night tech space",
+    268: "violet purple lavender",
+    340: "rose pink berry wine",
 }
+_HUES = {word: hue for hue, words in _WORDS.items() for word in words.split()}
 _GREYS = {"black", "white", "grey", "gray", "monochrome", "silver", "stone", "concrete"}
 
 Colour = tuple[int, int, int]
@@ -158,50 +127,20 @@ def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prom
 
     width, height = size
     unit = max(14, min(size) // 18)
-    head = PIL.ImageFont.load_default(size=round(unit * 1.25))
-    body = PIL.ImageFont.load_default(size=unit * 0.8)
-    shown = shortened(_plain(prompt), _LONGEST_PROMPT)
-    room = width * 0.78
-    lines = _wrapped(shown, lambda text: float(pencil.textlength(text, font=body)), room)
-    most = max(1, int((height * 0.7 - unit * 3) // (unit * 1.15)))
-    if len(lines) > most:
-        lines = [*lines[: most - 1], lines[most - 1].rstrip(". ") + "…"]
-    widest = max(
-        [pencil.textlength(LABEL, font=head), *(pencil.textlength(line, font=body) for line in lines)]
-    )
-    tall = unit * (2.6 + 1.15 * len(lines))
-    left, top = (width - widest) / 2 - unit, (height - tall) / 2
-    pencil.rounded_rectangle(
-        (left, top, width - left, top + tall), radius=unit * 0.6, fill=(*colours[4], 255)
-    )
-    middle = width / 2
-    pencil.text((middle, top + unit * 1.3), LABEL, font=head, fill=(255, 255, 255, 255), anchor="mm")
-    for row, line in enumerate(lines):
-        place = (middle, top + unit * (2.6 + 1.15 * row))
-        pencil.text(place, line, font=body, fill=(*colours[0], 255), anchor="mm")
+    font = PIL.ImageFont.load_default(size=unit)
+    letters = int(width * 0.78 / pencil.textlength("m", font=font))
+    most = max(2, int(height * 0.7 / (unit * 1.6)) - 1)
+    shown = textwrap.wrap(_plain(prompt)[:_LONGEST_PROMPT], letters, max_lines=most, placeholder="…")
+    text = "\n".join([LABEL, *shown])
+    place: Any = {"font": font, "anchor": "mm", "align": "center", "spacing": unit // 2}
+    middle = width / 2, height / 2
+    left, top, right, bottom = pencil.multiline_textbbox(middle, text, **place)
+    plate = (left - unit, top - unit, right + unit, bottom + unit)
+    pencil.rounded_rectangle(plate, radius=unit * 0.6, fill=(*colours[4], 255))
+    pencil.multiline_text(middle, text, fill=(255, 255, 255, 255), **place)
 
 
 def _plain(text: str) -> str:
     """The built-in font covers ASCII only: accents are dropped, other scripts left out."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return " ".join(folded.split())
-
-
-def _wrapped(text: str, measure: Any, room: float) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if measure(longer) <= room or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return [_cut(line, measure, room) for line in lines if line]
-
-
-def _cut(line: str, measure: Any, room: float) -> str:
-    """Shortens a line of one word that is too long."""
-    if measure(line) <= room:
-        return line
-    while len(line) > 1 and measure(line + "…") > room:
-        line = line[:-1]
-    return line + "…"
