@@ -1,4 +1,4 @@
-"""The overview of a class, opened from disk: hostile pages stay in their frames, and the slider shows versions."""
+"""The overview of a class, opened from disk: hostile pages stay in their frames."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,10 +25,9 @@ HOSTILE = """<!doctype html><h1 id="out">waits</h1><script>
 
 def test_pages_side_by_side(browser: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    files = Files({"index.html": "<h1 id='out'>first</h1>"}).write("index.html", HOSTILE)
     run = live_run("<h1>A page</h1>")
     submit(tmp_path / "ann.zip", [run])
-    submit(tmp_path / "محمد.zip", [replace(run, files=files)])
+    submit(tmp_path / "محمد.zip", [replace(run, files=Files({"index.html": HOSTILE}))])
     assert main([".", "-o", "marks.csv", "--html", "marks.html"]) == 0
     page = browser.new_context(offline=True).new_page()
     page.set_default_timeout(30 * SECONDS)
@@ -37,12 +36,7 @@ def test_pages_side_by_side(browser: Any, tmp_path: Path, monkeypatch: Any) -> N
     page.goto((tmp_path / "marks.html").as_uri())
     student = page.locator("article", has_text="محمد")
     student.scroll_into_view_if_needed()
-    viewer = student.frame_locator("iframe")
-    document = viewer.frame_locator("iframe").frame_locator("iframe")
-    document.locator("#out", has_text="ran").wait_for()
-    viewer.locator("output", has_text="hero, version 2 of 2").wait_for()
-    viewer.locator("input").press("ArrowLeft")
-    document.locator("#out", has_text="first").wait_for()
+    student.frame_locator("iframe").frame_locator("iframe").locator("#out", has_text="ran").wait_for()
     assert page.title() == "Marks"
     assert page.url.endswith("/marks.html")
     assert all(url.startswith(("file:", "data:")) for url in arrived), arrived

@@ -11,7 +11,6 @@ from agent_nb.errors import AgentError, ConfigError
 from agent_nb.files.files import MAX_BINARY_BYTES
 from agent_nb.lab.log import content_hash
 from agent_nb.lab.marks.gallery_folder import GalleryFolder, write
-from agent_nb.lab.marks.progress import with_progress
 from agent_nb.lab.marks.row import Row, read_row, with_same_pages
 from agent_nb.lab.marks.table import to_csv
 from agent_nb.render.summary import plural
@@ -75,10 +74,10 @@ def _run(options: argparse.Namespace) -> list[Row]:
     supplied = set(_supplied(options.supplied))
     students = dict(zip(_names(paths), paths, strict=True))
     found = []
-    for name in with_progress(list(students), sys.stderr):
-        found.append(read_row(name, students[name]))
+    for name, path in students.items():
+        found.append(read_row(name, path))
         if gallery:
-            gallery.add(name, students[name])
+            gallery.add(path)
     rows = with_same_pages(found, supplied)
     write(output, to_csv(rows))
     if gallery:

@@ -1,11 +1,9 @@
-"""The pages of a class side by side: an overview, and a file for each student that shows the versions.
+"""The overview of a class: the table, and the pages of all students side by side.
 
-The overview has no script. The pages of students run in sandboxed frames, inside a frame that has the policy of saved
-outputs, so that their scripts reach neither each other nor the network.
+It has no script. The page of a student is a file of its own, as closed as the preview, in a sandboxed frame.
 """
 
 import html
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -13,39 +11,16 @@ from pathlib import Path
 from agent_nb._base.text import printable_line
 from agent_nb.lab.marks.row import Row
 from agent_nb.lab.marks.table import COLUMNS, NUMBERS, cells
-from agent_nb.lab.marks.versions import Version
-from agent_nb.render.policy import SANDBOX, policy_for
+from agent_nb.render.policy import SANDBOX
 from agent_nb.render.summary import dollars, plural
 
-_OVERVIEW_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-src file: http: https:"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-src file: http: https:"
 _COLOURS = (
     ":root{color-scheme:light dark}body{margin:0;font:14px/1.45 system-ui,sans-serif;"
     "color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}a{color:light-dark(#0550ae,#7ab7ff)}"
     ".mut{color:light-dark(#59636e,#9aa4af)}.err{color:light-dark(#b32424,#ff8f8f)}"
 )
-_WIDTH = 900
-"""Pixels of the window that a page sees at least."""
 _MOST_LINKS = 20
-
-
-def viewer(student: str, versions: Sequence[Version], left_out: int) -> str:
-    """The file of one student: the newest version of the page, and a slider for the others."""
-    wire = [{"label": version.label, "document": version.document} for version in versions]
-    record = json.dumps(wire, ensure_ascii=False)
-    # The documents inherit this policy, and each sets its base before its own policy forbids any other.
-    policy = policy_for(record).replace("; base-uri 'none'", "")
-    gone = f'<span class="mut">{plural(left_out, "version")} left out</span>' if left_out else ""
-    slider = (
-        f'<input type="range" min="1" max="{len(versions)}" value="{len(versions)}" aria-label="Version of the page"'
-        f"{' disabled' if len(versions) < 2 else ''}>"
-    )
-    return (
-        f"{_head(policy, _name(student), 'viewer.css')}"
-        f"<body><header>{slider}<output></output>{gone}</header>"
-        f'<div id="stage" data-sandbox="{SANDBOX}" data-width="{_WIDTH}"></div>'
-        f'<script type="application/json" id="versions">{record.replace("<", chr(92) + "u003c")}</script>'
-        f"<script>{_source('viewer.js')}</script></body></html>\n"
-    )
 
 
 def overview(rows: Sequence[Row], files: Sequence[str]) -> str:
@@ -61,22 +36,15 @@ def overview(rows: Sequence[Row], files: Sequence[str]) -> str:
         for number, (row, file) in enumerate(zip(rows, files, strict=True), 1)
     )
     return (
-        f"{_head(_OVERVIEW_POLICY, 'Marks', 'overview.css')}"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Marks</title><style>{_COLOURS}{_style()}</style></head>\n"
         f"<body><h1>{plural(len(rows), 'submission')}</h1>"
         '<p class="mut">A student can make up everything here, and two '
         "students may get the same page by chance: it is a reason to look, and no proof of misconduct.</p>"
         f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>{heads}</tr></thead>'
         f"<tbody>{table}</tbody></table></div>\n<main>{cards}</main></body></html>\n"
-    )
-
-
-def _head(policy: str, title: str, style: str) -> str:
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta http-equiv="x-dns-prefetch-control" content="off">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title><style>{_COLOURS}{_source(style)}</style></head>\n"
     )
 
 
@@ -115,5 +83,5 @@ def _card(row: Row, number: int, file: str, places: dict[str, int]) -> str:
 
 
 @cache
-def _source(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+def _style() -> str:
+    return Path(__file__).with_name("overview.css").read_text(encoding="utf-8")

@@ -1,15 +1,19 @@
 """Where the overview and the files of the students are written."""
 
+import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from agent_nb._base.atomic import write_atomically
-from agent_nb.errors import ConfigError
-from agent_nb.lab.marks.gallery import overview, viewer
+from agent_nb.errors import AgentError, ConfigError
+from agent_nb.lab.log_reader import read_log
+from agent_nb.lab.marks.archive import opened
+from agent_nb.lab.marks.gallery import overview
 from agent_nb.lab.marks.row import Row
-from agent_nb.lab.marks.versions import versions_of
+from agent_nb.render import to_page
+from agent_nb.run.saved import DAMAGES, read_run
 
 _OWN_FILE = re.compile(r"\d{4,}\.html")
 
@@ -36,14 +40,13 @@ class GalleryFolder:
             )
         self._files: list[str] = []
 
-    def add(self, student: str, submission: Path) -> None:
+    def add(self, submission: Path) -> None:
         """Writes the file of the next student, if there is a page to show."""
-        versions, left_out = versions_of(submission)
-        name = f"{len(self._files) + 1:04}.html"
-        if versions:
-            page = viewer(student, versions, left_out).encode("utf-8", "replace")
-            write(self._folder / name, page, within=self._path.parent)
-        self._files.append(name if versions else "")
+        page = newest_page(submission)
+        name = f"{len(self._files) + 1:04}.html" if page else ""
+        if page:
+            write(self._folder / name, page.encode("utf-8", "replace"), within=self._path.parent)
+        self._files.append(name)
 
     def finish(self, rows: Sequence[Row]) -> None:
         """Writes the overview, and removes the files that an earlier class has left."""
@@ -53,3 +56,21 @@ class GalleryFolder:
         for file in self._folder.glob("*.html"):
             if _OWN_FILE.fullmatch(file.name) and file.name not in self._files:
                 file.unlink(missing_ok=True)
+
+
+def newest_page(path: Path) -> str | None:
+    """The newest page of a submission, as closed as the preview; None if there is none, or none that can be read."""
+    try:
+        with opened(path) as submission:
+            places = {entry.id: place for place, entry in enumerate(read_log(submission.log()).entries)}
+
+            def place(name: str) -> tuple[int, str]:
+                return places.get(name.rpartition("-")[2].removesuffix(".json"), -1), name
+
+            for name in sorted(submission.run_names(), key=place, reverse=True):
+                with contextlib.suppress(*DAMAGES):
+                    if page := to_page(read_run(submission.run(name), name)):
+                        return page
+    except AgentError:
+        return None
+    return None

@@ -3,24 +3,12 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import fields
 
 from agent_nb._base.text import printable_line
 from agent_nb.lab.marks.row import Row
 
-COLUMNS = (
-    "student",
-    "checks_passed",
-    "checks_total",
-    "runs",
-    "hints",
-    "held_back",
-    "cost",
-    "hand_edits",
-    "chain_breaks",
-    "same_page_as",
-    "notes",
-    "error",
-)
+COLUMNS = tuple(each.name for each in fields(Row) if each.name not in ("pages", "supplied"))
 NUMBERS = COLUMNS.index("chain_breaks")
 """How many columns after the first one hold numbers."""
 _MOST_NAMES = 20

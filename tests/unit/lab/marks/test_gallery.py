@@ -1,11 +1,7 @@
-"""The overview of a class and the file of a student: nothing of a student's becomes markup or script in them."""
+"""The overview of a class: nothing of a student's becomes markup or script in it."""
 
-import json
-import re
-
-from agent_nb.lab.marks.gallery import overview, viewer
+from agent_nb.lab.marks.gallery import overview
 from agent_nb.lab.marks.row import Row
-from agent_nb.lab.marks.versions import Version
 
 EVIL = "\"'><script>alert(1)</script><!-- \u202e"
 
@@ -32,17 +28,3 @@ def test_names_and_notes_are_text():
     assert page.count("<iframe") == page.count('<iframe loading="lazy"') == 1
     assert "No page." in page
     assert "default-src 'none'; style-src 'unsafe-inline'; frame-src" in page
-
-
-def test_a_viewer_holds_the_documents_as_data():
-    document = f"{EVIL}<p>Page</p>"
-    page = viewer(EVIL, [Version("first", "<p>1</p>"), Version("second", document)], 3)
-    scripts = re.findall("<script", page)
-    assert len(scripts) == 2
-    assert 'max="2" value="2"' in page
-    assert "3 versions left out" in page
-    (data,) = re.findall(r'<script type="application/json" id="versions">([^<]*)</script>', page)
-    assert json.loads(data)[1] == {"label": "second", "document": document}
-    assert "frame-src 'none'" in page
-    assert "allow-same-origin" not in page
-    assert " disabled" in viewer("a", [Version("only", "")], 0)

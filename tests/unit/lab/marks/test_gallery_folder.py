@@ -1,10 +1,13 @@
 """Where the overview is written, and what is left alone."""
 
+from dataclasses import replace
+
 import pytest
 
+from agent_nb import Files
 from agent_nb.errors import ConfigError
 from agent_nb.lab.marks.command import main
-from agent_nb.lab.marks.gallery_folder import GalleryFolder
+from agent_nb.lab.marks.gallery_folder import GalleryFolder, newest_page
 from tests.support.submissions import live_run, submit
 
 
@@ -32,3 +35,20 @@ def test_places_that_are_refused(tmp_path):
         with pytest.raises(ConfigError, match=r"name a file such as|must be a folder of its own"):
             GalleryFolder(tmp_path / name)
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_the_newest_page_by_the_log_with_its_files_and_edits(tmp_path):
+    files = Files({"index.html": '<link rel="stylesheet" href="a.css">', "a.css": "p { color: teal }"})
+    styled = replace(live_run("", "1"), name="z", files=files)
+    page = newest_page(submit(tmp_path / "a.zip", [live_run("<p>old</p>", "2"), styled]))
+    assert "color: teal" in page
+    assert "Content-Security-Policy" in page
+    edited = styled.with_files({"index.html": "<p>Mine</p>"})
+    assert "<p>Mine</p>" in newest_page(submit(tmp_path / "b.zip", [edited]))
+
+
+def test_submissions_without_pages(tmp_path):
+    (tmp_path / "b.zip").write_text("x")
+    assert newest_page(tmp_path / "b.zip") is None
+    no_page = replace(live_run(""), files=Files({"a.txt": "x"}))
+    assert newest_page(submit(tmp_path / "c.zip", [no_page])) is None
