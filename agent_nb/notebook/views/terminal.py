@@ -10,7 +10,6 @@ from agent_nb._base.stream_masker import StreamMasker
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
-from agent_nb.notebook.views.terminal_text import BlockWriter
 from agent_nb.notebook.views.view import View
 from agent_nb.phase import phase_after
 from agent_nb.render import ready_line
@@ -36,13 +35,12 @@ class TerminalView(View):
     def __init__(self, handle: Handle) -> None:
         super().__init__(handle)
         self._live = sys.stdout.isatty()
-        """Whether the user reads it: then it has colours, a layout and a status line."""
+        """Whether the user reads it: then it has colours and a status line."""
         self._colours = self._live and not os.environ.get("NO_COLOR")
         self._phases: dict[int, str] = {}
         """By variant, as are the transcripts."""
         self._transcripts: dict[int, Transcript] = {}
         self._masker = StreamMasker()
-        self._blocks = BlockWriter()
         self._mid_line = False
         self._status = ""
         """The status line on the screen; empty when there is none."""
@@ -83,7 +81,7 @@ class TerminalView(View):
                 return
             self._write(self._masker.more(event.text))
         elif not isinstance(event, UsageUpdated):  # which arrives in the middle of a text
-            self._write(self._masker.rest(), ends=True)
+            self._write(self._masker.rest())
         label = f"{variant + 1}: " if several else ""
         if row:
             self._line(label + line_text(row), LOOKS[row.state])
@@ -95,11 +93,8 @@ class TerminalView(View):
             self._clear_status()
         sys.stdout.flush()
 
-    def _write(self, text: str, *, ends: bool = False) -> None:
-        text = without_controls(text)
-        if self._live:
-            text = self._blocks.more(text) + (self._blocks.rest() if ends else "")
-        if text:
+    def _write(self, text: str) -> None:
+        if text := without_controls(text):
             self._clear_status()
             sys.stdout.write(text)
             self._mid_line = not text.endswith("\n")
