@@ -7,7 +7,6 @@ anything is sent.
 import importlib.util
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.constants import IN_BROWSER
@@ -19,22 +18,6 @@ from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor, load
 
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VendorInfo:
-    """A row of `%agent models`."""
-
-    vendor: str
-    needs_key: bool
-    key_present: bool
-    key_variable: str
-    """The variable that holds the key, or the one to set; empty for vendors that need none."""
-    recommended: str
-    thinking: bool
-    images: bool
-    streams_arguments: bool
-    note: str
 
 
 def model(
@@ -96,27 +79,6 @@ def default_model_name(besides: str = "") -> str | None:
         if vendor.preferred and vendor.name != besides and find_key(vendor.keys):
             return f"{vendor.name}:{vendor.recommended}"
     return None
-
-
-def catalog() -> list[VendorInfo]:
-    """Every vendor: whether its key is set, its recommended model, what it can do."""
-    return [_info(vendor) for vendor in VENDORS.values()]
-
-
-def _info(vendor: Vendor) -> VendorInfo:
-    found = find_key(vendor.keys)
-    needs_key = bool(vendor.keys) and not vendor.local
-    return VendorInfo(
-        vendor=vendor.name,
-        needs_key=needs_key,
-        key_present=found is not None,
-        key_variable=found[0] if found else (vendor.keys[0] if vendor.keys else ""),
-        recommended=vendor.recommended,
-        thinking=vendor.thinking,
-        images=vendor.images,
-        streams_arguments=vendor.streams_arguments,
-        note=vendor.note,
-    )
 
 
 def _parse(name: str) -> tuple[Vendor, str]:

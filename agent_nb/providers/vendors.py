@@ -133,6 +133,10 @@ class Vendor:
         """Needs no key, no package and no server."""
         return not self.api.package
 
+    @property
+    def needs_key(self) -> bool:
+        return bool(self.keys) and not self.local
+
     def family(self, model: str) -> Family:
         """What a model of this vendor takes."""
         return next(family for family in self.models if re.search(family.pattern, model))

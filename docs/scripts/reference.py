@@ -19,7 +19,7 @@ from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
-from agent_nb.providers import catalog
+from agent_nb.providers.vendors import VENDORS
 
 TARGET = Path(__file__).parents[1] / "reference.md"
 HEAD = """# Reference
@@ -82,7 +82,8 @@ def _settings(magics: AgentMagics) -> str:
 
 def _models() -> str:
     rows = [
-        (f"`{row.vendor}:`", f"`{row.recommended}`" if row.recommended else "", row.note) for row in catalog()
+        (f"`{vendor.name}:`", f"`{vendor.recommended}`" if vendor.recommended else "", vendor.note)
+        for vendor in VENDORS.values()
     ]
     return _table(("vendor", "default model", "note"), rows)
 

@@ -18,10 +18,10 @@ UNIT = ROOT / "tests" / "unit"
 
 
 def test_the_engine_names_no_tool_and_no_vendor():
-    from agent_nb.providers import catalog
+    from agent_nb.providers.vendors import VENDORS
     from agent_nb.tools import Toolbox
 
-    names = {tool.name for tool in Toolbox.default()} | {row.vendor for row in catalog()}
+    names = {tool.name for tool in Toolbox.default()} | {*VENDORS}
     for module in (PACKAGE / "agent.py", *(PACKAGE / "engine").glob("*.py")):
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -20,7 +20,7 @@ from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.options import APPROVE, OPTIONS
 
 if TYPE_CHECKING:
-    from agent_nb.providers import VendorInfo
+    from agent_nb.providers.vendors import Vendor
 
 HELP_WIDTH = 44
 MOST_FILES = 500
@@ -200,20 +200,22 @@ def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: 
 
 def _models(session: Session) -> list[Candidate]:
     """The default model of each vendor, and those of this session's runs."""
-    from agent_nb.providers import catalog
+    from agent_nb.providers.vendors import VENDORS
 
-    models = {f"{row.vendor}:{row.recommended}": _key_state(row) for row in catalog()}
+    models = {f"{each.name}:{each.recommended}": _key_state(each) for each in VENDORS.values()}
     for name, value in user_data(session.shell).items():
         if _is_run(value) and ":" in value.model:
             models.setdefault(value.model, f"as in {name}")
     return [Candidate(*each) for each in models.items()]
 
 
-def _key_state(row: "VendorInfo") -> str:
+def _key_state(vendor: "Vendor") -> str:
     """Shorter than in `%agent models`, and without names of variables: JupyterLab writes it in lower case."""
-    if row.key_present or row.vendor == DEMO:
+    from agent_nb.providers.keys import find_key
+
+    if find_key(vendor.keys) or vendor.name == DEMO:
         return "ready"
-    return "needs a key" if row.needs_key else "no key needed"
+    return "needs a key" if vendor.needs_key else "no key needed"
 
 
 def _tools(session: Session) -> list[Candidate]:

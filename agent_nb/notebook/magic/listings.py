@@ -12,8 +12,10 @@ from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, plugins, switch_off
-from agent_nb.providers import VendorInfo, catalog, default_model_name, full_name
+from agent_nb.providers import default_model_name, full_name
+from agent_nb.providers.keys import find_key
 from agent_nb.providers.studio import studio_for_name
+from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.variant_tools import BASE_VARIANTS
@@ -31,11 +33,11 @@ def list_models(session: Session, rest: str) -> Table:
         default, note = "", str(error)
     limiting = _limiting(rules)
     allowed, rows = limiting.models if limiting else (), []
-    for row in catalog():
-        of_vendor = [name for name in allowed if name.startswith(f"{row.vendor}:")]
-        for name in of_vendor if allowed else [f"{row.vendor}:{row.recommended}"]:
-            remark = "; ".join(filter(None, ("default" if name == default else "", row.note)))
-            rows.append((name, _key_state(row), _abilities(row), remark))
+    for vendor in VENDORS.values():
+        of_vendor = [name for name in allowed if name.startswith(f"{vendor.name}:")]
+        for name in of_vendor if allowed else [f"{vendor.name}:{vendor.recommended}"]:
+            remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
+            rows.append((name, _key_state(vendor), _abilities(vendor), remark))
     if limiting:
         note = f"{note} No others are allowed. (`models` in {limiting.source})"
     return Table(("model", "key", "can do", "note"), rows, "No models.", note)
@@ -58,16 +60,17 @@ def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
     return DEMO_MODEL, "because no key is set"
 
 
-def _key_state(row: VendorInfo) -> str:
-    if row.key_present:
+def _key_state(vendor: Vendor) -> str:
+    if find_key(vendor.keys):
         return "ready"
-    if row.needs_key:
-        return f"set {row.key_variable}"
-    return "ready, no key needed" if row.vendor == DEMO else "no key needed"
+    if vendor.needs_key:
+        return f"set {vendor.keys[0]}"
+    return "ready, no key needed" if vendor.name == DEMO else "no key needed"
 
 
-def _abilities(row: VendorInfo) -> str:
-    abilities = {"thinking": row.thinking, "images": row.images, "streams files": row.streams_arguments}
+def _abilities(vendor: Vendor) -> str:
+    streams = vendor.streams_arguments
+    abilities = {"thinking": vendor.thinking, "images": vendor.images, "streams files": streams}
     return ", ".join(name for name, has in abilities.items() if has)
 
 

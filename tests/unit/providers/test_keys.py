@@ -6,7 +6,7 @@ import types
 import pytest
 
 from agent_nb.errors import MissingKeyError
-from agent_nb.providers import catalog, default_model_name, keys, model
+from agent_nb.providers import default_model_name, keys, model
 from agent_nb.providers.vendors import VENDORS
 
 EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys})
@@ -92,17 +92,3 @@ def test_the_default_model_follows_the_keys(monkeypatch: pytest.MonkeyPatch):
     ):
         monkeypatch.setenv(name, "x")
         assert default_model_name() == f"{vendor}:{VENDORS[vendor].recommended}"
-
-
-def test_the_catalog_tells_which_keys_are_there(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("GEMINI_API_KEY", "x")
-    rows = {row.vendor: row for row in catalog()}
-    assert list(rows) == list(VENDORS)
-    assert (rows["gemini"].key_present, rows["gemini"].key_variable) == (True, "GEMINI_API_KEY")
-    assert (rows["openai"].key_present, rows["openai"].key_variable) == (False, "OPENAI_API_KEY")
-    assert not rows["ollama"].needs_key
-    assert not rows["demo"].needs_key
-    assert rows["anthropic"].thinking
-    assert rows["anthropic"].images
-    assert rows["anthropic"].streams_arguments
-    assert not rows["deepseek"].images

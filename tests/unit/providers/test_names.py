@@ -202,8 +202,8 @@ async def test_a_broken_package_says_how_to_repair(monkeypatch: pytest.MonkeyPat
 
 def test_making_a_provider_imports_no_sdk():
     code = (
-        "import sys; from agent_nb.providers import catalog, default_model_name, model\n"
-        "catalog(); default_model_name()\n"
+        "import sys; from agent_nb.providers import default_model_name, model\n"
+        "default_model_name()\n"
         "heavy = ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'PIL', 'genai_prices')\n"
         "print([name for name in (*heavy, 'agent_nb.events') if name in sys.modules])\n"
         "for vendor in ('openai', 'anthropic', 'gemini', 'openrouter'): model(vendor + ':m', api_key='k')\n"

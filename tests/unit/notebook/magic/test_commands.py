@@ -8,8 +8,8 @@ import pytest
 
 from agent_nb import Agent, load, replay, tool
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.providers import catalog
 from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
+from agent_nb.providers.vendors import VENDORS
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox
 from tests.support.shells import quick_run
@@ -36,7 +36,7 @@ def test_models_are_listed_with_their_key_variables(shell, monkeypatch):
     )
     assert " ready " in openai
     assert "set ANTHROPIC_API_KEY" in anthropic
-    assert len(table.splitlines()) == 2 + len(catalog())
+    assert len(table.splitlines()) == 2 + len(VENDORS)
     assert "sk-test" not in table
 
 
