@@ -164,6 +164,16 @@ class Agent(AgentParts):
         other.network = True
         return other
 
+    def with_lean(self, lean: bool = True) -> Self:
+        """A copy of this agent whose requests are as short as possible, or not.
+
+        A lean request has a few lines of instructions, your tools and those for files, and what options such as a stack
+        or images ask for. It is the default for a server of your own, and for a run that continues a lean one.
+        """
+        other = self._copy()
+        other.lean = lean
+        return other
+
     def compacting(self) -> Self:
         """A copy of this agent that leaves earlier file contents out of the conversation that a run continues.
 

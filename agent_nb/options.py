@@ -122,6 +122,11 @@ class Options:
         "--stack NAME",
         f"Stack to build the page with: {', '.join(STACKS)}. The result is one page that runs in the preview.",
     )
+    lean: bool = option(
+        False,
+        "--lean",
+        "Send as few instructions and tools as possible: the default for a server of your own.",
+    )
     effort: str | None = option(None, "--effort", "How hard the model thinks.", choices=EFFORTS)
     system: str | None = option(
         None,

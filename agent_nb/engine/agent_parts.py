@@ -23,6 +23,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.file_tools import CREATE_FILE
 from agent_nb.tools.preview_tools import CHECK_PREVIEW, PAGE_VIEWER
 from agent_nb.tools.variant_tools import BASE_VARIANTS
 
@@ -56,6 +57,8 @@ class AgentParts:
         """How often the model may look at the page in a run."""
         self.network = False
         """Whether the model is told that its page may load from the network."""
+        self.lean: bool | None = None
+        """Whether its requests are as short as possible; None for what the model prefers."""
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
 
@@ -74,19 +77,24 @@ class AgentParts:
             return self.provider.prepare(self._prepared(opening, self.provider.offered(self.toolbox)))
         if self.limits.usd is not None:
             check_price(self.provider.name)
-        studio = self._image_studio()
+        studio, lean = self._image_studio(), self._is_lean(opening)
         available = {
             INPUTS: opening.inputs,
             BASE_VARIANTS: opening.base_variants,
-            PAGE_VIEWER: self.viewer and self.looks and self.provider.sees_pages,
+            PAGE_VIEWER: self.viewer and self.looks and self.provider.sees_pages and not lean,
         }
-        needs = studio.serves | {need for need, value in available.items() if value}
-        return self._prepared(opening, self.toolbox.offered(needs), studio)
+        needs = {need for need, value in available.items() if value}
+        offered = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
+        return self._prepared(opening, offered, studio)
+
+    def _is_lean(self, opening: Opening) -> bool:
+        """Whether requests are lean. A conversation stays so, and the server can reuse what it has read."""
+        return self.provider.lean or opening.lean if self.lean is None else self.lean
 
     def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
-        stack = self.stack or opening.stack
+        stack, lean = self.stack or opening.stack, self._is_lean(opening)
         texts = (
-            self._built_in_text(offered) if opening.system is None else opening.system,
+            self._built_in_text(offered, lean=lean) if opening.system is None else opening.system,
             stack_text(stack, network=self.network) if stack else "",
             self.instructions,
         )
@@ -101,7 +109,7 @@ class AgentParts:
             rules=read_policy(self.approve, self.toolbox),
             hooks=self._hooks,
             price=partial(price_of, self.provider.name),
-            settings=self._settings(offered, stack),
+            settings={**self._settings(offered, stack), **({"lean": True} if lean else {})},
             window=self.provider.window,
             compact=self.compact,
         )
@@ -112,11 +120,15 @@ class AgentParts:
             instructions=self.instructions,
             stack=stack,
             compact=self.compact,
+            lean=bool(self.lean),
             subscribers=self._hooks.subscribers,
         )
 
-    def _built_in_text(self, offered: Toolbox) -> str:
+    def _built_in_text(self, offered: Toolbox, *, lean: bool) -> str:
         """The default system text."""
+        if lean:
+            names = ["lean", *(["lean_files"] if CREATE_FILE.name in offered else ())]
+            return " ".join(prompt_text(name, network=self.network) for name in names)
         texts = [prompt_text("system", network=self.network)]
         if self.provider.sees_pages and CHECK_PREVIEW in self.toolbox:
             texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))

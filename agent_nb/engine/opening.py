@@ -63,6 +63,8 @@ class Opening:
     """The files of each variant of the base run."""
     stack: str | None = None
     """The stack of the base run."""
+    lean: bool = False
+    """Whether the requests of the base run were lean."""
     density: float = 1.0
     """How many tokens there are to an estimated one, as the vendor counted the base run."""
 
@@ -135,6 +137,7 @@ def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -
         base=base.id,
         base_variants=tuple(variant.files for variant in base.variants),
         stack=base.settings.get("stack"),
+        lean=bool(base.settings.get("lean")),
         density=_density_of(base),
     )
 

@@ -36,6 +36,8 @@ class Prepared:
     stack: str | None = None
     compact: bool = False
     """Whether the conversation so far is to be compacted."""
+    lean: bool = False
+    """Whether a lean request was asked for."""
     subscribers: Sequence[Callable[[Event], None]] = ()
     playback: "Playback | None" = None
     """What plays the run, if it is a replay."""
@@ -155,7 +157,7 @@ def variants_fingerprint(variants: Sequence[Prepared]) -> Json:
     first = variants[0]
     own_system = "\n\n".join(text for text in (first.opening.system, first.instructions) if text)
     fingerprint = fingerprint_of(first.opening, [each.config for each in variants], own_system)
-    own = {"stack": first.stack, "compact": first.compact}
+    own = {"stack": first.stack, "compact": first.compact, "lean": first.lean}
     return {**fingerprint, **{name: value for name, value in own.items() if value}}
 
 

@@ -150,6 +150,8 @@ class Provider(Protocol):
     """Whether the model is offered a look at the page it makes, where something can show it."""
     offline: bool = False
     """Whether its runs need no network; then nothing else in them uses it."""
+    lean: bool = False
+    """Whether its requests are as short as possible unless something else is asked for."""
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
 
@@ -173,6 +175,7 @@ class WrappedProvider(Provider):
         self.provider, self.name = provider, provider.name
         self.window, self.effort = provider.window, provider.effort
         self.sees_pages, self.offline = provider.sees_pages, provider.offline
+        self.lean = provider.lean
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         return self.provider.stream(request)

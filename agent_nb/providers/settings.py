@@ -4,8 +4,9 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import ip_address
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.secrets import register
@@ -69,6 +70,15 @@ class Settings:
     def title(self) -> str:
         """The vendor in a sentence. A server without a name of its own has an address."""
         return f"{YOUR_SERVER} at {self.server}" if self.vendor.title == YOUR_SERVER else self.vendor.title
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is a server of the user's own, on this machine or in its network, which may be slow."""
+        host = urlsplit(self.base_url or self.vendor.base_url).hostname or ""
+        try:
+            return self.vendor.local and ip_address(host).is_private
+        except ValueError:
+            return self.vendor.local and ("." not in host or host.endswith((".local", ".localhost")))
 
     @property
     def server(self) -> str:

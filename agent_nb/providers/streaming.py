@@ -134,6 +134,7 @@ class VendorProvider(VendorClient, Provider):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.effort = settings.effort
+        self.lean = settings.is_near
         self.silence = settings.silence or _usual_silence(settings)
         """Seconds without a byte after which a request has failed. Any byte counts, also of a ping or comment."""
 

@@ -113,6 +113,9 @@ class Tool:
     """What a run must have for this built-in tool to be offered, such as images that the user gave."""
     served_by: Callable[[Studio], str] | None = None
     """The name of what does its work in a studio, empty if nothing can; None for a tool that needs no studio."""
+    lean: tuple[str, ...] | None = None
+    """The arguments that a lean request names, without their descriptions; None for a built-in tool that it leaves out
+    unless an option asks for it."""
     packaged: bool = False
     """Whether it comes with this package. Its texts change with releases, so cassettes know it by its name alone."""
     timeout: float | None = 60.0

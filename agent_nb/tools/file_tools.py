@@ -251,6 +251,7 @@ CREATE_FILE = Tool(
         required=("path", "content"),
     ),
     run=_create,
+    lean=("path", "content"),
     title=lambda args: _title("create", args),
     stream=FileArguments,
     writes=_written,
@@ -260,14 +261,13 @@ CREATE_FILE = Tool(
 EDIT_FILE = Tool(
     spec=tool_spec(
         "edit_file",
-        "Replace exact text in a file: give old and new, or several replacements as edits."
-        " They are applied in order, all or none. Returns the diff.",
+        "Replace exact text in a file. Returns the diff.",
         {
             "path": _PATH,
             **_EDIT,
             "edits": {
                 "type": "array",
-                "description": "Several replacements, instead of old and new.",
+                "description": "Several replacements, instead of old and new, applied in order, all or none.",
                 "minItems": 1,
                 "items": object_schema(_EDIT, ("old", "new")),
             },
@@ -275,6 +275,7 @@ EDIT_FILE = Tool(
         required=("path",),
     ),
     run=_edit,
+    lean=("path", "old", "new"),
     title=lambda args: _title("edit", args),
     writes=_written,
     content_arguments=("old", "new", "edits"),
@@ -283,7 +284,7 @@ EDIT_FILE = Tool(
 READ_FILE = Tool(
     spec=tool_spec(
         "read_file",
-        "Read a file or a range of its lines: give path, or files to read several.",
+        "Read a file or a range of its lines.",
         {
             **_RANGE,
             "files": {
@@ -296,6 +297,7 @@ READ_FILE = Tool(
         },
     ),
     run=_read,
+    lean=("path", "start", "end"),
     title=_read_title,
     reads=_read_paths,
     repeatable=True,
@@ -303,12 +305,14 @@ READ_FILE = Tool(
 LIST_FILES = Tool(
     spec=tool_spec("list_files", "List all files with their type, size and number of lines.", {}),
     run=_list,
+    lean=(),
     title=lambda args: "list files",
     repeatable=True,
 )
 DELETE_FILE = Tool(
     spec=tool_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),
     run=_delete,
+    lean=("path",),
     title=lambda args: _title("delete", args),
     writes=_written,
     repeatable=True,

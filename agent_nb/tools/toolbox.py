@@ -4,7 +4,7 @@ import copyreg
 import difflib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -44,7 +44,7 @@ class Toolbox:
     """Tools by name, in a stable order. Annotated functions are made into tools."""
 
     def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
-        self._is_default = False
+        self._is_default = self._is_lean = False
         self._tools: dict[str, Tool] = {}
         self._validators: dict[str, Callable[[Any], None]] = {}
         for given in tools:
@@ -65,11 +65,22 @@ class Toolbox:
         box._is_default = True
         return box
 
-    def offered(self, available: Collection[str]) -> "Toolbox":
-        """A default toolbox without the tools whose needs are not available; any other toolbox unchanged."""
-        if not self._is_default:
+    def offered(self, available: Collection[str], *, lean: bool = False) -> "Toolbox":
+        """A default toolbox without the tools whose needs are not available; any other toolbox has all of its tools.
+
+        A lean one has the tools of the user, those for files, and those that need what the user has given.
+        """
+        if not self._is_default and not lean:
             return self
-        return Toolbox(tool for tool in self if tool.needs <= set(available))
+        left_out = set()
+        if self._is_default:
+            own = {tool.name for tool in self.own}
+            left_out = {tool.name for tool in self if not tool.needs <= set(available)}
+            spare = [tool for tool in self if tool.lean is None and not tool.needs and tool.name not in own]
+            left_out |= {tool.name for tool in spare} if lean else set()
+        box = Toolbox(tool for tool in self if tool.name not in left_out)
+        box._is_lean = lean
+        return box
 
     def without(self, names: Collection[str]) -> "Toolbox":
         """This toolbox without the tools of these names."""
@@ -93,7 +104,7 @@ class Toolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered. The description of a tool that asks the user first says so."""
-        return tuple(_offered(tool) for tool in self)
+        return tuple(_offered(tool, lean=self._is_lean) for tool in self)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -227,7 +238,20 @@ def _cut(text: str) -> str:
     return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
-def _offered(tool: Tool) -> ToolSpec:
+def _offered(tool: Tool, *, lean: bool) -> ToolSpec:
+    spec = _lean_spec(tool.spec, tool.lean) if lean and tool.lean is not None else tool.spec
     if tool.approval == "never":
-        return tool.spec
-    return replace(tool.spec, description=f"{tool.spec.description.rstrip()} (asks first)")
+        return spec
+    return replace(spec, description=f"{spec.description.rstrip()} (asks first)")
+
+
+def _lean_spec(spec: ToolSpec, names: Sequence[str]) -> ToolSpec:
+    """The spec with these arguments and their types alone."""
+    properties = spec.schema["properties"]
+    required = [name for name in spec.schema.get("required", ()) if name in names]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": properties[name]["type"]} for name in names},
+        "required": required,
+    }
+    return replace(spec, schema=schema)

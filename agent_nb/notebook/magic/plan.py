@@ -167,6 +167,7 @@ class _Cell:
         ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
         agent = agent.with_network() if options.network else agent
+        agent = agent.with_lean() if options.lean else agent
         return agent.with_stack(options.stack) if options.stack else agent
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
@@ -190,7 +191,7 @@ class _Cell:
         request, base = prepared[0], self.base.key if self.base else ""
         images = [hashlib.sha256(image.data).hexdigest() for image in self.prompt.images]
         # Left out if empty, so that a request without them has the key that it always had.
-        extras = (others, request.stack, images, request.compact)
+        extras = (others, request.stack, images, request.compact, request.lean and "lean")
         own = (request.opening.prompt, first, base, request.instructions or "")
         return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 

@@ -233,7 +233,7 @@ class ServerTools(Toolbox):
         super().__init__(server.tools)
         self.server = server
 
-    def offered(self, available: Collection[str]) -> Toolbox:
+    def offered(self, available: Collection[str], *, lean: bool = False) -> Toolbox:
         now = Toolbox(self.server.tools)
         self._tools, self._validators = now._tools, now._validators
         return now
