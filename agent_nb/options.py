@@ -96,7 +96,9 @@ class Options:
         1, "-n --variants VARIANTS", "Number of variants to make at once, on each model.", number=count(3)
     )
     base: str | None = option(
-        None, "--from NAME", "Continue from this Run, or from NAME.at(N): after its change N."
+        None,
+        "--from NAME",
+        "Continue from this Run, from NAME.at(N), after its change N, or from NAME.pick(N), its variant N.",
     )
     continues: bool = option(False, "-c --continue", "Continue from the Run that NAME holds.")
     compact: bool = option(

@@ -29,6 +29,13 @@ export interface Ask {
 	focus?: boolean;
 }
 
+/** What is asked for, and of which variant at which moment; null is the newest. */
+export interface Asking {
+	readonly ask: Ask;
+	readonly moment: number | null;
+	readonly variant: number;
+}
+
 export function newAsk(): Ask {
 	return { notes: [], text: "" };
 }
@@ -47,16 +54,27 @@ export function isPath(path: string): boolean {
 }
 
 /** The cell's text, or null if there is nothing to ask, or no cell could hold it. */
-export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
-	const { meta, ready } = run.state ?? {};
+export function cellText(run: RunEntry, asking: Asking): string | null {
+	const { meta } = run.state ?? {};
 	const { name = "", magic } = meta ?? {};
+	const { notes, text } = asking.ask;
 	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
 	if (!isName(name) || lines.length === 0) return null;
-	if (!magic) {
-		const base = ready?.picked ? `${name}.pick(${ready.variant + 1})` : name;
-		return marimoCell(base, nextName(name, run), lines.join("\n"));
-	}
-	return `%%${magic} ${nextName(name, run)}${modelOption(run)} --from ${name}\n${lines.join("\n")}`;
+	const next = nextName(name, run);
+	const base = baseOf(run, asking);
+	if (!magic) return marimoCell(base, next, lines.join("\n"));
+	return `%%${magic} ${next}${modelOption(run)} --from ${base}\n${lines.join("\n")}`;
+}
+
+/** What the next run continues from: the run, or the moment of it that is shown. */
+function baseOf({ state }: RunEntry, { moment, variant }: Asking): string {
+	const { meta, ready, variants } = state ?? {};
+	const { name = "", magic } = meta ?? {};
+	// In marimo, the variable of a run stays what it was when a variant is picked.
+	const picked = !magic && ready?.picked ? `.pick(${ready.variant + 1})` : "";
+	if (moment === null || !Number.isFinite(moment)) return name + picked;
+	const isBound = (variants?.size ?? 1) < 2 || ready?.variant === variant;
+	return `${name}${isBound ? picked : `.pick(${variant + 1})`}.at(${moment})`;
 }
 
 /** The same without a magic. A path is enough for the model to find an element. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Ask, cellText, isPath, nextName } from "../src/ask.ts";
+import { type Ask, cellText as cellOf, isPath, nextName } from "../src/ask.ts";
 import type { NotebookContext } from "../src/cells.ts";
 import { RunEntry } from "../src/runs.ts";
 import { META } from "./kernel.ts";
@@ -10,6 +10,10 @@ function runOf(name = "hero", names: string[] = [name], sources: string[] = []):
 	const run = new RunEntry("k", {} as never, notebook, () => names);
 	run.state = { id: "r", meta: { ...META, name } } as never;
 	return run;
+}
+
+function cellText(run: RunEntry, ask: Ask, moment: number | null = null, variant = 0): string | null {
+	return cellOf(run, { ask, moment, variant });
 }
 
 const HEADING = { path: "main > h2:nth-of-type(2)", file: "index.html", label: "h2", line: 3, origin: "" };
@@ -46,6 +50,19 @@ describe("the next cell", () => {
 		] as const) {
 			expect(line(model, standard, settings)).toBe("%%agent hero_2 --from hero");
 		}
+	});
+
+	test("continues from the moment that is shown, of the variant that is shown", () => {
+		const run = runOf();
+		const line = (moment: number | null, variant = 0) =>
+			cellText(run, { notes: [], text: "Larger" }, moment, variant)?.split("\n")[0];
+		expect(line(1)).toBe("%%agent hero_2 --from hero.at(1)");
+		expect(line(Number.POSITIVE_INFINITY)).toBe("%%agent hero_2 --from hero");
+		const variants = new Map([0, 1].map((number) => [number, { settings: {} }]));
+		run.state = { ...run.state!, variants, ready: { picked: false, variant: 0 } } as never;
+		expect(line(1)).toBe("%%agent hero_2 --from hero.at(1)");
+		expect(line(2, 1)).toBe("%%agent hero_2 --from hero.pick(2).at(2)");
+		expect(line(null, 1)).toBe("%%agent hero_2 --from hero");
 	});
 
 	test("is Python where there is no magic", () => {

@@ -118,38 +118,20 @@ describe("versions and replay", () => {
 		expect(versionBar()).toBe("index.htmlv1 of 2");
 	});
 
-	test("an earlier moment can be restored by a cell", async () => {
+	test("the next cell continues from the moment that is shown", async () => {
 		const css = changed("style.css", 2, { patch: [[0, 1, "p{}"]], media_type: "text/css", call_id: null });
 		await tell(started, turn, ...wrote("index.html"), ...wrote("style.css"), css);
 		const bar = (part: string): HTMLElement => one(`.anb-ver ${part}`);
 		expect(bar(".which").textContent).toBe("change 3 of 3: style.css");
 		await press('[aria-label="Previous version"]');
 		expect(bar(".which").textContent).toBe("change 2 of 3: style.css");
-		expect(bar(".anb-cell").hidden).toBe(true);
-		await tell(finished());
-		expect(bar(".anb-cell code").textContent).toBe("hero_at_2 = hero.at(2)");
+		const next = one(".anb-askrow button");
+		expect(next.textContent).toBe("Continue from change 2");
 		await press('[aria-label="Next version"]');
-		expect(bar(".anb-cell").hidden).toBe(true);
+		expect(next.textContent).toBe("Next cell");
 		await press("[data-tab=diff]");
 		const files = [...one(".anb-panels > :not([hidden])").querySelectorAll("[data-path]")];
 		expect(files.map((file) => file.textContent)).toEqual(["index.html", "style.css"]);
-	});
-
-	test("a moment at which a replay stands still can be restored", async () => {
-		const edit = changed("index.html", 2, { patch: [[0, 1, "y"]], call_id: null });
-		await tell(started, turn, ...wrote("index.html"), edit, finished());
-		const cell = (): HTMLElement => one(".anb-ver .anb-cell");
-		expect(cell().hidden).toBe(true);
-		await press(".anb-replay");
-		const range = one<HTMLInputElement>(".anb-scrubber .anb-range");
-		const offered: (string | null)[] = [];
-		for (const seconds of [3, 5, 7]) {
-			range.value = String(seconds);
-			range.dispatchEvent(new Event("input"));
-			await soon();
-			offered.push(cell().hidden ? null : cell().querySelector("code")!.textContent);
-		}
-		expect(offered).toEqual([null, "hero_at_1 = hero.at(1)", null]);
 	});
 
 	test("a chosen file that is deleted is no longer shown", async () => {

@@ -90,4 +90,8 @@ def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
     bar.get_by_text("change 2 of 3: index.html").wait_for()
     stage.preview.get_by_text("Made").wait_for()
     assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(255, 0, 0)"
-    assert bar.get_by_text("hero_at_2 = hero.at(2)").is_visible()
+    stage.widget.get_by_role("textbox", name="Ask for a change").fill("Larger")
+    stage.widget.get_by_role("button", name="Continue from change 2").click()
+    cell = stage.widget.locator(".anb-next code")
+    cell.wait_for()
+    assert cell.inner_text() == "%%agent hero_2 --from hero.at(2)\nLarger"

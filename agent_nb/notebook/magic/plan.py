@@ -260,9 +260,10 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
                 "--compact shortens an earlier conversation: add -c or --from NAME to continue one."
             )
         return None
-    wanted, moment = _moment(wanted)
+    wanted, variant, moment = _part(wanted)
     value = finished_run(wanted, session.namespace.get(wanted))
     if isinstance(value, Run):
+        value = value if variant is None else value.pick(variant)
         return value if moment is None else value.at(moment)
     if value is not None:
         raise UsageError(
@@ -274,10 +275,12 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
 
-def _moment(wanted: str) -> tuple[str, int | None]:
-    """`hero.at(3)` is `hero` at moment 3. Nothing else is taken apart, and no expression is evaluated."""
-    found = re.fullmatch(r"(\w+)\.at\((\d{1,6})\)", wanted)
-    return (found[1], int(found[2])) if found else (wanted, None)
+def _part(wanted: str) -> tuple[str, int | None, int | None]:
+    """`hero.pick(2).at(3)` is variant 2 of `hero` at moment 3. No other expression is evaluated."""
+    found = re.fullmatch(r"(\w+)(?:\.pick\((\d{1,6})\))?(?:\.at\((\d{1,6})\))?", wanted)
+    name, *numbers = found.groups() if found else (wanted, None, None)
+    variant, moment = (None if each is None else int(each) for each in numbers)
+    return name, variant, moment
 
 
 def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool]) -> Toolbox:

@@ -18,7 +18,6 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 	const scale = h("span", { class: "num" });
 	const label = h("span", { class: "num which" });
 	const pager = createPager(context);
-	const restore = createCellButton(context, "Restore");
 	const keep = createCellButton(context, "Keep");
 	const element = h(
 		"div",
@@ -28,7 +27,6 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 		scale,
 		...pager.elements,
 		label,
-		restore.element,
 		keep.element,
 	);
 
@@ -47,7 +45,6 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 			setText(label, labelOf(shown, stops, at));
 			pager.update({ shown, stops, at });
 			const unfinished = shown.cut || choices.moment === UNFINISHED;
-			restore.update(shown.live || unfinished ? null : restoringCell(context, snapshot));
 			keep.update(unfinished ? keepingCell(context, snapshot) : null);
 		},
 	};
@@ -104,13 +101,13 @@ function labelOf({ live, cut, file }: ShownFile, stops: readonly Stop[], at: num
 	return `change ${change} of ${kept.at(-1)?.change}: ${what}`;
 }
 
-/** The cell that gives the files of an earlier moment a name; null while the newest are shown. */
-function restoringCell(context: Context, { state, variants }: Snapshot): string | null {
-	const { choices, run } = context;
-	const end = run.state?.variants.get(choices.variant);
-	const moment = choices.moment ?? replayedMoment(choices, state, end);
-	const shown = moment === null ? null : expressionOf(context, variants.length);
-	return shown && `${run.state?.meta.name}_at_${moment} = ${shown}.at(${moment})`;
+/** The moment that is shown, if it is an earlier one: `v1`, or `change 3` where several files have changed. */
+export function momentName(state: VariantState, choices: Choices): string | null {
+	const { moment } = choices;
+	const shown = moment === null || moment === UNFINISHED ? null : shownPage(state, choices);
+	if (!shown) return null;
+	const stops = momentsOf(state, shown);
+	return labelOf(shown, stops, positionIn(stops, shown, moment)).split(" of ")[0] ?? null;
 }
 
 /** The cell that makes a run with what was cut off. */
@@ -126,16 +123,6 @@ function expressionOf({ choices, run }: Context, variants: number): string | nul
 	if (run.busy || !isName(name)) return null;
 	const bound = variants < 2 || run.state?.ready?.variant === variant;
 	return `${name}${bound ? "" : `.pick(${variant + 1})`}`;
-}
-
-/** The moment at which a replay stands still, unless nothing was written yet or nothing came after it. */
-function replayedMoment({ replay }: Choices, now: VariantState, end?: VariantState): number | null {
-	const moment = newestChange(now);
-	return replay && !replay.playing && moment && end && moment < newestChange(end) ? moment : null;
-}
-
-function newestChange({ files }: VariantState): number {
-	return Math.max(0, ...[...files.values()].flatMap(({ versions }) => versions.map(({ change }) => change)));
 }
 
 interface Position {

@@ -3,10 +3,11 @@
 
 import { cellText, newAsk } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
-import { h, hasFocus, listen, moveFocus } from "../../dom.ts";
+import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import { loadModule } from "../../loading.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { momentName } from "../result/versions.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton, insert } from "../shared/cell-button.ts";
 import { createField } from "../shared/text-field.ts";
@@ -37,14 +38,19 @@ export function createComposer(context: Context) {
 	listenForPresses(context, { element, show, runs, next }, onInserted);
 	return {
 		element,
-		update({ run: { lost, meta } }: Snapshot) {
+		update({ run: { lost, meta }, state }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
+			const from = momentName(state, choices);
+			setText(
+				canInsert(run) ? runs : show,
+				from ? `Continue from ${from}` : canInsert(run) ? "Run" : "Next cell",
+			);
 			runs.hidden = !canInsert(run);
 			if (drawNotes) drawNotes();
 			else if (choices.ask.notes.length) void loadNotes();
 			field.update(choices.ask);
 			// What was shown is no longer what the cell would hold.
-			if (next.text !== null && next.text !== cellText(run, choices.ask)) next.show(null);
+			if (next.text !== null && next.text !== cellText(run, choices)) next.show(null);
 		},
 	};
 }
@@ -68,7 +74,7 @@ function listenForPresses(
 	const { choices, run, signal } = context;
 
 	function act(press: UIEvent, what: Press): void {
-		const text = what === "back" ? null : cellText(run, choices.ask);
+		const text = what === "back" ? null : cellText(run, choices);
 		if (what === "back") next.show(null);
 		else if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
 		else if (!isReadable(text)) context.notify("The text has hidden characters. Type it again.");

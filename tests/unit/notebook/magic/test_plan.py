@@ -1,6 +1,7 @@
 """From a cell and its options to a run: the model, the prompt, and what is refused before anything is sent."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from IPython.core.error import UsageError
@@ -107,7 +108,13 @@ async def test_continuing_from_an_earlier_moment(shell):
     shell.names["hero"] = hero = quick_run()
     assert (await opening(shell, DEMO + "x --from hero.at(0)")).files == {}
     assert (await opening(shell, DEMO + "x --from hero.at(1)")).files == hero.at(1).files
-    for line, says in [("hero.at(99)", "no moment 99"), ("hero.at(x)", "`hero.at(x)` is not defined")]:
+    shell.names["hero"] = replace(hero, variants=(quick_run("A game"), hero))
+    assert (await opening(shell, DEMO + "x --from hero.pick(2).at(1)")).files == hero.at(1).files
+    for line, says in [
+        ("hero.at(99)", "no moment 99"),
+        ("hero.pick(7)", "no variant 7"),
+        ("hero.at(x)", "`hero.at(x)` is not defined"),
+    ]:
         with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
             await plan(shell, DEMO + f"x --from {line}")
 
