@@ -9,6 +9,8 @@ lesson says so. Only what it costs is calculated from the price tables.
 
 import json
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,7 @@ from tests.support import ROOT
 from tests.support.kernels import Kernel, start_kernel
 from tests.support.wire import Call, Pause, Reply, Say, Think, Tokens, WireServer, reply
 
-LESSON = FOLDER / "12_from_a_question_to_a_page.ipynb"
 PAGE = ROOT / "tests" / "support" / "pages" / "cafe" / "index.html"
-CASSETTE = FOLDER / "cassettes" / "cafe.jsonl"
 PACE: dict[str, Any] = {"fragment": 18, "gap": 0.025}
 """Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
 
@@ -44,14 +44,6 @@ import json
 {COMPUTE.rpartition(chr(10))[0]}
 print(json.dumps([per_day.to_dict(), products["revenue"].to_dict(), [*weekend]]))"""
 """What the page shows, computed by the same lines."""
-
-
-def cells() -> tuple[list[str], str]:
-    """The lesson's cells up to its data, and the cell to record."""
-    sources = [cell.source for cell in nbformat.read(LESSON, as_version=4).cells if cell.cell_type == "code"]
-    (recorded,) = (source for source in sources if source.startswith("%%agent cafe"))
-    data = next(place for place, source in enumerate(sources) if "sales = " in source)
-    return sources[: data + 1], recorded
 
 
 def page_from(per_day: dict[str, float], revenue: dict[str, float], mean: list[float]) -> str:
@@ -131,33 +123,71 @@ def turns(page: str) -> list[Reply]:
     ]
 
 
-def record(kernel: Kernel, server: WireServer) -> None:
-    before, recorded = cells()
+@dataclass(frozen=True)
+class Lesson:
+    """What is recorded: the cell of a run, after the cells up to the lesson's data."""
+
+    path: Path
+    run: str
+    data: str
+    """What the last cell before the run has."""
+    numbers: str
+    """Code whose last line prints, as JSON, what `turns` gets: the numbers that the model names."""
+    turns: Callable[..., list[Reply]]
+
+    @property
+    def cassette(self) -> Path:
+        return FOLDER / "cassettes" / f"{self.run}.jsonl"
+
+    def cells(self) -> tuple[list[str], str]:
+        """The cells up to the data, and the cell to record."""
+        book = nbformat.read(self.path, as_version=4)
+        sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
+        (recorded,) = (source for source in sources if source.startswith(f"%%agent {self.run}"))
+        data = next(place for place, source in enumerate(sources) if self.data in source)
+        return sources[: data + 1], recorded
+
+
+def _record(lesson: Lesson, kernel: Kernel, server: WireServer) -> None:
+    before, recorded = lesson.cells()
     for source in before:
         assert kernel.run(source).status == "ok"
-    page = page_from(*json.loads(kernel.run(NUMBERS).stdout))
+    numbers = json.loads(kernel.run(lesson.numbers).stdout.splitlines()[-1])
     kernel.run("%reset -f")
     for source in before:
         assert kernel.run(source).status == "ok"
-    server.plan(*turns(page))
+    server.plan(*lesson.turns(*numbers))
     line, _, prompt = recorded.partition("\n")
-    options = f"-m anthropic: --approve run_python=auto --record --cassette {CASSETTE}"
+    options = f"-m anthropic: --approve run_python=auto --record --cassette {lesson.cassette}"
     cell = kernel.run(f"{line} {options}\n{prompt}")
     assert cell.status == "ok", cell.errors
-    assert kernel.value("[use.ok for use in cafe.tool_uses]") == str([True] * 5)
-    print(kernel.value("(cafe.model, str(cafe.usage), cafe.cost, list(cafe.files))"))
+    assert kernel.value(f"all(use.ok for use in {lesson.run}.tool_uses)") == "True"
+    print(
+        kernel.value(
+            f"({lesson.run}.model, str({lesson.run}.usage), {lesson.run}.cost, list({lesson.run}.files))"
+        )
+    )
 
 
-def main() -> None:
-    CASSETTE.unlink(missing_ok=True)
+def record_lesson(lesson: Lesson) -> None:
+    lesson.cassette.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as home, WireServer.in_thread() as server:
         keyed = {
             "ANTHROPIC_API_KEY": "k3y-0f-the-tests",
             "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
         }
         with start_kernel(Path(home), **keyed) as kernel:
-            record(kernel, server)
+            _record(lesson, kernel, server)
+
+
+CAFE = Lesson(
+    FOLDER / "12_from_a_question_to_a_page.ipynb",
+    "cafe",
+    "sales = ",
+    NUMBERS,
+    lambda *numbers: turns(page_from(*numbers)),
+)
 
 
 if __name__ == "__main__":
-    main()
+    record_lesson(CAFE)

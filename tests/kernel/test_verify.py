@@ -60,13 +60,14 @@ def test_what_is_equal_and_what_differs(kernel, server):
         "totals = sales.groupby('region').sum() * factor\ntotals",
         "totals = sales.groupby('region').sum() * factor\ntotals",  # again
         "totals.plot.barh()\nplt.show()\nto_file('out/totals.json', totals)\ntotals.to_csv('totals.csv')",
+        "groups = sales.groupby('region')['sold']",
         "count = double(count)\nprices = list(pd.read_csv('prices.csv')['price'])",
         "pid = os.getpid()\nlazy = (n for n in [1])\ntry:\n    import agent_nb\nexcept ImportError:\n    pass",
     )
     rows = verified(kernel)
     assert rows.pop("pid").startswith("differs: ")
     assert rows.pop("lazy").startswith("not verified: it cannot be pickled (TypeError: cannot pickle")
-    names = ("factor", "totals", "count", "prices", "figure 1", "out/totals.json", "totals.csv")
+    names = ("factor", "totals", "groups", "count", "prices", "figure 1", "out/totals.json", "totals.csv")
     assert rows == dict.fromkeys(names, "equal")
     assert kernel.value("count") == "2"
 

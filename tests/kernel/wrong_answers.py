@@ -67,4 +67,9 @@ WRONG = {
         "def best_by_revenue(sales):\n    return 'tea'",
         "def no_files(call, args):\n    return True",
     ),
+    "13_explore_a_table": (
+        "def per_degree(rides):\n    return 1.0",
+        "def imports(cells):\n    return ['pandas']",
+        "def computed(run, number):\n    return True",
+    ),
 }

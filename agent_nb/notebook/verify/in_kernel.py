@@ -64,7 +64,9 @@ def difference(expected: Any, found: Any, depth: int = 0) -> str:
     if isinstance(expected, list | tuple):
         return _in_sequence(expected, found, depth)
     if any("__eq__" in vars(kind) for kind in type(expected).__mro__[:-1]):
-        return "" if bool(expected == found) else _instead(expected, found)
+        same: Any = expected == found
+        every = getattr(same, "all", lambda: same)  # arrays, as inside a pandas GroupBy, compare item by item
+        return "" if bool(every()) else _instead(expected, found)
     if not hasattr(expected, "__dict__"):
         raise NotComparableError(f"a {_name(expected)} cannot be compared")
     return _in_dict(vars(expected), vars(found), depth)
