@@ -19,10 +19,10 @@ from agent_nb.tools.function import reduce_tool
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.image_tools import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
+from agent_nb.tools.masked_output import masked_output
 from agent_nb.tools.output import checked
 from agent_nb.tools.preview_tools import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
-from agent_nb.tools.shared_state import kept_intact
 from agent_nb.tools.variant_tools import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
@@ -150,16 +150,10 @@ class Toolbox:
 
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         """Runs the tool. The output is valid and not too long for the model; every failure is a ToolError."""
-        if tool.packaged:  # run_python keeps things intact itself
+        if tool.packaged:  # run_python captures what is printed
             return await _run(tool, args, context)
-        notes: list[str] = []
-        try:
-            with kept_intact(notes):
-                output = await _run(tool, args, context)
-        except ToolError as error:
-            raise error.with_hint(" ".join(notes)) from error
-        shown = tuple({"text/plain": note} for note in notes)
-        return replace(output.with_text("\n".join(notes)), outputs=(*output.outputs, *shown))
+        with masked_output():
+            return await _run(tool, args, context)
 
     def _unknown(self, name: str) -> ToolError:
         nearest = difflib.get_close_matches(name, self._tools, n=1)

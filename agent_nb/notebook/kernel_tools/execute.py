@@ -13,6 +13,7 @@ import hashlib
 import inspect
 import itertools
 import linecache
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,10 +26,10 @@ from agent_nb.events import MimeBundle
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
 from agent_nb.notebook.kernel_tools.handover import handed_over
 from agent_nb.notebook.kernel_tools.name_changes import Changes, changes_between
+from agent_nb.notebook.kernel_tools.shared_state import SharedState
 from agent_nb.notebook.kernel_tools.watchdog import Watchdog
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.tools.base import ToolContext
-from agent_nb.tools.shared_state import SharedState, current_directory
 
 POLL = 0.05
 """Seconds between two looks at whether another call has ended."""
@@ -89,7 +90,7 @@ async def execute(call: Call) -> Execution:
 async def _execute(call: Call) -> Execution:
     _executed.add(_digest(call.code))
     namespace = call.shell.user_ns
-    before, directory = user_names(call.shell), current_directory()
+    before, directory = user_names(call.shell), _directory()
     seconds = max(0.0, min(call.seconds, call.context.seconds_left()))
     runs_on = f"goes on past its limit of {seconds:.3g} seconds; if it does not end, restart the kernel"
     watchdog = Watchdog(
@@ -109,7 +110,7 @@ async def _execute(call: Call) -> Execution:
     ):
         watchdog.task = asyncio.create_task(_run(call, capture, watchdog))
         error = await watchdog.task
-    if (now := current_directory()) != directory:
+    if (now := _directory()) != directory:
         notes.append(f"The working directory is now {now}.")
     if threads := capture.new_threads():
         notes.append(f"Threads that it started still run: {', '.join(threads)}.")
@@ -170,6 +171,13 @@ def show_figures() -> None:
     inline = sys.modules.get("matplotlib_inline.backend_inline")
     if inline is not None:
         inline.flush_figures()
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return "a folder that has been deleted"
 
 
 def _is_inside(filename: str, code: CodeType) -> bool:
