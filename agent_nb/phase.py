@@ -2,67 +2,44 @@
 
 from typing import assert_never
 
-from agent_nb.events import (
-    ENDINGS,
-    ApprovalRequested,
-    ApprovalResolved,
-    ConversationCompacted,
-    Event,
-    FileChanged,
-    FileDelta,
-    MessageAdded,
-    RunFinished,
-    RunStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-    UsageUpdated,
-)
+import agent_nb.events as ev
 
 WAITING = "waiting for approval, clock paused"
 
 
-def phase_after(phase: str, event: Event) -> str:
+def phase_after(phase: str, event: ev.Event) -> str:
     """The phase after `event`, given the phase before it."""
     match event:
-        case RunStarted():
+        case ev.RunStarted():
             return "starting"
-        case TurnStarted() | ThinkingDelta():
+        case ev.TurnStarted() | ev.ThinkingDelta():
             return "thinking"
-        case TurnRetrying(wait=wait):
+        case ev.TurnRetrying(wait=wait):
             return f"retrying in {max(1, round(wait))} s"
-        case TextDelta():
+        case ev.TextDelta():
             return "writing"
-        case FileDelta(path=path):
+        case ev.FileDelta(path=path):
             return f"writing {path or 'a file'}"
-        case ToolRunning() if phase == WAITING:  # another call of the same turn
+        case ev.ToolRunning() if phase == WAITING:  # another call of the same turn
             return phase
-        case ToolStarted(title=title) | ToolRunning(title=title):
+        case ev.ToolStarted(title=title) | ev.ToolRunning(title=title):
             return f"running {title.removeprefix('run ')}"
-        case ApprovalRequested():
+        case ev.ApprovalRequested():
             return WAITING
-        case ApprovalResolved():
+        case ev.ApprovalResolved():
             return "running tools"
-        case RunFinished(reason=reason):
-            return ENDINGS[reason].words
+        case ev.RunFinished(reason=reason):
+            return ev.ENDINGS[reason].words
         case (
-            TurnFinished()
-            | ConversationCompacted()
-            | ToolArgsDelta()
-            | ToolReady()
-            | ToolProgress()
-            | ToolFinished()
-            | UsageUpdated()
-            | MessageAdded()
-            | FileChanged()
+            ev.TurnFinished()
+            | ev.ConversationCompacted()
+            | ev.ToolArgsDelta()
+            | ev.ToolReady()
+            | ev.ToolProgress()
+            | ev.ToolFinished()
+            | ev.UsageUpdated()
+            | ev.MessageAdded()
+            | ev.FileChanged()
         ):
             return phase
         case _:

@@ -11,24 +11,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import agent_nb.events as ev
 from agent_nb._base.secrets import dump_masked, mask
 from agent_nb._base.wire import Json
 from agent_nb.engine.journal import OBSERVERS
 from agent_nb.errors import ConfigError
-from agent_nb.events import (
-    ENDINGS,
-    Event,
-    MessageAdded,
-    RunFinished,
-    RunStarted,
-    ToolFinished,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-)
 from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.providers.prices import price_of
 
@@ -84,38 +71,38 @@ class RunTracer:
         """Spans of finished calls, with their end, that wait for the result."""
         self._answer = ""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: ev.Event) -> None:
         match event:
-            case RunStarted():
+            case ev.RunStarted():
                 self._start_run(event)
             case _ if self._run is None:
                 return  # stopped before it began
-            case TurnStarted(step=step):
+            case ev.TurnStarted(step=step):
                 self._start_turn(step)
-            case TurnRetrying(attempt=attempt, wait=wait, why=why):
+            case ev.TurnRetrying(attempt=attempt, wait=wait, why=why):
                 details: dict[str, Any] = {"agent_nb.attempt": attempt, "agent_nb.wait": wait}
                 self._turn_span.add_event("agent_nb.retry", {**details, "exception.message": why})
                 self._names.clear()
-            case TurnFinished():
+            case ev.TurnFinished():
                 self._finish_turn(event)
-            case ToolStarted(call_id=call_id, name=name):
+            case ev.ToolStarted(call_id=call_id, name=name):
                 self._names[call_id] = name
-            case ToolReady(call_id=call_id, args=args):
+            case ev.ToolReady(call_id=call_id, args=args):
                 self._arguments[call_id] = args
-            case ToolRunning(call_id=call_id):
+            case ev.ToolRunning(call_id=call_id):
                 self._run_call(call_id)
-            case ToolFinished():
+            case ev.ToolFinished():
                 self._finish_call(event)
-            case MessageAdded(message=message):
+            case ev.MessageAdded(message=message):
                 self._record(message)
-            case RunFinished():
+            case ev.RunFinished():
                 self._finish_run(event)
             case _:
                 return
 
     # Run
 
-    def _start_run(self, event: RunStarted) -> None:
+    def _start_run(self, event: ev.RunStarted) -> None:
         from opentelemetry.context import attach
         from opentelemetry.trace import set_span_in_context
 
@@ -134,9 +121,9 @@ class RunTracer:
         self._run_context = set_span_in_context(self._run)
         attach(self._run_context)
 
-    def _finish_run(self, event: RunFinished) -> None:
+    def _finish_run(self, event: ev.RunFinished) -> None:
         assert self._run is not None
-        failed = ENDINGS[event.reason].has_failed
+        failed = ev.ENDINGS[event.reason].has_failed
         if failed and self._turn is not None and self._turn_ended is None:
             _fail(self._turn, event.reason, event.error or "")
         self._end_turn()
@@ -178,7 +165,7 @@ class RunTracer:
         self._turn_ended = None
         attach(set_span_in_context(self._turn, self._run_context))
 
-    def _finish_turn(self, event: TurnFinished) -> None:
+    def _finish_turn(self, event: ev.TurnFinished) -> None:
         from opentelemetry.context import attach
 
         self._turn_ended = time.time_ns()
@@ -224,7 +211,7 @@ class RunTracer:
             span.set_attribute("gen_ai.tool.call.arguments", arguments)
         return span
 
-    def _finish_call(self, event: ToolFinished) -> None:
+    def _finish_call(self, event: ev.ToolFinished) -> None:
         """Ends the span of a call, or makes one for a call that did not run."""
         span = self._running.pop(event.call_id, None) or self._start_call(event.call_id)
         if not event.ok:

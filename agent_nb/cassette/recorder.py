@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, assert_never
 
+import agent_nb.events as ev
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.format import (
     Attempt,
@@ -29,37 +30,11 @@ from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import one_line
-from agent_nb.events import (
-    ENDINGS,
-    ApprovalRequested,
-    ApprovalResolved,
-    BaseEvent,
-    CallEvent,
-    ConversationCompacted,
-    Event,
-    FileChanged,
-    FileDelta,
-    MessageAdded,
-    RunFinished,
-    RunStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-    UsageUpdated,
-)
 from agent_nb.files import Content
 from agent_nb.messages import AS_TEXT, ToolResult, Usage
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn, UsagePiece, WrappedProvider
 
-NOT_REPLAYED: dict[type[BaseEvent], str] = {}
+NOT_REPLAYED: dict[type[ev.BaseEvent], str] = {}
 """Events that a replay does not emit, each with the reason. A test plays a run that has all the others."""
 
 _ALWAYS = ("text", "seconds", "cost")
@@ -96,63 +71,68 @@ class Recorder:
         else:
             self._pieces.append((None, piece))
 
-    def hear(self, event: Event, run: RunHandle) -> None:
+    def hear(self, event: ev.Event, run: RunHandle) -> None:
         """Records what a replay needs to emit this event again."""
         match event:
             case (
-                TextDelta() | ThinkingDelta() | ToolArgsDelta() | FileDelta() | UsageUpdated() | RunStarted()
+                ev.TextDelta()
+                | ev.ThinkingDelta()
+                | ev.ToolArgsDelta()
+                | ev.FileDelta()
+                | ev.UsageUpdated()
+                | ev.RunStarted()
             ):
                 self._time_piece(event.at)  # the engine emits them from the recorded pieces
-            case TurnStarted():
+            case ev.TurnStarted():
                 self._turns.append(([], []))
                 self._begin_attempt("turn")
-            case TurnRetrying():
+            case ev.TurnRetrying():
                 pieces = self._timed(event.at)
                 retry = Retry(why=event.why, wait=event.wait, after=self._gap(event.at))
                 self._now = round(self._now + event.wait, 4)
                 self._turns[-1][0].append(self._attempt(pieces, retry))
                 self._begin_attempt("wait")
-            case ConversationCompacted(why=why, limit=limit):
+            case ev.ConversationCompacted(why=why, limit=limit):
                 compaction = Compaction(why=why, limit=limit, after=self._gap(event.at))
                 self._turns[-1][0].append(Attempt(compaction=compaction))
                 self._begin_attempt("turn")
-            case TurnFinished():
+            case ev.TurnFinished():
                 self._turns[-1][0].append(self._attempt(self._timed(event.at), None))
                 self._pieces, self._stage = [], "tools"
-            case MessageAdded(message=message):
+            case ev.MessageAdded(message=message):
                 self._keep_results([part for part in message.parts if isinstance(part, ToolResult)])
-            case RunFinished():
+            case ev.RunFinished():
                 self.recording.add(self._variant(event))
             case _:
                 self._hear_call(event, run)
                 self._time_piece(event.at)
 
-    def _hear_call(self, event: CallEvent, run: RunHandle) -> None:
+    def _hear_call(self, event: ev.CallEvent, run: RunHandle) -> None:
         match event:
-            case ToolStarted(call_id=call_id, name=name):
+            case ev.ToolStarted(call_id=call_id, name=name):
                 self._calls.append(call_id)
                 self._names[call_id] = name
-            case ToolReady():
+            case ev.ToolReady():
                 self._moment("ready", event, {"args": event.args} if self._hooked else {})
-            case ToolRunning():
+            case ev.ToolRunning():
                 self._moment("running", event, {})
-            case ApprovalRequested(name=name, title=title):
+            case ev.ApprovalRequested(name=name, title=title):
                 about_tool = name == self._names[event.call_id]
                 self._moment("asking", event, {} if about_tool else {"name": name, "title": title})
-            case ApprovalResolved():
+            case ev.ApprovalResolved():
                 self._moment("answered", event, _answer(event))
-            case ToolProgress(text=text, output=output):
+            case ev.ToolProgress(text=text, output=output):
                 self._moment("progress", event, {"text": text} if output is None else {"output": output})
-            case FileChanged(path=path, call_id=str(call_id)):
+            case ev.FileChanged(path=path, call_id=str(call_id)):
                 again = self._repeats(call_id)
                 self._moment("changed", event, {} if again else _content(path, run.files.get(path)))
-            case FileChanged():
+            case ev.FileChanged():
                 pass  # given with the prompt or found in the answer: the engine emits it again
-            case ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
+            case ev.ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
                 pass  # the engine closes open calls at the end of a replay, too
-            case ToolFinished(code="DENIED", summary=summary) if summary == AS_TEXT:
+            case ev.ToolFinished(code="DENIED", summary=summary) if summary == AS_TEXT:
                 self._calls.remove(event.call_id)  # so it does here
-            case ToolFinished():
+            case ev.ToolFinished():
                 cost = {"cost": run.call_costs[event.call_id]} if event.call_id in run.call_costs else {}
                 self._moment("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
             case _:
@@ -168,7 +148,7 @@ class Recorder:
             ToolMoment(what=what, call=event.call_id, after=self._gap(event.at), data=to_wire(data))
         )
 
-    def _outcome(self, event: ToolFinished) -> Json:
+    def _outcome(self, event: ev.ToolFinished) -> Json:
         """What the user saw of a call that is not repeated; its text follows with the message."""
         cut_off = event.code in ("TIMEOUT", "DENIED", "STOPPED")
         if self._repeats(event.call_id) and not cut_off and not self._others_wrote(event.call_id):
@@ -247,7 +227,7 @@ class Recorder:
         self._now = at
         return int(gap) if gap.is_integer() else gap
 
-    def _cut(self, end: RunFinished) -> Cut:
+    def _cut(self, end: ev.RunFinished) -> Cut:
         """Where the run was ended from outside."""
         attempts = self._turns[-1][0]
         if self._stage == "turn":
@@ -258,8 +238,8 @@ class Recorder:
             self._now = round(self._now - attempts[-1].retry.wait, 4)
         return Cut(during=self._stage, after=self._gap(end.at), error=end.error)
 
-    def _variant(self, end: RunFinished) -> RecordedVariant:
-        cut = self._cut(end) if self._turns and not ENDINGS[end.reason].is_own else None
+    def _variant(self, end: ev.RunFinished) -> RecordedVariant:
+        cut = self._cut(end) if self._turns and not ev.ENDINGS[end.reason].is_own else None
         turns = [
             RecordedTurn(attempts=tuple(attempts), moments=tuple(moments))
             for attempts, moments in self._turns
@@ -308,7 +288,7 @@ def _counted(pieces: Iterable[tuple[Gap, Piece]]) -> Usage:
     return counted[-1] if counted else Usage()
 
 
-def _answer(event: ApprovalResolved) -> Json:
+def _answer(event: ev.ApprovalResolved) -> Json:
     """The answer. Who decided and what ran are written only if they differ from the default."""
     answer: Json = {"approved": event.approved, "note": event.note}
     if event.by != "person":

@@ -9,39 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
+import agent_nb.events as ev
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
-from agent_nb.events import (
-    ENDINGS,
-    ApprovalRequested,
-    ApprovalResolved,
-    ConversationCompacted,
-    Event,
-    FileChanged,
-    FileDelta,
-    MessageAdded,
-    RunFinished,
-    RunStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-    UsageUpdated,
-)
 from agent_nb.messages import Message, ToolResult
 from agent_nb.web.ag_ui_request import AgUiRequest
 from agent_nb.web.drafts import Pair, StateFiles, pair
 
 PROTOCOL_VERSION = "1.0"
 
-_Streamed = TextDelta | ThinkingDelta | ToolStarted | ToolArgsDelta | FileDelta
+_Streamed = ev.TextDelta | ev.ThinkingDelta | ev.ToolStarted | ev.ToolArgsDelta | ev.FileDelta
 
 
 @dataclass(slots=True)
@@ -70,65 +47,71 @@ class AgUi:
         """The conversation so far, without the current turn: what a retry goes back to."""
         self._begin_turn(0)
 
-    def __call__(self, event: Event) -> Iterator[Pair]:
-        if isinstance(event, RunStarted) and not self._run_id:
+    def __call__(self, event: ev.Event) -> Iterator[Pair]:
+        if isinstance(event, ev.RunStarted) and not self._run_id:
             yield from self._start(event)
-        elif isinstance(event, RunStarted) or event.variant != self._variant:
+        elif isinstance(event, ev.RunStarted) or event.variant != self._variant:
             raise ConfigError("AG-UI events tell of one run: give the translator the events of one variant.")
         else:
             yield from self._translate(event)
 
-    def _translate(self, event: Event) -> Iterator[Pair]:
+    def _translate(self, event: ev.Event) -> Iterator[Pair]:
         match event:
-            case TextDelta() | ThinkingDelta() | ToolStarted() | ToolArgsDelta() | FileDelta():
+            case ev.TextDelta() | ev.ThinkingDelta() | ev.ToolStarted() | ev.ToolArgsDelta() | ev.FileDelta():
                 yield from self._stream(event)
-            case FileChanged():
+            case ev.FileChanged():
                 yield from _state(self._files.change(event))
-            case MessageAdded(message=message):
+            case ev.MessageAdded(message=message):
                 yield from self._add(message)
-            case ToolFinished(call_id=call_id, summary=summary):
+            case ev.ToolFinished(call_id=call_id, summary=summary):
                 yield from _state(self._files.drop(call_id))
                 self._calls[call_id].result = summary
                 yield _custom(event)
-            case TurnStarted(step=step):
+            case ev.TurnStarted(step=step):
                 yield from self._start_turn(step)
-            case TurnFinished():
+            case ev.TurnFinished():
                 yield from self._close()
-            case TurnRetrying():
+            case ev.TurnRetrying():
                 yield from self._withdraw()
                 yield _custom(event)
-            case RunFinished():
+            case ev.RunFinished():
                 yield from self._finish(event)
-            case ToolRunning() | ToolProgress() | ApprovalRequested() | ApprovalResolved() | UsageUpdated():
+            case (
+                ev.ToolRunning()
+                | ev.ToolProgress()
+                | ev.ApprovalRequested()
+                | ev.ApprovalResolved()
+                | ev.UsageUpdated()
+            ):
                 yield _custom(event)
-            case ConversationCompacted():
+            case ev.ConversationCompacted():
                 yield _custom(event)
-            case ToolReady() | RunStarted():
+            case ev.ToolReady() | ev.RunStarted():
                 return  # the arguments have been sent; the start is handled before
             case _:
                 assert_never(event)
 
     def _stream(self, event: _Streamed) -> Iterator[Pair]:
         match event:
-            case TextDelta(text=text):
+            case ev.TextDelta(text=text):
                 yield from self._open("text")
                 self._texts.append(text)
                 yield _event("TEXT_MESSAGE_CONTENT", messageId=self._message_id, delta=text)
-            case ThinkingDelta(text=text):
+            case ev.ThinkingDelta(text=text):
                 yield from self._open("thinking")
                 self._thoughts[-1].append(text)
                 yield _event("REASONING_MESSAGE_CONTENT", messageId=self._thought_id, delta=text)
-            case ToolStarted(call_id=call_id, name=name):
+            case ev.ToolStarted(call_id=call_id, name=name):
                 yield from self._start_call(call_id, name)
-            case ToolArgsDelta(call_id=call_id, text=text):
+            case ev.ToolArgsDelta(call_id=call_id, text=text):
                 yield from self._arguments(self._calls[call_id], text)
-            case FileDelta(call_id=call_id):
+            case ev.FileDelta(call_id=call_id):
                 self._calls[call_id].streams = False
                 yield from _state(self._files.write(event))
 
     # Runs and turns
 
-    def _start(self, event: RunStarted) -> Iterator[Pair]:
+    def _start(self, event: ev.RunStarted) -> Iterator[Pair]:
         request, self._model, self._variant = self._request, event.model, event.variant
         self._run_id = request.run_id if request else event.run_id
         self._thread_id = request.thread_id if request else event.run_id
@@ -172,7 +155,7 @@ class AgUi:
             yield _event("MESSAGES_SNAPSHOT", messages=kept)
         self._begin_turn(self._turn)
 
-    def _finish(self, event: RunFinished) -> Iterator[Pair]:
+    def _finish(self, event: ev.RunFinished) -> Iterator[Pair]:
         yield from self._close()
         for call in self._calls.values():
             yield from self._end_call(call, "".join(call.sent))
@@ -182,10 +165,10 @@ class AgUi:
         yield from self._end_step()
         details = {"reason": event.reason, "error": event.error, "cost": event.cost, "seconds": event.seconds}
         ending: Json = {"usage": [_usage(event, self._model)], "metadata": {"agent_nb": details}}
-        if ENDINGS[event.reason].has_failed:
+        if ev.ENDINGS[event.reason].has_failed:
             yield _event("RUN_ERROR", message=event.error or event.reason, code=event.reason, **ending)
             return
-        outcome = {"type": "success" if ENDINGS[event.reason].is_own else "cancelled"}
+        outcome = {"type": "success" if ev.ENDINGS[event.reason].is_own else "cancelled"}
         ids = {"threadId": self._thread_id, "runId": self._run_id}
         yield _event("RUN_FINISHED", **ids, outcome=outcome, **ending)
 
@@ -280,7 +263,7 @@ def _event(kind: str, **fields: Any) -> Pair:
     return pair(kind, {"type": kind, **fields})
 
 
-def _custom(event: Event) -> Pair:
+def _custom(event: ev.Event) -> Pair:
     return _event("CUSTOM", name=f"agent_nb.{event.type}", value=to_wire(event))
 
 
@@ -293,7 +276,7 @@ def _reasoning(message_id: str, text: str) -> Json:
     return {"id": message_id, "role": "reasoning", "content": text}
 
 
-def _usage(event: RunFinished, model: str) -> Json:
+def _usage(event: ev.RunFinished, model: str) -> Json:
     vendor, _, name = model.partition(":")
     usage = event.usage
     return {
