@@ -5,10 +5,9 @@ import re
 from dataclasses import dataclass, replace
 
 from agent_nb.demo.brief import Brief, read_brief, sections_in, shortened
-from agent_nb.demo.colours import Wish, read_wish, readable_in, readable_on
+from agent_nb.demo.colours import Wish, read_wish
 from agent_nb.demo.elements import changed_element, pointed_at, without_elements
 from agent_nb.demo.sections import TITLES, section
-from agent_nb.demo.texts import template
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,6 @@ class Change:
 
 
 _ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
-_ACCENT = re.compile(r"--accent-(light|dark):[^\n]*\n")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.I)
 _H1 = re.compile(r"<h1[^>]*>(.*?)</h1>", re.I | re.DOTALL)
 _SCRIPT = re.compile(r"<(script|style)\b.*?</\1>", re.I | re.DOTALL)
@@ -80,32 +78,10 @@ def _colours(brief: Brief, page: str) -> list[Change]:
     if root is None:
         return _foreign_colours(page, wish)
     hue = int(root[2]) if wish.hue is None else wish.hue
-    if wish.hue == int(root[2]) and not wish.exact:
+    if wish.hue == int(root[2]):
         hue = (hue + 345) % 360  # it has this hue already, so the change must show in another way
     new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
-    accents = _exact_accents(page, wish.exact) if wish.exact else _usual_accents(page) if wish.hue else []
-    return [Change(root[0], new, f"Colours: {wish.terms}."), *accents]
-
-
-def _usual_accents(page: str) -> list[Change]:
-    """Makes accents follow the hue again, where an exact colour was set."""
-    usual = {line[1]: line[0] for line in _ACCENT.finditer(template("head.html"))}
-    return [Change(line[0], usual[line[1]], "") for line in _ACCENT.finditer(page)]
-
-
-def _exact_accents(page: str, colour: str) -> list[Change]:
-    """Uses the exact colour as accent in light and dark mode, or only in the one where it is readable."""
-    fits = [scheme for scheme in ("light", "dark") if readable_in(colour, scheme)] or ["light", "dark"]
-    kept = "" if len(fits) == 2 else f" in {fits[0]} mode; the other mode keeps a readable shade"
-    return [
-        Change(
-            line[0],
-            f"--accent-{line[1]}:{colour};--on-{line[1]}:{readable_on(colour)};\n",
-            f"Accent: {colour}{kept}." if line[1] == fits[0] else "",
-        )
-        for line in _ACCENT.finditer(page)
-        if line[1] in fits
-    ]
+    return [Change(root[0], new, f"Colours: {wish.terms}.")]
 
 
 def _foreign_colours(page: str, wish: Wish) -> list[Change]:
@@ -118,7 +94,7 @@ def _foreign_colours(page: str, wish: Wish) -> list[Change]:
     style = (
         f"<style>\n:root{{color-scheme:{scheme}}}\n"
         f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
-        f"a,h1,h2{{color:{wish.exact or f'oklch({accent} .13 {hue})'}}}\n</style>\n{end}"
+        f"a,h1,h2{{color:oklch({accent} .13 {hue})}}\n</style>\n{end}"
     )
     return [Change(end, style, f"Colours: {wish.terms}, in an extra style element.")]
 

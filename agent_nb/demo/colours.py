@@ -1,4 +1,4 @@
-"""Finds in a text which colours it asks for: names, moods, light or dark, exact hex values."""
+"""Finds in a text which colours it asks for: names, moods, light or dark, hex values."""
 
 import math
 import re
@@ -31,8 +31,6 @@ class Wish:
     chroma: float | None
     scheme: str | None
     """The CSS `color-scheme`."""
-    exact: str | None
-    """An accent as a hex value."""
     terms: str
     """The words that were found; empty if there are none."""
 
@@ -50,21 +48,8 @@ def read_wish(text: str) -> Wish:
         hue=hue_of(exact[0]) if exact else HUES[hue[1].lower()] if hue else None,
         chroma=0.02 if quiet else 0.17 if bright else None,
         scheme="light" if light else "dark" if dark else None,
-        exact=exact[0].lower() if exact else None,
         terms=", ".join(terms),
     )
-
-
-def readable_on(colour: str) -> str:
-    """Black or white, whichever has more contrast to the hex colour."""
-    luminance = _luminance(colour)
-    return "#fff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000"
-
-
-def readable_in(colour: str, scheme: str) -> bool:
-    """Whether text of that colour has a contrast of 4.5 on the light or dark background."""
-    luminance, paper = _luminance(colour), {"light": 0.95, "dark": 0.011}[scheme]
-    return (max(luminance, paper) + 0.05) / (min(luminance, paper) + 0.05) >= 4.5
 
 
 def hue_of(colour: str) -> int:
@@ -76,11 +61,6 @@ def hue_of(colour: str) -> int:
     a = 1.9780 * long - 2.4286 * medium + 0.4506 * short
     b = 0.0259 * long + 0.7828 * medium - 0.8087 * short
     return round(math.degrees(math.atan2(b, a))) % 360
-
-
-def _luminance(colour: str) -> float:
-    red, green, blue = _linear(colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _linear(colour: str) -> tuple[float, float, float]:

@@ -69,8 +69,8 @@ def changed_element(page: str, pointed: Pointed) -> tuple[str, str, str] | None:
 def _style(note: str) -> str:
     wish = read_wish(note)
     styles = [style for word, style in _STYLES if re.search(word, note, re.I)]
-    if wish.exact or wish.hue is not None:
-        styles.append(f"color:{wish.exact or f'oklch(55% .16 {wish.hue})'}")
+    if wish.hue is not None:
+        styles.append(f"color:oklch(55% .16 {wish.hue})")
     return ";".join(styles)
 
 
