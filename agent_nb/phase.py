@@ -5,15 +5,18 @@ from typing import assert_never
 import agent_nb.events as ev
 
 WAITING = "waiting for approval, clock paused"
+ON_YOUR_SERVER = "starting on your server"
+"""Such a server may read the first prompt for minutes before it says a word."""
 
 
 def phase_after(phase: str, event: ev.Event) -> str:
     """The phase after `event`, given the phase before it."""
     match event:
-        case ev.RunStarted():
-            return "starting"
+        case ev.RunStarted(settings=settings):
+            return ON_YOUR_SERVER if "server" in settings else "starting"
         case ev.TurnStarted() | ev.ThinkingDelta():
-            return "thinking"
+            reads = isinstance(event, ev.TurnStarted) and phase == ON_YOUR_SERVER
+            return "reading the prompt" if reads else "thinking"
         case ev.TurnRetrying(wait=wait):
             return f"retrying in {max(1, round(wait))} s"
         case ev.TextDelta():

@@ -57,6 +57,7 @@ class Recorder:
         """The time a replay's clock will have reached."""
         self._stage: Stage = "turn"
         self._request: Request | None = None
+        self._settings: Json = config.settings
 
     def tap(self) -> Provider:
         return _Tap(self._config.provider, self)
@@ -74,13 +75,10 @@ class Recorder:
     def hear(self, event: ev.Event, run: RunHandle) -> None:
         """Records what a replay needs to emit this event again."""
         match event:
+            case ev.RunStarted(settings=settings):
+                self._settings = settings
             case (
-                ev.TextDelta()
-                | ev.ThinkingDelta()
-                | ev.ToolArgsDelta()
-                | ev.FileDelta()
-                | ev.UsageUpdated()
-                | ev.RunStarted()
+                ev.TextDelta() | ev.ThinkingDelta() | ev.ToolArgsDelta() | ev.FileDelta() | ev.UsageUpdated()
             ):
                 self._time_piece(event.at)  # the engine emits them from the recorded pieces
             case ev.TurnStarted():
@@ -247,7 +245,7 @@ class Recorder:
         return RecordedVariant(
             variant=end.variant,
             model=self._config.provider.name,
-            settings={name: value for name, value in self._config.settings.items() if name != "replayed"},
+            settings={name: value for name, value in self._settings.items() if name != "replayed"},
             turns=tuple(turns),
             reason=end.reason,
             seconds=end.seconds,

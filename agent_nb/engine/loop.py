@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
@@ -142,7 +144,7 @@ class RunHandle(Handle):
         return Workspace(files, on_change=self._on_loop(self._file_changed))
 
     async def _begin(self) -> None:
-        opening, settings = self._opening, self.config.settings
+        opening, settings = self._opening, await self._settings()
         fields = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
         try:
             images = await off_loop(thumbnails, opening.images) if opening.images else ()
@@ -150,6 +152,17 @@ class RunHandle(Handle):
             self._emit(RunStarted, **fields)
             raise
         self._emit(RunStarted, images=images, **fields)
+
+    async def _settings(self) -> dict[str, Any]:
+        """The settings of the run, with what the model's server says about itself."""
+        config = self.config
+        server = await config.provider.introduce()
+        if server is None:
+            return config.settings
+        self._turns.window.size = config.provider.window
+        window = {"window": config.provider.window} if config.provider.window else {}
+        self.config = replace(config, settings={**config.settings, "server": server, **window})
+        return self.config.settings
 
     def _finish(self, reason: Reason, error: str | None = None) -> None:
         """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""

@@ -49,6 +49,8 @@ class Window:
         """What was sent before it was compacted, oldest first."""
         self.without: frozenset[str] = frozenset()
         """Optional parameters that the vendor has refused."""
+        self.size = config.window
+        """Tokens that a request and its answer may have together; None when that is unknown."""
         self._has_sent = False
         self._density = opening.density
         self._fixed = estimate_tokens((), config.system, config.toolbox.specs)
@@ -75,7 +77,7 @@ class Window:
         """What to send instead of the messages, because that is asked for or because they would not fit."""
         if self.messages[-1].role == "assistant":
             return None  # the turn continues an unfinished answer
-        limit = room_in(self._config.window)
+        limit = room_in(self.size)
         if self._config.compact and number == 1:
             return self.shortened("asked", limit)
         if limit is None or self._tokens(self.messages) <= limit:
@@ -88,7 +90,7 @@ class Window:
         if not error.too_long:
             return None
         before = self._tokens(self.messages)
-        limit = room_in(error.window or self._config.window)
+        limit = room_in(error.window or self.size)
         shorter = None if again else self.shortened("refused", min(limit or before, before))
         if shorter is None:
             known = " Earlier parts of it have been left out already." if again else ""

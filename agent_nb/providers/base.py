@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_nb._base.fast_init import quick
+from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.files import Content
 from agent_nb.messages import Message, ToolCall, ToolSpec, Usage
@@ -155,6 +156,10 @@ class Provider(Protocol):
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
 
+    async def introduce(self) -> Json | None:
+        """What a server of the user's own says about its model, for the settings of a run. It is asked once."""
+        return None
+
     def new_clock(self) -> Clock:
         """The clock of one run: the real one, or a virtual one for scripted models."""
         return RealClock()
@@ -179,6 +184,11 @@ class WrappedProvider(Provider):
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         return self.provider.stream(request)
+
+    async def introduce(self) -> Json | None:
+        facts = await self.provider.introduce()
+        self.window = self.provider.window
+        return facts
 
     def new_clock(self) -> Clock:
         return self.provider.new_clock()

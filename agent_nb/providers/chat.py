@@ -1,5 +1,6 @@
 """OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +9,13 @@ from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import Piece, Request
 from agent_nb.providers.chat_decoder import ChatDecoder
 from agent_nb.providers.dialects import CHAT
+from agent_nb.providers.http import shared_client
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import Blocks, data_url, valid_arguments
 from agent_nb.providers.responses import make_client
+from agent_nb.providers.server_facts import ServerFacts, ask_server
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamingProvider
 from agent_nb.providers.vendors import EFFORT
@@ -40,6 +43,22 @@ class ChatProvider(StreamingProvider):
         OptionalParameter(name="chat_template_kwargs", path="extra_body.chat_template_kwargs"),
         OptionalParameter(name="stream_options"),
     )
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._asking: asyncio.Task[ServerFacts] | None = None
+
+    async def introduce(self) -> Json | None:
+        if not self.settings.is_near:
+            return None
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask())
+        facts = await asyncio.shield(self._asking)
+        self.window = facts.window or self.window
+        return facts.as_setting()
+
+    async def _ask(self) -> ServerFacts:
+        return await ask_server(self.settings, await shared_client(self))
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import openai

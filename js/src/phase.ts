@@ -4,6 +4,10 @@ import type { Event } from "./events.ts";
 
 const WAITING = "waiting for approval, clock paused";
 
+export const ON_YOUR_SERVER = "starting on your server";
+/** Such a server may read the first prompt for minutes before it says a word. */
+export const READING = "reading the prompt";
+
 /** Seconds without an event after which the page says how long the model has been thinking. */
 const QUIET = 10;
 
@@ -37,8 +41,9 @@ export function callPhase(phase: string, event: Event): string {
 	}
 }
 
-export function thinkingPhase(silent: number): string {
+/** The phase with the seconds of silence, if the model is at work and there are many. */
+export function quietPhase(phase: string, silent: number): string {
 	const whole = Math.floor(silent);
-	if (whole < QUIET) return "thinking";
-	return `thinking, ${whole < 60 ? "" : `${Math.floor(whole / 60)} min `}${whole % 60} s`;
+	if ((phase !== "thinking" && phase !== READING) || whole < QUIET) return phase;
+	return `${phase}, ${whole < 60 ? "" : `${Math.floor(whole / 60)} min `}${whole % 60} s`;
 }

@@ -29,7 +29,7 @@ import {
 	withoutDrafts,
 } from "./file-state.ts";
 import { count, plural } from "./format.ts";
-import { callPhase, retryPhase } from "./phase.ts";
+import { callPhase, ON_YOUR_SERVER, READING, retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./tool-call.ts";
 
@@ -147,7 +147,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "run_started":
 			return {
 				...state,
-				phase: "starting",
+				phase: event.settings?.server ? ON_YOUR_SERVER : "starting",
 				model: event.model,
 				settings: event.settings,
 				images: event.images ?? [],
@@ -190,7 +190,8 @@ function withPhase(state: VariantState, event: Event): VariantState {
 }
 
 function startTurn(state: VariantState, turn: number): VariantState {
-	return { ...close(state), phase: "thinking", turn, turns: [...state.turns, turn] };
+	const phase = state.phase === ON_YOUR_SERVER ? READING : "thinking";
+	return { ...close(state), phase, turn, turns: [...state.turns, turn] };
 }
 
 /** The failed attempt after which the run is waiting to send the request again, if it is. */

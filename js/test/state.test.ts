@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
+import { quietPhase } from "../src/phase.ts";
 import { fileAt } from "../src/shown.ts";
 import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
 import { Tape } from "../src/tape.ts";
@@ -23,6 +24,13 @@ const toolRow = (state: ReturnType<typeof play>): ToolRow =>
 	state.rows.find((row) => row.kind === "tool") as ToolRow;
 
 const retrying = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2, why: "busy" }) as const;
+
+test("a server of your own reads the first prompt before the model thinks", () => {
+	const near: typeof started = { ...started, settings: { server: { model: "qwen" } } };
+	expect(play(script(near, turn)).phase).toBe("reading the prompt");
+	expect(play(script(near, turn, turn)).phase).toBe("thinking");
+	expect(quietPhase("reading the prompt", 75)).toBe("reading the prompt, 1 min 15 s");
+});
 
 describe("rows", () => {
 	test("thinking ends when text begins", () => {

@@ -11,11 +11,13 @@ from agent_nb.events import (
     FileDelta,
     Reason,
     RunFinished,
+    RunStarted,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
     ToolRunning,
     TurnRetrying,
+    TurnStarted,
 )
 from agent_nb.messages import Usage
 from agent_nb.phase import WAITING, phase_after
@@ -41,6 +43,14 @@ BASE = {"run_id": "r", "seq": 1, "at": 0.0}
 )
 def test_each_event_leaves_its_phase(event, phase):
     assert phase_after("before", event) == phase
+
+
+def test_a_server_of_your_own_reads_the_first_prompt():
+    settings = {"server": {"model": "qwen"}}
+    started = RunStarted(run_id="r", seq=1, at=0.0, prompt="Hi.", model="chat:qwen", settings=settings)
+    first, second = (TurnStarted(run_id="r", seq=seq, at=0.0, step=seq - 1) for seq in (2, 3))
+    phase = phase_after(phase_after("", started), first)
+    assert (phase, phase_after(phase, second)) == ("reading the prompt", "thinking")
 
 
 def test_every_reason_has_its_words():

@@ -11,6 +11,7 @@ test fails at its end unless it sets `server.may_refuse`. `WireServer(strict=Fal
 
 import asyncio
 import contextlib
+import json
 import socket
 import struct
 import threading
@@ -57,6 +58,9 @@ class WireServer:
         """The id of the rule and the message of each refused request."""
         self.requests: list[Request] = []
         self.otherwise: Callable[[Request], Reply] | None = None
+        self.facts: dict[str, Any] = {}
+        """What it tells about its model, by path. Those requests are in `told`, not among `requests`."""
+        self.told: list[str] = []
         self.key_budgets: dict[str, int] | None = None
         """As a gateway with a key per student: how many requests each key may send. Other keys are refused."""
         self.port = 0
@@ -242,11 +246,20 @@ class _Connection(asyncio.Protocol):
             return
         self.buffer = rest[length:]
         path = lines[0].split(" ")[1]
+        if path in self.server.facts or path.endswith("/models"):
+            self.tell(path)
+            return
         body = read_body(headers, rest[:length])
         self.request = Request(path, headers, body, protocol_of(path))
         task = asyncio.ensure_future(self.answer(self.request))
         self.server._tasks.add(task)
         task.add_done_callback(self.server._tasks.discard)
+
+    def tell(self, path: str) -> None:
+        self.server.told.append(path)
+        told = self.server.facts.get(path)
+        reply = problem(404) if told is None else Reply(status=200, body=json.dumps(told).encode())
+        self.head(reply, f"content-length: {len(reply.body or b'')}\r\n", reply.body or b"")
 
     async def answer(self, request: Request) -> None:
         reply = self.server.answer_to(request)

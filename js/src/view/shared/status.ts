@@ -2,7 +2,7 @@
 
 import { ENDINGS, type Tone as EndTone } from "../../events.ts";
 import type { IconName } from "../../icons.ts";
-import { retryPhase, thinkingPhase } from "../../phase.ts";
+import { quietPhase, retryPhase } from "../../phase.ts";
 import type { RunState } from "../../runs.ts";
 import { retryOf, type VariantState } from "../../state.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
@@ -39,7 +39,7 @@ export function statusOfAll(variants: readonly Variant[]): [Tone, IconName | nul
 export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
 	const retry = retryOf(state);
 	if (retry) return retryPhase(retry.wait - (now - retry.from));
-	return state.phase === "thinking" ? thinkingPhase(now - state.at) : state.phase;
+	return quietPhase(state.phase, now - state.at);
 }
 
 /** Seconds are for the eye: a screen reader announces that it retries or thinks, not every tick. */

@@ -1,0 +1,84 @@
+"""Servers of your own say what they are: asked once, in the way of each kind."""
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb.events import RunStarted
+from agent_nb.providers import model
+from tests.support.cassettes import facts, play
+from tests.support.wire import Say, WireServer, reply
+from tests.support.wire.cases import KEY
+
+LLAMA = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192}, "architecture": {"input_modalities": ["text"]}}
+OLLAMA = {
+    "/api/show": {"model_info": {"qwen3.context_length": 40_960}, "capabilities": ["completion", "tools"]},
+    "/api/ps": {"models": [{"name": "qwen3", "model": "qwen3", "context_length": 4096}]},
+}
+STUDIO = {
+    "/api/v0/models/qwen": {
+        "id": "qwen",
+        "type": "vlm",
+        "loaded_context_length": 4096,
+        "capabilities": ["tool_use"],
+    }
+}
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+def provider(server: WireServer, name: str):
+    return model(name, base_url=f"http://127.0.0.1:{server.port}/v1", api_key=KEY)
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "expected"),
+    [
+        ("llamacpp:default", {"/v1/models": {"data": [LLAMA]}}, ("qwen.gguf", 8192, ["text"])),
+        ("chat:qwen", {"/v1/models": {"data": [LLAMA]}}, ("qwen.gguf", 8192, ["text"])),
+        ("vllm:m", {"/v1/models": {"data": [{"id": "m", "max_model_len": 32_768}]}}, ("m", 32_768, [])),
+        ("ollama:qwen3", OLLAMA, ("qwen3", 4096, ["completion", "tools"])),
+        ("lmstudio:qwen", STUDIO, ("qwen", 4096, ["tool_use", "vision"])),
+        ("chat:qwen", {}, ("", None, [])),
+        ("chat:qwen", {"/v1/models": {"data": "nothing"}}, ("", None, [])),
+    ],
+    ids=str,
+)
+async def test_what_a_server_says_is_in_the_settings(server: WireServer, name: str, told, expected):
+    server.facts = told
+    server.plan(reply(Say("Hello.")))
+    run = await Agent(provider(server, name)).run("Hi.")
+    said, window = dict(zip(("model", "window", "abilities"), expected, strict=True)), expected[1]
+    assert (run.reason, run.settings["server"], run.settings.get("window")) == ("end_turn", said, window)
+
+
+async def test_it_is_asked_once(server: WireServer):
+    server.facts = {"/v1/models": {"data": [LLAMA]}}
+    server.plan(*[reply(Say("Hello."))] * 3)
+    agent = Agent(provider(server, "chat:qwen"))
+    await agent.race("Hi.", variants=2)
+    await agent.run("Hi.")
+    assert server.told == ["/v1/models"]
+
+
+async def test_a_conversation_is_compacted_for_the_window_it_tells(server: WireServer):
+    server.facts = {"/v1/models": {"data": [{**LLAMA, "meta": {"n_ctx": 3000}}]}}
+    server.plan(*[reply(Say("Done."))] * 2)
+    agent = Agent(provider(server, "chat:qwen"))
+    first = await agent.run("A page.", files={"index.html": "<p>word</p>\n" * 900})
+    again = await agent.run("Another.", base=first)
+    assert again.settings["window"] == 3000
+    assert [event.type for event in again.events].count("conversation_compacted") == 1
+
+
+async def test_the_settings_of_a_replay_are_those_of_the_recording(server: WireServer, tmp_path):
+    server.facts = {"/v1/models": {"data": [LLAMA]}}
+    server.plan(reply(Say("Hello.")))
+    path = tmp_path / "a.jsonl"
+    run = await Agent(provider(server, "chat:qwen")).recording(path).run("A page for a bakery")
+    again = await play(path)
+    assert isinstance(run.events[0], RunStarted)
+    assert facts(again) == facts(run)
