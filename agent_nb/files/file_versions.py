@@ -1,6 +1,9 @@
 """The versions of files, oldest first: always the latest, and older ones up to a total size."""
 
 import base64
+import bisect
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from agent_nb._base.wire import Json
@@ -29,10 +32,6 @@ class Versions(NamedTuple):
         return Versions((*self.kept, content), self.dropped, self.old_bytes + replaced)
 
 
-def restored(versions: list[Content | None]) -> Versions:
-    return Versions(tuple(versions), 0, sum(_size(version) for version in versions[:-1]))
-
-
 def make_room(files: dict[str, Versions]) -> None:
     """Drops the oldest version of the file with the most old bytes, until the rest fits."""
     while sum(versions.old_bytes for versions in files.values()) > MAX_OLD_BYTES:
@@ -45,17 +44,55 @@ def _size(content: Content | None) -> int:
     return len(content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else len(content or b"")
 
 
-def version_to_wire(content: Content | None) -> Json | None:
-    match content:
-        case None:
-            return None
-        case str():
-            return {"text": content}
-        case bytes():
-            return {"base64": base64.b64encode(content).decode()}
+def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = str) -> list[Json | None]:
+    """All versions, each text as `shown` returns it. A text that repeats most of the one before says how much."""
+    wires: list[Json | None] = []
+    before = ""
+    for content in versions:
+        if content is None:
+            wires.append(None)
+        elif isinstance(content, bytes):
+            wires.append({"base64": base64.b64encode(content).decode()})
+        else:
+            text = shown(content)
+            wires.append(_since(before, text, shown))
+            before = text
+    return wires
 
 
-def version_from_wire(data: Json | None) -> Content | None:
-    if data is None:
-        return None
-    return str(data["text"]) if "text" in data else base64.b64decode(data["base64"], validate=True)
+def from_wire(data: Iterable[Json | None]) -> Versions:
+    """Reverses `to_wire`. Drops the oldest beyond the limit as it reads: a few bytes can repeat a large text often."""
+    kept: deque[Content | None] = deque()
+    before, dropped, size = "", 0, 0
+    for wire in data:
+        if wire is None:
+            kept.append(None)
+        elif "base64" in wire:
+            kept.append(base64.b64decode(wire["base64"], validate=True))
+        else:
+            start, end = wire.get("keep", (0, 0))
+            if not 0 <= start <= len(before) - end <= len(before):
+                raise ValueError("A version keeps more than there is.")
+            before = before[:start] + str(wire["text"]) + before[len(before) - end :]
+            kept.append(before)
+        while size > MAX_OLD_BYTES:
+            size -= _size(kept.popleft())
+            dropped += 1
+        size += _size(kept[-1])
+    return Versions(tuple(kept), dropped, size - _size(kept[-1]))
+
+
+def _since(before: str, text: str, shown: Callable[[str], str]) -> Json:
+    start = _common(lambda count: before[:count] == text[:count], min(len(before), len(text)))
+    most = min(len(before), len(text)) - start
+    end = _common(lambda count: before[len(before) - count :] == text[len(text) - count :], most)
+    new = text[start : len(text) - end]
+    # What is shown as it is inside the whole text may look like a secret when it stands alone.
+    if 2 * len(new) > len(text) or shown(new) != new:
+        return {"text": text}
+    return {"keep": [start, end], "text": new}
+
+
+def _common(same: Callable[[int], bool], most: int) -> int:
+    """The largest count up to `most` for which the first or last characters are the same."""
+    return bisect.bisect_left(range(most), True, key=lambda count: not same(count + 1))

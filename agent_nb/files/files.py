@@ -7,7 +7,7 @@ import html
 import io
 import os
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,10 @@ from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
+from agent_nb.files import file_versions
 from agent_nb.files.diffs import unified_diff
 from agent_nb.files.file_paths import entry_of, media_type, safe_path
-from agent_nb.files.file_versions import (
-    Content,
-    Versions,
-    make_room,
-    restored,
-    version_from_wire,
-    version_to_wire,
-)
+from agent_nb.files.file_versions import Content, Versions, make_room
 
 MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000
@@ -151,11 +145,10 @@ class Files(Mapping[str, Content]):
                 archive.writestr(entry, _encoded(content))
         return buffer.getvalue()
 
-    def to_wire(self) -> Json:
-        """All versions as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
-        return {
-            path: [version_to_wire(version) for version in versions] for path, versions in self._ordered()
-        }
+    def to_wire(self, shown: Callable[[str], str] = str) -> Json:
+        """All versions as JSON, each text as `shown` returns it: `{"text": ...}`, `{"base64": ...}`, or null where
+        the file was deleted."""
+        return {path: file_versions.to_wire(versions, shown) for path, versions in self._ordered()}
 
     @classmethod
     def from_wire(cls, data: Json) -> "Files":
@@ -163,10 +156,10 @@ class Files(Mapping[str, Content]):
         files = cls()
         try:
             for path, saved in data.items():
-                versions = [version_from_wire(version) for version in saved]
-                if versions[-1] is not None:
-                    files._append(safe_path(path), versions[-1])
-                files._versions[safe_path(path)] = restored(versions)
+                versions = file_versions.from_wire(saved)
+                if versions.kept[-1] is not None:
+                    files._append(safe_path(path), versions.kept[-1])
+                files._versions[safe_path(path)] = versions
                 make_room(files._versions)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError("These are not saved files: pass what `to_wire` returned.") from error

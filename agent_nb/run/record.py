@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypedDict
 
-from agent_nb._base.secrets import dump_masked, mask_pieces
+from agent_nb._base.secrets import dump_masked, mask, mask_pieces
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.event_list import EventList
 from agent_nb.events import (
@@ -192,8 +192,8 @@ def _to_wire(run: RunRecord) -> Json:
     wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _NESTED}
     return {
         **wire,
-        "files": run.files.to_wire(),
-        "given_files": run.given_files.to_wire() if run.given_files is not None else None,
+        "files": run.files.to_wire(mask),
+        "given_files": run.given_files.to_wire(mask) if run.given_files is not None else None,
         "events": _events_to_wire(run.events),
         "variants": [_to_wire(variant) for variant in run.variants],
     }
