@@ -108,8 +108,8 @@ events: env ## write js/src/events.ts from the Python classes
 reference: env ## write docs/reference.md from the code
 	$(PY) -m docs.scripts.reference
 
-try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon
-	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.try_model "$(MODEL)"
+try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon; with TASKS=1, ten small tasks
+	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.$(if $(TASKS),try_tasks,try_model) "$(MODEL)"
 
 screenshot: env build chromium ## take the README's screenshot from a real run
 	$(PY) -m docs.scripts.screenshot
