@@ -27,6 +27,8 @@ export interface Ask {
 	text: string;
 	/** Whether the field of the last note takes the focus when it is drawn. */
 	focus?: boolean;
+	/** The run of the cell that was inserted last, out of sight: this one continues from it. */
+	base?: string;
 }
 
 /** What is asked for, and of which variant at which moment; null is the newest. */
@@ -38,6 +40,12 @@ export interface Asking {
 
 export function newAsk(): Ask {
 	return { notes: [], text: "" };
+}
+
+/** What is asked for after a cell that nobody can see yet: its run goes on. */
+export function askAfter(cell: string): Ask {
+	const [, base = ""] = /^%%\w+ (\w+)/u.exec(cell) ?? [];
+	return isName(base) ? { ...newAsk(), base } : newAsk();
 }
 
 const PATH =
@@ -67,7 +75,8 @@ export function cellText(run: RunEntry, asking: Asking): string | null {
 }
 
 /** What the next run continues from: the run, or the moment of it that is shown. */
-function baseOf({ state }: RunEntry, { moment, variant }: Asking): string {
+function baseOf({ state }: RunEntry, { ask, moment, variant }: Asking): string {
+	if (ask.base) return ask.base;
 	const { meta, ready, variants } = state ?? {};
 	const { name = "", magic } = meta ?? {};
 	// In marimo, the variable of a run stays what it was when a variant is picked.

@@ -33,6 +33,8 @@ export interface Shown {
 	readonly notebook: NotebookContext | null;
 	/** Whether a kernel has answered for it. */
 	readonly greeted: boolean;
+	/** The cell that was inserted last below its output: the next one comes after it. */
+	below?: unknown;
 }
 
 /** What became of a cell: inserted, selected and perhaps run, or only copied, or none of these. */
@@ -72,9 +74,10 @@ export async function placeCell(run: Shown, press: UIEvent, text: string, runs =
 	if (!cell || !model || model.readOnly || !holds(model.sharedModel.cells[at], run.key))
 		return (await toClipboard(text)) ? "copied" : "failed";
 	const notebook = cell.parentElement;
-	model.sharedModel.insertCell(at + 1, { cell_type: "code", source: text, metadata: {} });
+	const index = 1 + Math.max(at, model.sharedModel.cells.indexOf(run.below as NotebookCell));
+	run.below = model.sharedModel.insertCell(index, { cell_type: "code", source: text, metadata: {} });
 	const inserted = await drawn(() =>
-		notebook?.querySelector<HTMLElement>(`.jp-Cell[${INDEX}="${at + 1}"]:has(.cm-content)`),
+		notebook?.querySelector<HTMLElement>(`.jp-Cell[${INDEX}="${index}"]:has(.cm-content)`),
 	);
 	if (inserted && runs && run.greeted && (await runCell(inserted))) return "run";
 	inserted?.querySelector<HTMLElement>(".cm-content")?.focus();
@@ -94,6 +97,8 @@ function holds(cell: NotebookCell | undefined, key: string): boolean {
 
 /** The notebook makes the cell that has the focus its active one, and runs all that are selected. */
 async function runCell(cell: HTMLElement): Promise<boolean> {
+	// Nothing behind an element over the whole screen takes the focus.
+	if (document.fullscreenElement) await document.exitFullscreen();
 	cell.focus();
 	if (!(await drawn(() => isAlone(cell)))) return false;
 	cell.dispatchEvent(new KeyboardEvent("keydown", RUN_KEY));

@@ -54,6 +54,8 @@ export class RunEntry {
 	loads = 0;
 	/** Called when a view of the run has been drawn, with the elements of its page that were pointed at. */
 	onDraw: (state: RunState, selection: readonly Place[]) => void = () => {};
+	/** The cell that was inserted last below its output. */
+	below: unknown;
 	/** Where there are several views, the one that reports what the previewed page logs. */
 	reporter: object | null = null;
 	readonly #link: Link;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Ask, cellText as cellOf, isPath, nextName } from "../src/ask.ts";
+import { type Ask, askAfter, cellText as cellOf, isPath, nextName } from "../src/ask.ts";
 import type { NotebookContext } from "../src/cells.ts";
 import { RunEntry } from "../src/runs.ts";
 import { META } from "./kernel.ts";
@@ -63,6 +63,11 @@ describe("the next cell", () => {
 		expect(line(1)).toBe("%%agent hero_2 --from hero.at(1)");
 		expect(line(2, 1)).toBe("%%agent hero_2 --from hero.pick(2).at(2)");
 		expect(line(null, 1)).toBe("%%agent hero_2 --from hero");
+	});
+
+	test("continues from the run of a cell that was inserted out of sight", () => {
+		const ask = { ...askAfter("%%agent hero_2 -m demo: --from hero\nLarger"), text: "Bluer" };
+		expect(cellText(runOf("hero", ["hero", "hero_2"]), ask)).toBe("%%agent hero_3 --from hero_2\nBluer");
 	});
 
 	test("is Python where there is no magic", () => {

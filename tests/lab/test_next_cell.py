@@ -46,3 +46,19 @@ def test_ctrl_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     wait_for_kernel(hero)
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
     keep_screenshot(hero, "lab-next-cell")
+
+
+def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
+    hero.get_by_role("button", name="Full screen").click()
+    ask(hero, "Make it darker")
+    hero.keyboard.press("Enter")
+    hero.keyboard.press("Enter")
+    expect(hero.locator(".anb-toast").first).to_have_text("Inserted below: press Escape to see it")
+    expect(hero.get_by_role("textbox", name="Ask for a change").first).to_be_focused()
+    hero.keyboard.type("Call it Petit Four")
+    keep_screenshot(hero, "lab-next-cell-full-screen")
+    hero.get_by_role("button", name="Insert after hero_2").click()
+    hero.wait_for_function(f"() => ({CELLS})().length === 6")
+    chained = "%%agent hero_3 --from hero_2\nCall it Petit Four"
+    assert hero.evaluate(CELLS)[3:] == [[NEXT, None], [chained, None], ["# the last cell", 4]]
+    hero.evaluate("() => document.exitFullscreen()")

@@ -2,8 +2,9 @@
 
 import { h, setText } from "../../dom.ts";
 
-/** Milliseconds that a toast stays. */
-const TOAST_STAYS = 1600;
+/** Milliseconds that a toast stays, and more for each character. */
+const TOAST_STAYS = 1000;
+const READING = 50;
 
 /** Clears the region first: a screen reader announces it only when it changes, and a text may come twice. */
 export function createAnnouncer(region: HTMLElement): (text: string) => void {
@@ -26,9 +27,12 @@ export function createToast(signal: AbortSignal) {
 			setText(element, text);
 			element.hidden = false;
 			clearTimeout(timer);
-			timer = setTimeout(() => {
-				element.hidden = true;
-			}, TOAST_STAYS);
+			timer = setTimeout(
+				() => {
+					element.hidden = true;
+				},
+				TOAST_STAYS + READING * text.length,
+			);
 		},
 	};
 }

@@ -14,7 +14,7 @@ interface Placing {
 	/** Whether the cell is run too; otherwise the user does that. */
 	readonly runs?: boolean;
 	/** Not called where the text was only copied. */
-	readonly onInserted?: () => void;
+	readonly onInserted?: (text: string) => void;
 }
 
 export function createCellButton(context: Context, label: string, placing: Placing = {}) {
@@ -65,9 +65,16 @@ export async function insert(
 	if (placed === "copied") context.notify("Copied: paste it into a cell");
 	else if (placed === "failed" && press.isTrusted) context.notify("The browser did not allow copying");
 	else if (placed !== "failed") {
-		if (placed === "run") context.announce("Cell inserted below and running");
-		else if (runs) context.notify("Inserted below, not run: press Shift+Enter there");
-		else context.announce("Cell inserted below: press Shift+Enter to run it");
-		onInserted?.();
+		tell(context, placed, runs);
+		onInserted?.(text);
 	}
+}
+
+function tell(context: Context, placed: "run" | "inserted", runs: boolean): void {
+	const how = runs ? "Inserted below, not run" : "Inserted below";
+	if (placed === "run") context.announce("Running below");
+	// What is over the whole screen hides the cell.
+	else if (document.fullscreenElement) context.notify(`${how}: press Escape to see it`);
+	else if (runs) context.notify(`${how}: press Shift+Enter there`);
+	else context.announce(`${how}: press Shift+Enter to run it`);
 }

@@ -1,7 +1,7 @@
 // The field below a run that asks for a change. Enter shows the next cell, with a button that inserts it; Ctrl+Enter
 // inserts and runs it.
 
-import { cellText, newAsk } from "../../ask.ts";
+import { askAfter, cellText, newAsk } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
@@ -11,6 +11,7 @@ import { momentName } from "../result/versions.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton, insert } from "../shared/cell-button.ts";
 import { createField } from "../shared/text-field.ts";
+import { isFull } from "./full-screen.ts";
 
 export function createComposer(context: Context) {
 	const { choices, run } = context;
@@ -30,9 +31,18 @@ export function createComposer(context: Context) {
 		context.redraw();
 	}
 
-	function onInserted(): void {
-		choices.ask = newAsk();
+	function onInserted(cell: string): void {
+		choices.ask = isFull(element) ? askAfter(cell) : newAsk();
+		if (isFull(element)) moveFocus(field.element);
 		context.redraw();
+	}
+
+	/** The button that one presses says what comes next. */
+	function label(from: string | null): void {
+		const { base } = choices.ask;
+		const [main, plain] = canInsert(run) ? [runs, "Run"] : [show, "Next cell"];
+		setText(main, base ? `Insert after ${base}` : from ? `Continue from ${from}` : plain);
+		runs.hidden = main !== runs;
 	}
 
 	listenForPresses(context, { element, show, runs, next }, onInserted);
@@ -40,12 +50,8 @@ export function createComposer(context: Context) {
 		element,
 		update({ run: { lost, meta }, state }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
-			const from = momentName(state, choices);
-			setText(
-				canInsert(run) ? runs : show,
-				from ? `Continue from ${from}` : canInsert(run) ? "Run" : "Next cell",
-			);
-			runs.hidden = !canInsert(run);
+			if (!isFull(element)) delete choices.ask.base;
+			label(momentName(state, choices));
 			if (drawNotes) drawNotes();
 			else if (choices.ask.notes.length) void loadNotes();
 			field.update(choices.ask);
@@ -69,7 +75,7 @@ interface Parts {
 function listenForPresses(
 	context: Context,
 	{ element, show, runs, next }: Parts,
-	onInserted: () => void,
+	onInserted: (cell: string) => void,
 ): void {
 	const { choices, run, signal } = context;
 
@@ -79,7 +85,8 @@ function listenForPresses(
 		else if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
 		else if (!isReadable(text)) context.notify("The text has hidden characters. Type it again.");
 		else if (what === "show") next.show(text);
-		else void insert(context, press, text, { runs: true, onInserted });
+		// The cell that it continues from has not been run yet.
+		else void insert(context, press, text, { runs: !choices.ask.base, onInserted });
 	}
 
 	listen(show, "click", signal, (click) => act(click, "show"));
@@ -105,7 +112,7 @@ function pressOf(event: KeyboardEvent, shown: boolean): Press | null {
 }
 
 /** The text of the cell, with the button that inserts it. */
-function createNext(context: Context, field: HTMLElement, onInserted: () => void) {
+function createNext(context: Context, field: HTMLElement, onInserted: (cell: string) => void) {
 	const cell = createCellButton(context, "Insert below", { onInserted });
 	const back = iconButton(context, "cross", "Back to the text", () => show(null));
 	const element = h("div", { class: "anb-next", hidden: true }, cell.element, back);

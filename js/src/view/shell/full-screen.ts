@@ -50,7 +50,7 @@ function toggle({ notify }: Context, inside: HTMLElement): void {
 			.catch(() => notify("Full screen is not allowed here."));
 }
 
-function isFull(inside: HTMLElement): boolean {
+export function isFull(inside: HTMLElement): boolean {
 	const { fullscreenElement } = inside.getRootNode() as ShadowRoot;
 	return Boolean(fullscreenElement) && fullscreenElement === inside.closest(".anb");
 }
