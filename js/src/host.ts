@@ -8,6 +8,7 @@
 import { claim, release } from "./claims.ts";
 import { h } from "./dom.ts";
 import { firstFrames, ID, replaceFirstFrames } from "./first-frame.ts";
+import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
@@ -63,6 +64,7 @@ export class Host {
 	watch(signal: AbortSignal): void {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
+		watchScrolling(signal);
 		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
@@ -257,9 +259,11 @@ export class Host {
 		// Of a kernel that is gone, only an output that names its run comes back: it was drawn again.
 		if (this.gone && element.getAttribute(ID) !== run.state?.id) return false;
 		if (!claim(element, this, run.since, takeOver || element.hasAttribute(ID))) return false;
+		const isNew = run.busy && !this.#placed.has(run.state?.id ?? "");
 		this.#placed.add(run.state?.id ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);
+		if (isNew) showWhole(surfaceOf(element));
 		this.#checkPlace(run);
 		if (element.hasAttribute(ID)) void replaceFirstFrames(run);
 		return true;
