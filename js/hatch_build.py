@@ -8,7 +8,10 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUNDLE = ("widget.js", "annotations.js", "check.js", "inspect.js", "replay.js", "request.js", "zip.js")
+BUNDLE = tuple(
+    f"{name}.js"
+    for name in ("widget", "annotations", "check", "form", "inspect", "reminder", "replay", "request", "zip")
+)
 
 
 class BundleHook(BuildHookInterface):

@@ -5,6 +5,7 @@ import type * as Check from "./check/look.ts";
 import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
+import type * as Reminder from "./view/transcript/reminder.ts";
 import type * as Request from "./view/transcript/request-parts.ts";
 import type * as Zip from "./zip.ts";
 
@@ -13,6 +14,7 @@ interface Modules {
 	check: typeof Check;
 	form: typeof Form;
 	inspect: typeof Inspect;
+	reminder: typeof Reminder;
 	request: typeof Request;
 	zip: typeof Zip;
 }

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from playwright.sync_api import expect
+
 from tests.support.widget_stage import SECONDS, Stage, event, findings, focused, needs_axe, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -222,3 +224,42 @@ def test_the_key_leads_on_to_the_next_question(stage: Stage):
     for call_id in ("first", "second", "first"):
         stage.page.keyboard.press("F8")
         stage.page.wait_for_function(held, arg=call_id)
+
+
+def test_a_question_off_screen_is_in_the_title_of_the_tab_and_the_prompt_of_the_cell(stage: Stage):
+    ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
+    page, prompt = stage.page, stage.page.locator(".jp-InputPrompt")
+    page.evaluate(
+        """() => {
+            document.title = "Sales";
+            document.body.classList.add("jp-Cell");
+            const above = '<div class="jp-InputPrompt">[*]:</div><div id="gap" style="height: 5000px"></div>';
+            document.body.insertAdjacentHTML("afterbegin", above);
+            window.scrollTo(0, 0);
+        }"""
+    )
+    expect(page).to_have_title("Approval needed · Sales", timeout=10 * SECONDS)
+    expect(prompt).to_have_text("[?]:")
+    page.evaluate("() => { document.title = 'Sales (2)'; }")
+    expect(page).to_have_title("Approval needed · Sales (2)", timeout=10 * SECONDS)
+    page.evaluate("() => { document.querySelector('#gap').style.height = 0; }")
+    expect(page).to_have_title("Sales (2)", timeout=10 * SECONDS)
+    expect(prompt).to_have_text("[*]:")
+
+
+def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
+    ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
+    page = stage.page
+    page.evaluate(
+        """() => {
+            window.shown = [];
+            window.Notification = class {
+                static permission = "granted";
+                constructor(title, { body }) { window.shown.push(`${title}: ${body}`); }
+            };
+            Object.defineProperty(document, "hidden", { get: () => true });
+        }"""
+    )
+    leaves = "() => document.dispatchEvent(new Event('visibilitychange')) && window.shown.length > 0"
+    page.wait_for_function(leaves, timeout=10 * SECONDS)
+    assert page.evaluate("() => window.shown") == ["Approval needed: run it"]

@@ -33,7 +33,18 @@ def wheel(tmp_path_factory) -> Path:
 
 def test_the_wheel_holds_the_page_and_the_texts(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    modules = ("widget", "annotations", "check", "form", "inspect", "replay", "request", "zip", "headless")
+    modules = (
+        "widget",
+        "annotations",
+        "check",
+        "form",
+        "inspect",
+        "reminder",
+        "replay",
+        "request",
+        "zip",
+        "headless",
+    )
     assert {f"agent_nb/static/{name}.js" for name in modules} <= set(names)
     assert "agent_nb/prompts/system.md" in names
     assert "agent_nb/py.typed" in names

@@ -2,6 +2,8 @@
 
 import { h, setAttribute } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
+import { loadModule } from "../../loading.ts";
+import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createScrubber } from "../replay/scrubber.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
@@ -39,12 +41,14 @@ export function createFrame(context: Context): BodyView {
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);
+	const remind = createLateReminder(context, element);
 
 	return {
 		element,
 		update(snapshot) {
 			forgetNote(snapshot);
 			findQuestion(snapshot);
+			remind(snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
 			setAttribute(element, LETTERS, isSolo(context) ? "/" : "/ f i");
 			element.classList.toggle("fit", snapshot.variants.length === 1 && isSolo(context));
@@ -56,6 +60,25 @@ export function createFrame(context: Context): BodyView {
 			variants.update(snapshot);
 			place.tick(snapshot);
 		},
+	};
+}
+
+/** Loads what leads to a question that is not on screen, with the first question. */
+function createLateReminder(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
+	let remind: ((snapshot: Snapshot) => void) | null = null;
+	let asked = false;
+	return (snapshot) => {
+		if (remind) remind(snapshot);
+		else if (!asked && questionsOf(snapshot.variants).length > 0) {
+			asked = true;
+			loadModule(context.run, "reminder").then(
+				(module) => {
+					remind = module.createReminder(context, frame);
+					context.redraw();
+				},
+				() => {}, // the kernel did not send it; the card is there all the same
+			);
+		}
 	};
 }
 
