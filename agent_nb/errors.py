@@ -63,9 +63,12 @@ class ToolError(AgentError):
         code: ToolErrorCode = "FAILED",
         hint: str = "",
         outputs: Sequence[Mapping[str, Any]] = (),
+        summary: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
+        self.summary = summary or message
+        """What the user reads instead of the message."""
         self.code: ToolErrorCode = code
         self.hint = hint
         self.outputs = tuple(outputs)
@@ -74,7 +77,7 @@ class ToolError(AgentError):
     def with_hint(self, text: str) -> "ToolError":
         """The same error with more in its hint."""
         hint = f"{self.hint} {text}".strip()
-        return ToolError(self.message, code=self.code, hint=hint, outputs=self.outputs)
+        return ToolError(self.message, code=self.code, hint=hint, outputs=self.outputs, summary=self.summary)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()

@@ -64,9 +64,9 @@ Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 WhyCompacted = Literal["asked", "full", "refused"]
 """The user asked for it, the model's window would not hold the request, or the vendor refused it as too long."""
-Decider = Literal["person", "always", "function", "policy", "nobody", "stopped"]
-"""Who decided about a tool call: the user, their earlier "always", the caller's function, a fixed policy, or nobody:
-there was no one to ask, or the run was stopped first."""
+Decider = Literal["person", "always", "run", "function", "policy", "nobody", "stopped"]
+"""Who decided about a tool call: the user, their earlier "always" or "for this run", the caller's function, a fixed
+policy, or nobody: there was no one to ask, or the run was stopped first."""
 MimeBundle = Mapping[str, Any]
 LinePatch = tuple[int, int, str]
 """`(start, count, text)`: replace `count` lines, starting at line `start` (from 0), with the lines of `text`."""
@@ -201,6 +201,8 @@ class ApprovalRequested(BaseEvent):
     """The JSON schema of the arguments; empty if they cannot be edited."""
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments."""
+    lets_run: bool = False
+    """Whether the user may allow all calls of this tool in the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,7 +150,8 @@ class Options:
         (),
         "--approve RULE",
         "Tools that need approval: ask, auto (always run) or deny. NAME=ask is a rule for one tool, and can be given"
-        " several times; NAME may be a pattern such as get_* or mcp:*.",
+        " several times; NAME may be a pattern such as get_* or mcp:*. run_python=run runs code without asking until"
+        " you take that back.",
     )
     network: bool = option(
         False,

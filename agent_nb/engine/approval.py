@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_nb._base.changed_args import changes
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval_rules import Rule, Rules
+from agent_nb.engine.approval_rules import RUN_PYTHON, Rule, Rules
 from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
@@ -74,10 +74,25 @@ class Approvals:
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
     """Stops the run's clock while the user is asked."""
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
+    runs_code: bool | None = None
+    """Whether the user has allowed all code of this run, or has taken that back; None for what the rules say."""
     unanswered: set[str] = field(default_factory=set)
     """Calls whose question was open when the run was stopped."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Seconds that the user took to answer, by call id."""
+
+    @property
+    def code_runs(self) -> bool:
+        """Whether `run_python` runs without asking because it is allowed for this run."""
+        tool = self.toolbox.get(RUN_PYTHON)
+        return tool is not None and self._tool_rule(tool) == "run"
+
+    def _tool_rule(self, tool: Tool) -> Rule:
+        rule = self.rules.rule(tool)
+        if rule not in ("ask", "run"):
+            return rule
+        wanted = rule == "run" if self.runs_code is None else self.runs_code
+        return "run" if wanted and self.rules.lets_run(tool) else "ask"
 
     def allowed_hosts(self, tool: Tool) -> frozenset[str] | None:
         """The hosts that a tool may fetch from; None for all."""
@@ -93,9 +108,9 @@ class Approvals:
         """The arguments to run the tool with; raises `ToolError` if the call is denied."""
         remarks: list[str] = []
         if self.rules.covers(tool):
-            answer = await self._approve(
-                call, args, {"name": tool.name, "title": title, **question_about(tool)}
-            )
+            lets_run = self.rules.lets_run(tool) and not call.is_written
+            about = {"name": tool.name, "title": title, "lets_run": lets_run, **question_about(tool)}
+            answer = await self._approve(call, args, about)
             remarks += _remarks(answer, args)
             args = args if answer.args is None else answer.args
         if hosts := await call_own_code("Reading the addresses", tool.fetches, args, context):
@@ -123,9 +138,11 @@ class Approvals:
             question = {"name": f"{call.name} from {names}", "title": _fetch_title(new)}
             answer = await self._approve(call, args, question)
         except ToolError as denied:
-            reason = f"Nothing was fetched from {names}: {denied.message}"
+            reason, shown = (
+                f"Nothing was fetched from {names}: {text}" for text in (denied.message, denied.summary)
+            )
             hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
-            raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
+            raise ToolError(reason, code=denied.code, hint=hint.strip(), summary=shown) from None
         self.hosts.names.update(new)
         return _remarks(answer, args)
 
@@ -163,9 +180,9 @@ class Approvals:
 
     def _rule(self, call: ToolCall, tool: Tool | None, *, about_tool: bool) -> Rule:
         """The rule for the tool. A call written as text may quote somebody: no rule but a function runs it unasked."""
-        rule = self.rules.rule(tool) if tool else self.rules.default
+        rule = self._tool_rule(tool) if tool else self.rules.default
         asks = tool is None or tool.approval == "ask" or not about_tool
-        return "ask" if call.is_written and asks and rule == "auto" else rule
+        return "ask" if call.is_written and asks and rule in ("auto", "run") else rule
 
     async def _answer(
         self, rule: Rule, call: ToolCall, args: Json, request: ApprovalRequested | None
@@ -175,6 +192,8 @@ class Approvals:
             return replace(_answer_of(value), by="function")
         if rule == "deny":
             return Answer(False, by="policy")
+        if rule == "run":
+            return Answer(True, by="run")
         if request is None or self.ask is None:
             return Answer(False, by="nobody")
         return _answer_of(await call_own_code("Asking the person", self.ask, request))
@@ -231,17 +250,17 @@ def _denied(answer: Answer) -> ToolError:
     if answer.by == "nobody":
         return nobody_to_ask()
     reasons = {"policy": "This tool is switched off for this run.", "function": "It was not approved."}
-    return ToolError(reasons.get(answer.by, "The person said no."), code="DENIED", hint=answer.note or GO_ON)
+    reason, shown = reasons.get(answer.by, "The person said no."), reasons.get(answer.by, "You said no.")
+    return ToolError(reason, code="DENIED", hint=answer.note or GO_ON, summary=shown)
 
 
 def nobody_to_ask() -> ToolError:
     """The error of a call that needs approval when there is nobody to ask. It names the remedy."""
-    return ToolError(
-        "It needs the person's approval, and nobody is there to ask."
-        ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.',
-        code="DENIED",
-        hint=GO_ON,
+    text = (
+        "It needs {} approval, and nobody is there to ask."
+        ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.'
     )
+    return ToolError(text.format("the person's"), code="DENIED", hint=GO_ON, summary=text.format("your"))
 
 
 def _fetch_title(hosts: Mapping[str, int]) -> str:

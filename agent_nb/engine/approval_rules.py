@@ -12,12 +12,14 @@ from agent_nb.messages import ToolCall
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.base import no_hosts
 
-Mode = Literal["ask", "auto", "deny"]
+Mode = Literal["ask", "run", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
-"""Ask the user, run it, deny it, or a function that returns True, False or an `Answer`."""
+"""Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for `run_python`
+alone: its code runs without asking until the user takes that back."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-STRICTNESS: tuple[Mode, ...] = ("auto", "ask", "deny")
+STRICTNESS: tuple[Mode, ...] = ("auto", "run", "ask", "deny")
 """The strictest last."""
+RUN_PYTHON = "run_python"
 MCP = "mcp:"
 
 
@@ -27,6 +29,8 @@ class Rules:
 
     default: Rule = "ask"
     by_name: Mapping[str, Rule] = field(default_factory=dict)
+    floor: Mode = "auto"
+    """No rule is looser, and neither is an answer of the user."""
 
     def named(self, tool: Tool) -> Rule | None:
         """The rule with the most specific name that fits this tool, if there is one."""
@@ -39,6 +43,11 @@ class Rules:
 
     def rule(self, tool: Tool) -> Rule:
         return self.named(tool) or self.default
+
+    def lets_run(self, tool: Tool) -> bool:
+        """Whether all calls of the tool in a run may be allowed at once: code, unless the floor is stricter."""
+        is_code = tool.packaged and tool.name == RUN_PYTHON
+        return is_code and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
 
     def repeats(self, tool: Tool) -> bool:
         """Whether a call from a file may be run again: the tool is repeatable, and nobody is ever asked about it."""
@@ -53,7 +62,8 @@ class Rules:
         def stricter(rule: Rule) -> Rule:
             return max(rule if isinstance(rule, str) else "ask", mode, key=STRICTNESS.index)
 
-        return Rules(stricter(self.default), {name: stricter(rule) for name, rule in self.by_name.items()})
+        by_name = {name: stricter(rule) for name, rule in self.by_name.items()}
+        return Rules(stricter(self.default), by_name, max(self.floor, mode, key=STRICTNESS.index))
 
     def __str__(self) -> str:
         named = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]
@@ -75,6 +85,8 @@ def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
         if not callable(rule) and rule not in MODES:
             place = f"`approve[{name!r}]`" if name else "`approve`"
             raise ConfigError(f"{place} is 'ask', 'auto', 'deny' or a function, not {rule!r}.")
+        if rule == "run" and name != RUN_PYTHON:
+            raise ConfigError(f"'run' is a rule for `{RUN_PYTHON}` alone. Use `{RUN_PYTHON}=run`, or 'auto'.")
     for name in rules.by_name:
         if not isinstance(name, str) or not (
             name.startswith(MCP) or any(_fits(name, tool) for tool in toolbox)

@@ -1,10 +1,11 @@
 """Work in progress that can be awaited, followed and stopped: one run, or several as one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb._base.ticking import ticking
+from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.run_config import RunConfig
@@ -99,6 +100,20 @@ class Handle(ABC):
         """Sets how the user is asked for approvals."""
         for variant in self._variants:
             variant.approvals.ask = ask
+
+    def problems_of(self, name: str, args: Json) -> Mapping[str, str]:
+        """What the tool of this name says is wrong with its arguments, by argument."""
+        tool = self._variants[0].approvals.toolbox.get(name)
+        return tool.problems(args) if tool else {}
+
+    @property
+    def running_code(self) -> tuple[int, ...]:
+        """The variants, from 0, in which `run_python` runs without asking because it is allowed for this run."""
+        return tuple(place for place, each in enumerate(self._variants) if each.approvals.code_runs)
+
+    def let_code_run(self, variant: int, *, allowed: bool) -> None:
+        """Allows all code of a variant, counted from 0, or asks again about each call."""
+        self._variants[variant].approvals.runs_code = allowed
 
     def files_of(self, variant: int) -> Files:
         """The current files of a variant."""

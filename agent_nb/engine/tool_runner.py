@@ -97,7 +97,7 @@ class ToolRunner:
         if earlier:
             await asyncio.wait(earlier)
         started = self.clock.now()
-        call, output, error = original, ToolOutput(text=""), None
+        call, output, error, remarks = original, ToolOutput(text=""), None, ""
         charge = self._charges[event_id] = self.open_charge()
         try:
             call = await self._before(original)
@@ -105,7 +105,8 @@ class ToolRunner:
             approved = await self._approved(event_id, tool, call, args)
             if approved.args != args:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
-            output = await self._output(event_id, tool, approved)
+            remarks = "\n".join(approved.remarks)
+            output = await self._cached(event_id, tool, approved.args)
         except ToolError as failure:
             error, output = failure, ToolOutput(text="", outputs=failure.outputs)
         except (asyncio.CancelledError, EndRun) as ending:
@@ -115,7 +116,9 @@ class ToolRunner:
             self.settle(event_id, charge)
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise
-        result = before_hooks = result_of(original, output, error)
+        result = before_hooks = result_of(
+            original, output.with_text(remarks), error.with_hint(remarks) if error else None
+        )
         try:
             result, failed = await self._after(call, before_hooks)
             if result.code != before_hooks.code:  # a hook changed the outcome: show it on the card
@@ -131,14 +134,6 @@ class ToolRunner:
         title = title_of(tool, args, event_id)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
-
-    async def _output(self, event_id: str, tool: Tool, approved: Approved) -> ToolOutput:
-        remarks = "\n".join(approved.remarks)
-        try:
-            output = await self._cached(event_id, tool, approved.args)
-        except ToolError as error:
-            raise error.with_hint(remarks) from error
-        return output.with_text(remarks)  # the card shows them already
 
     async def _cached(self, event_id: str, tool: Tool, args: Json) -> ToolOutput:
         """The output of a call, or of the same one before it for a tool that allows that."""
@@ -185,7 +180,7 @@ class ToolRunner:
 
     def _finished(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
         seconds = max(0.0, seconds - self.approvals.take_seconds(event_id))
-        summary = error.message if error else output.summary or output.text
+        summary = error.summary if error else output.summary or output.text
         self.emit(
             ToolFinished,
             call_id=event_id,

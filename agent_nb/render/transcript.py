@@ -197,6 +197,7 @@ class Transcript:
 _APPROVED: dict[Decider, str] = {
     "person": "approved by you",
     "always": "approved by your earlier “always”",
+    "run": "allowed by you for this run",
     "function": "approved by a function",
 }
 

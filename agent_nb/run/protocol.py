@@ -31,6 +31,8 @@ class Meta:
     """The check that failed and what was seen; empty until the run has ended."""
     annotations: tuple[Annotation, ...] = ()
     """Notes and questions for its replay."""
+    running_code: tuple[int, ...] = ()
+    """The variants in which code runs without asking because the user has allowed it for this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

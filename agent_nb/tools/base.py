@@ -75,6 +75,10 @@ class ArgumentStream(Protocol):
         ...
 
 
+def _no_problems(args: Json) -> Mapping[str, str]:
+    return {}
+
+
 def _no_paths(args: Json) -> tuple[str, ...]:
     return ()
 
@@ -105,6 +109,8 @@ class Tool:
     approval: Approval = "never"
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
+    problems: Callable[[Json], Mapping[str, str]] = field(default=_no_problems)
+    """What is wrong with arguments that the schema allows, by argument: those that a user has edited are checked."""
     cache: bool = False
     """Whether a result is reused for the same arguments and files within a run; for tools that only read."""
     repeatable: bool = False

@@ -74,6 +74,7 @@ const ask = (call_id, args, fields = {}) => [
 		description: `Runs Python code in the notebook's kernel. ${WORDS}`,
 		schema: schemaOf(args),
 		identical_only: true,
+		lets_run: true,
 		...fields,
 	},
 ];

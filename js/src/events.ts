@@ -18,7 +18,7 @@ export type Reason =
 export type Stop = "end_turn" | "tool_use" | "max_tokens" | "refusal" | "go_on";
 export type FileAction = "created" | "edited" | "deleted";
 export type WhyCompacted = "asked" | "full" | "refused";
-export type Decider = "person" | "always" | "function" | "policy" | "nobody" | "stopped";
+export type Decider = "person" | "always" | "run" | "function" | "policy" | "nobody" | "stopped";
 export type ToolErrorCode =
 	| "UNKNOWN_TOOL"
 	| "INVALID_JSON"
@@ -130,6 +130,7 @@ export interface ApprovalRequested extends BaseEvent {
 	description: string;
 	schema: Json;
 	identical_only: boolean;
+	lets_run: boolean;
 }
 
 export interface ApprovalResolved extends BaseEvent {
@@ -250,6 +251,7 @@ export interface Meta {
 	digest: string | null;
 	failed_check: string;
 	annotations: Annotation[];
+	running_code: number[];
 }
 
 export interface Ready {

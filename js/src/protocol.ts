@@ -27,6 +27,13 @@ export interface OwnerMessage {
 	confirm: boolean;
 }
 
+/** The variants in which code runs without asking, because the user has allowed it for this run. */
+export interface RunningCodeMessage {
+	kind: "running_code";
+	run_id: string;
+	variants: number[];
+}
+
 /** Asks a window to look at a page for the model; it answers with the command `checked`. */
 export interface CheckMessage {
 	kind: "check";
@@ -49,7 +56,14 @@ export type Refusal = {
 	error: string;
 	fields?: Record<string, string>;
 };
-export type FromKernel = Batch | ReadyMessage | OwnerMessage | CheckMessage | Answer | Refusal;
+export type FromKernel =
+	| Batch
+	| ReadyMessage
+	| OwnerMessage
+	| RunningCodeMessage
+	| CheckMessage
+	| Answer
+	| Refusal;
 
 export type CommandName =
 	| "hello"
@@ -58,6 +72,7 @@ export type CommandName =
 	| "stop"
 	| "approve"
 	| "deny"
+	| "ask_again"
 	| "pick"
 	| "annotate"
 	| "file"

@@ -250,6 +250,10 @@ export class RunEntry {
 		if (this.state?.id === ready.run_id) this.#change({ ready });
 	}
 
+	setRunningCode(running_code: number[]): void {
+		if (this.state) this.#change({ meta: { ...this.state.meta, running_code } });
+	}
+
 	#change(part: Partial<RunState>): void {
 		if (this.state) this.state = { ...this.state, ...part };
 		this.#notify();
@@ -326,6 +330,7 @@ export class Runs {
 			run.receive(message);
 			this.latest = run;
 		} else if (message.kind === "ready") run.setReady(message);
+		else if (message.kind === "running_code") run.setRunningCode(message.variants);
 		else run.setOwner(message);
 		if (run.state) this.onRun(run);
 	}

@@ -31,6 +31,8 @@ export interface ToolRow {
 	schema: Json;
 	/** Whether "always" covers only calls with these arguments. */
 	identical_only: boolean;
+	/** Whether the user may allow all calls of the tool in this run. */
+	lets_run: boolean;
 	/** The position of the question among the run's events; 0 if nobody was asked. */
 	asked: number;
 	/** The file this call is writing, and how many characters of it have arrived. */
@@ -58,6 +60,7 @@ export interface Decision extends Pick<ApprovalResolved, "approved" | "note" | "
 const DECISIONS: Record<Decider, readonly [approved: string, denied: string]> = {
 	person: ["you approved", "you said no"],
 	always: ["approved, because you said always", "you said no"],
+	run: ["you allowed it for this run", "you said no"],
 	function: ["your function approved", "your function said no"],
 	policy: ["approved for this run", "switched off for this run"],
 	nobody: ["approved", "nobody was there to answer"],
@@ -96,6 +99,7 @@ export function newToolRow(
 		description: "",
 		schema: {},
 		identical_only: false,
+		lets_run: false,
 		asked: 0,
 		path: null,
 		written: 0,
@@ -127,6 +131,7 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 				description: event.description,
 				schema: event.schema ?? {},
 				identical_only: event.identical_only ?? false,
+				lets_run: event.lets_run ?? false,
 				asked: event.seq,
 				status: "asking",
 			};

@@ -163,8 +163,45 @@ test("the buttons say what always means", async () => {
 	await still();
 	key(".anb-card.ask", "e");
 	key(".anb-card.ask", "Y", { shiftKey: true });
-	expect(kernel.commands("module")).toEqual([]);
-	expect(kernel.commands("approve")).toMatchObject([{ call_id: "a", always: true }]);
+	expect(kernel.commands("module")).not.toContainEqual(expect.objectContaining({ name: "form" }));
+	expect(kernel.commands("approve")).toMatchObject([{ call_id: "a", scope: "always" }]);
+});
+
+const buttonOf = (text: string): HTMLElement | undefined =>
+	[...shadow().querySelectorAll<HTMLElement>("button:not([hidden])")].find((one) =>
+		one.textContent.startsWith(text),
+	);
+
+test("code can be allowed for the run, which the footer says until it is taken back", async () => {
+	const code = { name: "run_python", identical_only: true, lets_run: true };
+	const [begun, asked] = asks("a");
+	kernel.batch(1, script(started, turn, begun!, { ...asked!, ...code }));
+	await still();
+	expect(labels()).toEqual([
+		"Approve",
+		"Deny",
+		"Allow run_python for this run",
+		"Always for exactly this call",
+	]);
+	buttonOf("Allow run_python")!.click();
+	expect(kernel.commands("approve")).toMatchObject([{ variant: 0, call_id: "a", scope: "run" }]);
+	const line = find(".anb-code-runs");
+	expect(line.hidden).toBe(true);
+	kernel.say({ kind: "running_code", variants: [0] });
+	await soon();
+	expect(line.hidden).toBe(false);
+	expect(line.textContent).toContain("run_python is allowed for this run");
+	buttonOf("Ask again")!.click();
+	expect(kernel.commands("ask_again")).toMatchObject([{ variant: 0 }]);
+	kernel.say({ kind: "running_code", variants: [] });
+	await soon();
+	expect(line.hidden).toBe(true);
+});
+
+test("no other call can be allowed for the run", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	expect(buttonOf("Allow")).toBeUndefined();
 });
 
 test("Escape leaves the card and answers nothing", async () => {
@@ -200,7 +237,7 @@ test("questions of several variants are one queue, and those alike are approved 
 	expect(labels()).toContain("Approve all 2 alike");
 	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn")][2]!.click();
 	expect(kernel.commands("approve")).toMatchObject([
-		{ variant: 1, call_id: "a", note: "go", together: true },
+		{ variant: 1, call_id: "a", note: "go", scope: "together" },
 	]);
 	const one = { type: "approval_resolved", call_id: "a", approved: true, note: "go", by: "person" } as const;
 	kernel.batch(9, script({ ...one, variant: 0 }));

@@ -85,7 +85,7 @@ describe("buttons", () => {
 			tool("c1", "run ls"),
 			{ type: "approval_requested", call_id: "c1", name: "run", title: "run ls", args: { command: "ls" } },
 			{ type: "approval_resolved", call_id: "c1", approved: false, note: "use Python" },
-			done({ ok: false, code: "DENIED", summary: "The person said no.", hint: "use Python" }),
+			done({ ok: false, code: "DENIED", summary: "You said no.", hint: "use Python" }),
 		);
 		kernel.batch(5, events);
 		await soon();

@@ -14,6 +14,7 @@ export const META: Meta = {
 	digest: null,
 	failed_check: "",
 	annotations: [],
+	running_code: [],
 };
 
 type Fields = Record<string, unknown>;

@@ -1,6 +1,7 @@
 """What code does besides Python: shell commands and magics, named on the card before the user approves it."""
 
 import ast
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,19 @@ def mentions(code: str, shell: Any) -> list[str]:
     except Exception:  # invalid code fails when it is run; transformers of others may fail too
         return []
     return list(dict.fromkeys(_found(tree)))
+
+
+def syntax_problem(code: str, shell: Any) -> str:
+    """Why the code cannot be compiled; empty if it can."""
+    try:
+        source = shell.input_transformer_manager.transform_cell(code)
+        with warnings.catch_warnings(action="ignore"):
+            compile(source, "<code>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        return f"Line {error.lineno}: {error.msg}." if error.lineno else f"{error.msg}."
+    except ValueError as error:  # a NUL
+        return f"{error}."
+    return ""
 
 
 def magics(code: str, shell: Any) -> set[str]:

@@ -15,7 +15,7 @@ from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
 from agent_nb.notebook.kernel_tools.code_failure import failed_line, headline, short_traceback
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
-from agent_nb.notebook.kernel_tools.mentions import magics, mentions
+from agent_nb.notebook.kernel_tools.mentions import magics, mentions, syntax_problem
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.session import magic_name, shown_hub
 from agent_nb.run.cells import used_helpers
@@ -45,12 +45,17 @@ def run_python(shell: Any) -> Tool:
     async def run(args: Json, context: ToolContext) -> ToolOutput:
         code, seconds = str(args["code"]), _seconds(shell)
         _refuse_own_magic(code, shell)
+        _send_new()  # the page shows the code before it runs
         call = Call(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
         return _output(call, await execute(call))
 
     def title(args: Json) -> str:
         found = mentions(str(args.get("code", "")), shell)
         return f"run Python: {'; '.join(found)}" if found else "run Python"
+
+    def problems(args: Json) -> dict[str, str]:
+        problem = syntax_problem(str(args.get("code", "")), shell)
+        return {"code": problem} if problem else {}
 
     code = {"type": "string", "description": "Python, as in one cell of the notebook."}
     return Tool(
@@ -60,6 +65,7 @@ def run_python(shell: Any) -> Tool:
         title=title,
         approval="ask",
         identical_only=True,
+        problems=problems,
         timeout=None,  # the watchdog's limit also holds for code that blocks the loop
     )
 
@@ -71,7 +77,8 @@ def _output(call: Call, ended: Execution) -> ToolOutput:
     if ended.watchdog.interrupted:
         ended.watchdog.pass_on()
         message = _joined("The person interrupted the code.", text)
-        raise ToolError(message, code="STOPPED", outputs=(*ended.outputs, names))
+        shown = "You interrupted the code."
+        raise ToolError(message, code="STOPPED", outputs=(*ended.outputs, names), summary=shown)
     if ended.watchdog.timed_out:
         message = _joined(f"The code was stopped after {ended.watchdog.seconds:.3g} seconds.", text)
         hint = "Make it do less, or in steps."

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import anywidget
@@ -24,15 +24,17 @@ from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
-from agent_nb.notebook.live.open_questions import InvalidArgsError
+from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
-MODULES = ("annotations", "check", "form", "inspect", "request", "zip")
+MODULES = ("annotations", "check", "form", "inspect", "reminder", "request", "zip")
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
-FOR_THE_OWNER = frozenset(("annotate", "approve", "deny", "pick", "placed", "stop", "undo_python"))
+FOR_THE_OWNER = frozenset(
+    ("annotate", "approve", "ask_again", "deny", "pick", "placed", "stop", "undo_python")
+)
 """Commands that only the window with the buttons may give."""
 _KERNEL = uuid4().hex[:12]
 """Tells this kernel from others of the same page. In a browser all have the same process id."""
@@ -69,6 +71,7 @@ class Hub:
             "stop": _stop,
             "approve": _approve,
             "deny": _deny,
+            "ask_again": lambda run, message: run.let_code_run(_variant(message), allowed=False),
             "pick": _pick,
             "annotate": lambda run, message: run.annotate(
                 _variant(message), message.get("at", ""), str(message.get("text", ""))
@@ -262,12 +265,10 @@ def _approve(run: LiveRun, message: Json) -> None:
     args = message.get("args")
     if not isinstance(args, dict | None):
         raise ConfigError("`args` is an object with the arguments of the call.")
-    run.questions.answer(
-        _question(message),
-        Answer(True, _note(message), args),
-        always=bool(message.get("always")),
-        together=bool(message.get("together")),
-    )
+    scope = message.get("scope", "call")
+    if scope not in get_args(Scope):
+        raise ConfigError(f"`scope` is one of {', '.join(get_args(Scope))}.")
+    run.answer(_question(message), Answer(True, _note(message), args), scope)
 
 
 def _deny(run: LiveRun, message: Json) -> None:

@@ -17,7 +17,7 @@ from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
-from agent_nb.notebook.live.open_questions import Questions
+from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry_cells import retry_cells
@@ -75,7 +75,7 @@ class LiveRun:
         """What the previewed page has logged."""
         self.on_pick: Callable[[int], None] | None = None
         self.on_annotate: Callable[[int, float | str, str], Run] | None = None
-        self.questions = Questions()
+        self.questions = Questions(handle.problems_of) if handle else Questions()
         self.ask_otherwise: Ask | None = None
         """How to ask if no page shows the run."""
         self._checks: dict[str, asyncio.Future[Json]] = {}
@@ -84,7 +84,9 @@ class LiveRun:
     @classmethod
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
         """A run that is under way; with `network` its live preview may load from any https address."""
-        meta = replace(_meta(handle.key, handle.name, handle.model), network=network)
+        meta = replace(
+            _meta(handle.key, handle.name, handle.model), network=network, running_code=handle.running_code
+        )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)
         handle.approve_with(run.ask)
@@ -166,6 +168,18 @@ class LiveRun:
         if self.ask_otherwise is None:
             raise nobody_to_ask()
         return await self.ask_otherwise(request)
+
+    def answer(self, place: tuple[int, str], answer: Answer, scope: Scope) -> None:
+        """Passes on what the user answered, given the variant and the call."""
+        self.questions.answer(place, answer, scope)
+        if scope == "run":
+            self.let_code_run(place[0], allowed=True)
+
+    def let_code_run(self, variant: int, *, allowed: bool) -> None:
+        """Allows all code of a variant for this run, or asks again about each call."""
+        if self.handle is not None:
+            self.handle.let_code_run(variant, allowed=allowed)
+            self.stream.set_running_code(self.handle.running_code)
 
     async def is_watched(self, seconds: float) -> bool:
         """Whether a page shows the run. Waits so many seconds for one."""

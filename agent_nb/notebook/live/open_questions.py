@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts
@@ -13,6 +14,10 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.messages import WRITTEN
 from agent_nb.tools.schema import problems, without_nulls
+
+Scope = Literal["call", "together", "always", "run"]
+"""What an answer covers: the call, all open questions about the same call, later calls too ("always"), or all code of
+the variant in this run."""
 
 
 class InvalidArgsError(ConfigError):
@@ -34,11 +39,15 @@ class _Question:
         """Whether both are about the same tool with the same arguments."""
         return (self.request.name, self.request.args) == (other.request.name, other.request.args)
 
+    def is_code_of(self, variant: int) -> bool:
+        return self.request.lets_run and self.request.variant == variant
+
 
 class Questions:
     """The open questions of all variants of a run, and what the user has approved for the rest of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, problems_of: Callable[[str, Json], Mapping[str, str]] = lambda name, args: {}) -> None:
+        self._problems_of = problems_of
         self._open: dict[tuple[int, str], _Question] = {}
         self._always: set[str] = set()
 
@@ -47,7 +56,7 @@ class Questions:
 
     def is_approved(self, request: ApprovalRequested) -> bool:
         """Whether the user has said "always" to this. It does not cover a call written as text."""
-        return not request.call_id.startswith(WRITTEN) and _scope(request, request.args) in self._always
+        return not request.call_id.startswith(WRITTEN) and _covered(request, request.args) in self._always
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Waits for the answer."""
@@ -61,36 +70,37 @@ class Questions:
         finally:
             del self._open[place]
 
-    def answer(
-        self, place: tuple[int, str], answer: Answer, *, always: bool = False, together: bool = False
-    ) -> None:
-        """Passes on what the user answered, given the variant and the call.
-
-        `always` also approves later calls of the tool; `together` approves all open questions about the same call.
-        """
+    def answer(self, place: tuple[int, str], answer: Answer, scope: Scope = "call") -> None:
+        """Passes on what the user answered, given the variant and the call."""
         question = self._open.get(place)
         if question is None or question.answer.done():
             raise ConfigError("That question is no longer open.")
         request = question.request
-        if together and request.identical_only:
+        if scope == "together" and request.identical_only:
             raise ConfigError(f"Calls of `{request.name}` are approved one at a time.")
+        if scope == "run" and not request.lets_run:
+            raise ConfigError(f"`{request.name}` cannot be allowed for the whole run.")
         if answer.args is not None:
             answer = replace(answer, args=edited(request, answer.args))
-        for other in [*self._open.values()]:
-            if other is question or (together and other.is_like(question) and not other.answer.done()):
+            if found := self._problems_of(request.name, answer.args or {}):
+                raise InvalidArgsError(dict(found))
+        question.answer.set_result(replace(answer, by="run") if scope == "run" else answer)
+        if scope == "together":
+            self._answer_others(answer, lambda other: other.is_like(question))
+        if scope == "always":
+            self._always.add(_covered(request, request.args if answer.args is None else answer.args))
+            if not request.identical_only:
+                self._answer_others(Answer(True, by="always"), lambda other: self.is_approved(other.request))
+        if scope == "run":
+            self._answer_others(Answer(True, by="run"), lambda other: other.is_code_of(request.variant))
+
+    def _answer_others(self, answer: Answer, are_covered: "Callable[[_Question], bool]") -> None:
+        for other in self._open.values():
+            if not other.answer.done() and are_covered(other):
                 other.answer.set_result(answer)
-        if always:
-            self._approve_always(request, answer)
-
-    def _approve_always(self, request: ApprovalRequested, answer: Answer) -> None:
-        self._always.add(_scope(request, request.args if answer.args is None else answer.args))
-        if not request.identical_only:
-            for other in self._open.values():
-                if self.is_approved(other.request) and not other.answer.done():
-                    other.answer.set_result(Answer(True, by="always"))
 
 
-def _scope(request: ApprovalRequested, args: Json) -> str:
+def _covered(request: ApprovalRequested, args: Json) -> str:
     """What "always" covers: the tool, or the tool with these arguments."""
     return f"{request.name} {json.dumps(args, sort_keys=True)}" if request.identical_only else request.name
 

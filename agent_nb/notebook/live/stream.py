@@ -134,6 +134,11 @@ class RunStream:
             self.meta = replace(self.meta, annotations=annotations)
             self.send_all()
 
+    def set_running_code(self, variants: tuple[int, ...]) -> None:
+        """Tells all pages in which variants code runs without asking."""
+        self.meta = replace(self.meta, running_code=variants)
+        self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
+
     def send_owner(self, window: int, *, confirm: bool = False) -> None:
         """Tells all pages which window has the buttons; with `confirm` that window has to answer."""
         self._send({"kind": "owner", "run_id": self.run_id, "window": window, "confirm": confirm})

@@ -133,7 +133,8 @@ def _approvals(session: Session, typed: str) -> list[Candidate]:
     from agent_nb.notebook.kernel_tools import KERNEL
 
     name, equals, _ = typed.rpartition("=")
-    modes = [Candidate(f"{name}{equals}{mode}", name or "all tools that ask") for mode in APPROVE]
+    choices = (*APPROVE, "run") if name == "run_python" else APPROVE
+    modes = [Candidate(f"{name}{equals}{mode}", name or "all tools that ask") for mode in choices]
     tools = [Candidate(f"{text}=", help_) for text, help_ in _tools(session) if text != KERNEL]
     return modes if equals else [*modes, *tools]
 

@@ -53,7 +53,8 @@ async def test_a_changed_call_that_fails_keeps_its_outputs():
     run = await Agent(provider, tools=[draw], approve=lambda *_: Answer(True, args={"size": 2})).run("go")
     (finished,) = of(run, ToolFinished)
     assert finished.outputs == ({"text/plain": "half of it"},)
-    assert "do not repeat the original call" in finished.hint
+    assert finished.hint == "", "what is meant for the model is not shown to the user"
+    assert "do not repeat the original call" in run.tool_uses[0].result.text
 
 
 async def test_a_function_may_deny_with_a_note():

@@ -70,7 +70,7 @@ async def test_a_host_is_asked_about_once_in_a_run():
 @pytest.mark.parametrize(
     ("answer", "approve", "reason"),
     [
-        (Answer(False), "ask", "The person said no."),
+        (Answer(False), "ask", "You said no."),
         (None, "ask", "nobody is there to ask"),
         (Answer(True), "deny", "switched off"),
         (Answer(True), lambda asked, args: False, "It was not approved."),

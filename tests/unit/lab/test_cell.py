@@ -50,6 +50,7 @@ def text_of(cell) -> str:
         ('tools = ["files"]', "-m demo: -t run_python"),
         ('tools = ["files"]', "-m demo: -t mcp:weather"),
         ('approve = "ask"', "-m demo: --approve auto"),
+        ('approve = "ask"', "-m demo: -t kernel --approve run_python=run"),
         ('mode = "off"', "-m demo:"),
         ("close = 2020-01-01T00:00:00Z", "-m demo:"),
     ],

@@ -109,7 +109,7 @@ def shell(command: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("note", "expected"), [("", "The person said no."), ("Use Python.", "Note to the model: Use Python.")]
+    ("note", "expected"), [("", "You said no."), ("Use Python.", "Note to the model: Use Python.")]
 )
 async def test_a_denied_call_is_no_failed_call(note, expected):
     async def no(request: object) -> Answer:
@@ -123,7 +123,7 @@ async def test_a_denied_call_is_no_failed_call(note, expected):
     assert expected in Elements(html).text
     assert "Go on without it." not in html
     for shown in (Elements(html).text, to_markdown(run), to_text(run)):
-        assert "denied: The person said no." in shown
+        assert "denied: You said no." in shown
         assert "failed" not in shown
         assert "✗" not in shown
 

@@ -3,20 +3,23 @@
 
 import { copyText } from "../../actions.ts";
 import { isName } from "../../cells.ts";
-import { h, setAttribute, withCode } from "../../dom.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { h, listen, setAttribute, withCode } from "../../dom.ts";
+import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 
 export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
-	const copy = iconButton(context, "copy", "Copy the name", () => void copyText(context, code));
+	const copy = iconButton(context, "copy", "Copy the name", () => void copyText(context, name));
 	const load = createCellButton(context, "Load", { runs: true });
 	const paths = h("span", { class: "wide paths" });
 	const gap = h("span", { class: "sp" });
-	const element = h("footer", { class: "anb-foot", hidden: true }, line, copy, load.element, gap, paths);
+	const code = createRunningCode(context);
+	const parts = [code.element, line, copy, load.element, gap, paths];
+	const element = h("footer", { class: "anb-foot", hidden: true }, ...parts);
+	copy.hidden = true;
 	let shown = "";
-	let code = "";
+	let name = "";
 
 	return {
 		element,
@@ -24,18 +27,43 @@ export function createFooter(context: Context) {
 			const { ready, lost } = snapshot.run;
 			const warning = context.choices.note;
 			const text = warning || lineOf(context, snapshot);
+			code.update(snapshot);
+			element.hidden = text === "" && code.element.hidden;
 			if (shown === text) return;
 			shown = text;
 			load.update(warning ? null : loadCell(snapshot));
-			code = warning || lost || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
-			element.hidden = text === "";
-			copy.hidden = code === "";
+			name = warning || lost || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
+			copy.hidden = name === "";
 			line.replaceChildren(...withCode(text));
 			line.classList.toggle("warn", warning !== "");
 			line.setAttribute("role", warning ? "alert" : "none");
 			const saved = (ready?.paths ?? []).map((path) => `\`${path}\``).join(", ");
 			paths.replaceChildren(...withCode(saved && `saved: ${saved}`));
 			setAttribute(paths, "title", paths.textContent);
+		},
+	};
+}
+
+/** Says that code runs without asking, and takes that back. */
+function createRunningCode(context: Context) {
+	const line = h("span");
+	const button = h("button", { class: "anb-btn sm", type: "button" }, "Ask again");
+	const element = h("span", { class: "anb-cell anb-code-runs", hidden: true }, line, button);
+	let variants: readonly number[] = [];
+	listen(button, "click", context.signal, () => {
+		for (const variant of variants) {
+			const reply = context.run.command("ask_again", { variant });
+			followInFooter(context, reply, STOP_HINT, () => {});
+		}
+	});
+	return {
+		element,
+		update({ run }: Snapshot) {
+			variants = context.run.busy ? (run.meta.running_code ?? []) : [];
+			element.hidden = variants.length === 0;
+			button.hidden = run.owner === false;
+			const where = run.variants.size > 1 ? ` in variant ${variants.map((one) => one + 1).join(", ")}` : "";
+			line.replaceChildren(...withCode(`\`run_python\` is allowed for this run${where}`));
 		},
 	};
 }

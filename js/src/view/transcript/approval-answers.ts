@@ -4,7 +4,7 @@ import { h, listen, setAttribute, setText } from "../../dom.ts";
 import type { Draft } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
-export type Action = "approve" | "deny" | "always" | "together" | "undo" | "edit" | "leave";
+export type Action = "approve" | "deny" | "always" | "together" | "run" | "undo" | "edit" | "leave";
 
 interface AnswerButton {
 	readonly action: Action;
@@ -17,6 +17,7 @@ const BUTTONS: readonly AnswerButton[] = [
 	{ action: "approve", look: " primary", shortcut: "y", key: "Y" },
 	{ action: "deny", look: "", shortcut: "n", key: "N" },
 	{ action: "together", look: " ghost" },
+	{ action: "run", look: " ghost" },
 	{ action: "always", look: " ghost", shortcut: "Shift+Y", key: "⇧Y" },
 	{ action: "undo", look: " ghost" },
 ];
@@ -73,6 +74,7 @@ function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record
 	return {
 		approve: "Approve",
 		deny: "Deny",
+		run: row.lets_run ? "Allow run_python for this run" : "",
 		always: alwaysLabel(row),
 		together: alike > 1 ? `Approve all ${alike} alike` : "",
 	};

@@ -196,8 +196,7 @@ export class Approval {
 			call_id: this.#row.call_id,
 			...((deny || note) && { note }),
 			...(!deny && args && { args }),
-			...(action === "always" && { always: true }),
-			...(action === "together" && { together: true }),
+			...(isScope(action) && { scope: action }),
 		};
 		this.#setSent(true);
 		const reply = this.#context.run.command(deny ? "deny" : "approve", fields);
@@ -228,6 +227,11 @@ export class Approval {
 		this.#context.choices.question = questionKey(next);
 		openVariant(this.#context, next.variant);
 	}
+}
+
+/** What an answer covers besides the call itself. */
+function isScope(action: Action): boolean {
+	return action === "always" || action === "together" || action === "run";
 }
 
 function canEdit({ schema }: ToolRow): boolean {

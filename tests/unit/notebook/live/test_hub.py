@@ -74,7 +74,7 @@ async def test_always_is_for_the_tool_that_was_asked_about(desk):
     race = Agent(first, tools=[harmless, dangerous]).race("Do it.", models=[first, second])
     shown = desk.show(race, "hero-1")
     await questions(shown, 2)
-    assert desk.command("approve", key="hero-1", variant=0, call_id="call_0", always=True)["ok"]
+    assert desk.command("approve", key="hero-1", variant=0, call_id="call_0", scope="always")["ok"]
     assert desk.command("deny", key="hero-1", variant=1, call_id="call_0")["ok"]
     await questions(shown, 1)
     assert desk.command("deny", key="hero-1", variant=1, call_id="call_1")["ok"]
@@ -88,7 +88,7 @@ async def test_always_asks_no_second_time(desk):
     shown = desk.show(handle, "hero-1")
     await questions(shown, 1)
     (asked,) = [event for event in handle.events if isinstance(event, ApprovalRequested)]
-    assert desk.command("approve", key="hero-1", call_id=asked.call_id, always=True)["ok"]
+    assert desk.command("approve", key="hero-1", call_id=asked.call_id, scope="always")["ok"]
     run = await handle
     assert [use.result.text for use in run.tool_uses] == ["nothing", "nothing"]
 
@@ -166,9 +166,9 @@ async def test_always_for_code_covers_the_same_code_alone(desk):
     handle = Agent(ScriptedProvider([*turns, [text("Done.")]]), tools=[python]).start("Do it.")
     shown = desk.show(handle, "hero-1")
     first = await open_question(shown, handle)
-    together = desk.command("approve", key="hero-1", call_id=first.call_id, together=True)
+    together = desk.command("approve", key="hero-1", call_id=first.call_id, scope="together")
     assert together["error"] == "Calls of `python` are approved one at a time."
-    desk.command("approve", key="hero-1", call_id=first.call_id, always=True)
+    desk.command("approve", key="hero-1", call_id=first.call_id, scope="always")
     await asyncio.sleep(0)
     other = await open_question(shown, handle)
     assert other.args == {"code": "b"}
@@ -195,14 +195,16 @@ async def test_eight_variants_ask_at_once(desk):
     race = Agent(models[0], tools=[add]).race("Do it.", models=models)
     shown = desk.show(race, "hero-1")
     await questions(shown, 8)
-    assert desk.command("approve", key="hero-1", variant=2, call_id="c", together=True, args={"n": 5})["ok"]
+    assert desk.command("approve", key="hero-1", variant=2, call_id="c", scope="together", args={"n": 5})[
+        "ok"
+    ]
     for _ in range(1000):
         asked = [event for event in race.events if isinstance(event, ApprovalRequested)]
         if len(asked) == 12:
             break
         await asyncio.sleep(0.01)
     assert desk.command("deny", key="hero-1", variant=1, call_id="c")["ok"]
-    assert desk.command("approve", key="hero-1", variant=3, call_id="c", always=True)["ok"]
+    assert desk.command("approve", key="hero-1", variant=3, call_id="c", scope="always")["ok"]
     run = await race
     first = [variant.tool_uses[0].result.text.partition("\n")[0] for variant in run.variants]
     assert first[0::2] == ["added 5"] * 4

@@ -1,0 +1,164 @@
+"""`run_python` allowed for a run: what that covers, what it does not, and how it is taken back."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from agent_nb import Agent, ConfigError, tool
+from agent_nb.engine.approval_rules import Rules
+from agent_nb.events import ApprovalRequested, ApprovalResolved
+from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from tests.support.cassettes import play, record
+from tests.support.scripts import of, run_script
+from tests.support.shells import start_shell
+from tests.unit.notebook.live.test_hub import desk, open_question, questions
+
+__all__ = ["desk"]
+
+
+@tool(approval="ask", identical_only=True)
+def run_python(code: str) -> str:
+    """Runs code."""
+    return f"ran {code}"
+
+
+PYTHON = replace(run_python, packaged=True)
+"""Known by its name and as a tool of this package, like the one of the notebook."""
+CODE = [[call("run_python", {"code": f"step({number})"})] for number in range(4)]
+
+
+def deciders(run) -> list[str]:
+    return [event.by for event in of(run, ApprovalResolved)]
+
+
+async def question_after(before, shown, handle):
+    """The next open question."""
+    for _ in range(1000):
+        asked = of(handle, ApprovalRequested)[-1]
+        if asked.call_id != before.call_id and len(shown.questions) == 1:
+            return asked
+        await asyncio.sleep(0.01)
+    pytest.fail("nothing was asked")
+
+
+async def test_a_yes_for_the_run_covers_its_later_code_and_every_call_is_shown(desk):
+    handle = Agent(ScriptedProvider([*CODE, [text("Done.")]]), tools=[PYTHON]).start("go")
+    shown = desk.show(handle, "hero-1")
+    asked = await open_question(shown, handle)
+    assert asked.lets_run
+    assert desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")["ok"]
+    assert shown.stream.meta.running_code == (0,)
+    run = await handle
+    assert deciders(run) == ["run"] * 4
+    assert [event.args["code"] for event in of(run, ApprovalRequested)] == [f"step({n})" for n in range(4)]
+
+
+async def test_one_press_takes_it_back(desk):
+    turns = [*CODE[:2], [call("pause")], *CODE[2:], [text("Done.")]]
+
+    @tool(approval="ask")
+    def pause() -> str:
+        """Waits for the user."""
+        return "ok"
+
+    handle = Agent(ScriptedProvider(turns), tools=[PYTHON, pause]).start("go")
+    shown = desk.show(handle, "hero-1")
+    asked = await open_question(shown, handle)
+    desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")
+    paused = asked = await question_after(asked, shown, handle)
+    assert paused.name == "pause", "another tool asks all the same"
+    assert desk.command("ask_again", key="hero-1", variant=0)["ok"]
+    assert shown.stream.meta.running_code == ()
+    assert {"kind": "running_code", "run_id": handle.id, "variants": []} in desk.sent
+    desk.command("approve", key="hero-1", call_id=paused.call_id)
+    for _ in range(2):
+        asked = await question_after(asked, shown, handle)
+        assert asked.name == "run_python"
+        desk.command("approve", key="hero-1", call_id=asked.call_id)
+    assert deciders(await handle) == ["run", "run", "person", "person", "person"]
+
+
+async def test_another_variant_asks(desk):
+    models = [ScriptedProvider([*CODE[:2], [text("Done.")]], name=f"scripted:{name}") for name in "ab"]
+    race = Agent(models[0], tools=[PYTHON]).race("go", models=models)
+    shown = desk.show(race, "hero-1")
+    await questions(shown, 2)
+    first = of(race, ApprovalRequested)[0]
+    desk.command("approve", key="hero-1", variant=first.variant, call_id=first.call_id, scope="run")
+    await questions(shown, 1)
+    assert shown.stream.meta.running_code == (first.variant,)
+    race.stop()
+    await race
+
+
+@pytest.mark.parametrize("asking", [run_python, replace(PYTHON, packaged=False, origin="mcp:box/run_python")])
+async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
+    """Neither a tool of the user with that name, nor one of a server."""
+    handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[asking]).start("go")
+    shown = desk.show(handle, "hero-1")
+    asked = await open_question(shown, handle)
+    assert not asked.lets_run
+    answer = desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")
+    assert answer["error"] == "`run_python` cannot be allowed for the whole run."
+    desk.command("deny", key="hero-1", call_id=asked.call_id)
+    await handle
+
+
+async def test_a_stricter_rule_forbids_it(desk):
+    rules = Rules().at_least("ask")
+    handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[PYTHON], approve=rules).start("go")
+    shown = desk.show(handle, "hero-1")
+    asked = await open_question(shown, handle)
+    assert not asked.lets_run
+    handle.let_code_run(0, allowed=True)
+    assert handle.running_code == (), "the engine holds the rule, whatever a page says"
+    desk.command("deny", key="hero-1", call_id=asked.call_id)
+    await handle
+
+
+async def test_the_rule_run_asks_nobody_and_shows_every_call():
+    run = await run_script(*CODE, [text("Done.")], tools=[PYTHON], approve={"run_python": "run"})
+    assert [use.result.text for use in run.tool_uses] == [f"ran step({number})" for number in range(4)]
+    assert deciders(run) == ["run"] * 4
+    assert run.settings["approve"] == "run_python=run"
+
+
+@pytest.mark.parametrize("approve", ["run", {"run_*": "run"}, {"other": "run"}])
+def test_the_rule_run_is_for_code_alone(approve):
+    other = replace(run_python, spec=replace(run_python.spec, name="other"))
+    with pytest.raises(ConfigError, match="'run' is a rule for `run_python` alone"):
+        Agent(ScriptedProvider([]), tools=[PYTHON, other], approve=approve)
+
+
+@pytest.mark.parametrize(
+    ("rule", "mode", "stricter"), [("auto", "run", "run"), ("run", "ask", "ask"), ("run", "auto", "run")]
+)
+def test_run_is_stricter_than_auto_and_looser_than_ask(rule, mode, stricter):
+    assert Rules(by_name={"run_python": rule}).at_least(mode).by_name == {"run_python": stricter}
+
+
+async def test_a_replay_says_what_was_allowed(tmp_path):
+    path = tmp_path / "tape.jsonl"
+    await record(path, *CODE[:2], [text("Done.")], tools=[PYTHON], approve={"run_python": "run"})
+    replayed = await play(path, tools=[PYTHON])
+    assert deciders(replayed) == ["run", "run"]
+    assert not any(event.lets_run for event in of(replayed, ApprovalRequested))
+
+
+async def test_edited_code_that_does_not_compile_stays_on_the_card(desk, tmp_path):
+    with start_shell(tmp_path) as shell:
+        python = real_run_python(shell.ipython)
+        handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[python]).start("go")
+        shown = desk.show(handle, "hero-1")
+        asked = await open_question(shown, handle)
+        about = {"key": "hero-1", "call_id": asked.call_id}
+        refused = desk.command("approve", **about, args={"code": "a = 1\nif a\n    b = 2"})
+        assert refused["fields"] == {"code": "Line 2: expected ':'."}
+        assert len(shown.questions) == 1
+        for code in ("await x()", "%time 1", "!ls", "%%bash\nif then", "a = 1"):
+            assert python.problems({"code": code}) == {}
+        assert python.problems({"code": "a\0b"})["code"]
+        desk.command("deny", **about)
+        await handle
