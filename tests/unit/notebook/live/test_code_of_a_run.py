@@ -8,6 +8,7 @@ import pytest
 from agent_nb import Agent, ConfigError, tool
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.events import ApprovalRequested, ApprovalResolved
+from agent_nb.messages import WRITTEN
 from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.cassettes import play, record
@@ -123,6 +124,13 @@ async def test_the_rule_run_asks_nobody_and_shows_every_call():
     assert [use.result.text for use in run.tool_uses] == [f"ran step({number})" for number in range(4)]
     assert deciders(run) == ["run"] * 4
     assert run.settings["approve"] == "run_python=run"
+
+
+async def test_a_call_that_the_model_wrote_as_text_asks_under_the_rule_run():
+    written = call("run_python", {"code": "step(0)"}, id=f"{WRITTEN}1")
+    run = await run_script([written], [text("Done.")], tools=[PYTHON], approve={"run_python": "run"})
+    assert deciders(run) == ["nobody"]
+    assert not any(event.lets_run for event in of(run, ApprovalRequested))
 
 
 @pytest.mark.parametrize("approve", ["run", {"run_*": "run"}, {"other": "run"}])
