@@ -68,6 +68,11 @@ class Facts:
     """Whether the last message asks for a summary, because no further tool calls will run."""
 
 
+def takes_none(call: ToolCall, text: str) -> bool:
+    """No call that is written as text is taken."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What a model is asked in one turn. `messages` holds no system message; that text is `system`."""
@@ -80,7 +85,7 @@ class Request:
     facts: Facts = field(default_factory=Facts)
     without: frozenset[str] = frozenset()
     """Optional parameters that the vendor refused earlier in this run; they are left out."""
-    takes: Callable[[ToolCall, str], bool] = lambda call, text: False
+    takes: Callable[[ToolCall, str], bool] = takes_none
     """Whether a call that the model has written into its text, with this text, is to be run."""
 
 

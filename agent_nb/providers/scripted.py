@@ -11,14 +11,14 @@ A request too many raises `ScriptError`; unused turns fail `assert_done()` and t
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
 from agent_nb.events import Stop
 from agent_nb.messages import Usage
 from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Clock, Piece, Provider, Request, UsagePiece, VirtualClock
+from agent_nb.providers.base import Clock, Piece, Provider, Request, UsagePiece, VirtualClock, takes_none
 
 
 class ScriptError(AssertionError):
@@ -123,7 +123,7 @@ class ScriptedProvider(Provider):
         self._clock = clock
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        self.requests.append(request)
+        self.requests.append(replace(request, takes=takes_none))  # what is kept can be pickled
         number = len(self.requests)
         if number > len(self._turns):
             raise ScriptError(f"unplanned call {number}: the script has {_count(len(self._turns))}")

@@ -34,7 +34,7 @@ async def sentence(work: Any) -> str:
 def leftovers(folder: Path) -> tuple[Path, Path]:
     """Temporary files as another tab has them while it saves a run, and as a closed tab has left them."""
     folder.mkdir(parents=True)
-    young, old = (folder / f".20260101-120000-hero-1.json.abcdefg{number}" for number in (1, 2))
+    young, old = (folder / f".000001-20260101-120000-hero-1.json.abcdefg{number}" for number in (1, 2))
     young.touch()
     old.touch()
     os.utime(old, (0, 0))
