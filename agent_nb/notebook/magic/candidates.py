@@ -1,6 +1,5 @@
 """What Tab can offer: options, models, variables, runs, paths, each with a few words of help."""
 
-import builtins
 import itertools
 import os
 import re
@@ -142,23 +141,6 @@ def _approvals(session: Session, typed: str) -> list[Candidate]:
 def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
     """The variables that hold a run; nothing after the first word."""
     return [] if before else _variables(session, _is_run)
-
-
-def in_check(session: Session, path: str) -> tuple[str, list[Candidate]]:
-    """What was typed of the last name in the expression of `--check`, and what can be there."""
-    from agent_nb.files import Files
-    from agent_nb.run import Run
-
-    scope = {"run": Run, "files": Files, "html": str, "text": str}
-    head, dot, name = path.rpartition(".")
-    if dot:
-        kind = scope.get(head) or type(session.namespace.get(head))
-        names = {*dir(kind), *getattr(kind, "__dataclass_fields__", ())}
-        return name, [Candidate(each, "attribute") for each in sorted(names) if each[0] != "_"]
-    helps = {"run": "the run", "files": "its files", "html": "its page", "text": "the last text of the model"}
-    helps = helps | dict(_variables(session)) | helps
-    helps |= {name: "function" for name in dir(builtins) if name.islower() and name[0] != "_"}
-    return name, [Candidate(*each) for each in helps.items()]
 
 
 def in_braces(session: Session, path: str) -> tuple[str, list[Candidate]]:

@@ -13,7 +13,6 @@ from agent_nb.notebook.magic.candidates import (
     commands,
     flags,
     in_braces,
-    in_check,
     of_option,
     runs,
 )
@@ -95,10 +94,10 @@ def _on_command_line(session: Session, text: str) -> Place:
     return Place(parts[-1], [Candidate(*each) for each in words])
 
 
-def _on_cell_line(session: Session, text: str) -> Place:
+def _on_cell_line(session: Session, text: str) -> Place | None:
     *before, typed = _WORD.findall(text)
     if CHECK in before:
-        return Place(*in_check(session, re.split(r"[^\w.]", typed)[-1]), free=True)
+        return None  # an expression, which IPython completes
     given, expected = _read(before)
     flag, equals, value = typed.partition("=")
     if not expected and equals and flag in _FLAGS:

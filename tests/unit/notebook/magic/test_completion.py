@@ -168,19 +168,8 @@ def test_a_completion_replaces_what_was_typed(shell):
     assert (model.start, model.end) == (len("%%agent hero -m "), len("%%agent hero -m openai:g"))
 
 
-@pytest.mark.parametrize(
-    ("expression", "offered"),
-    [
-        ("'<h1' in ht", ["html"]),
-        ("len(fi", ["files", "filter"]),
-        ("run.co", ["compare", "cost"]),
-        ("text.starts", ["startswith"]),
-        ("run.cost < hero", ["hero", "heroic"]),
-        ("nothing_like_it", []),
-    ],
-)
-def test_a_check_offers_what_an_expression_can_use(shell, expression, offered):
-    assert texts(shell, f"%%agent hero --check {expression}") == offered
+def test_an_expression_of_a_check_is_left_to_ipython(shell):
+    assert "heroic" in texts(shell, "%%agent hero --check run.cost < hero")
 
 
 def test_reading_a_field_of_the_users_own_is_left_to_the_user(shell):
