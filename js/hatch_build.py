@@ -8,10 +8,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUNDLE = tuple(
-    f"{name}.js"
-    for name in ("widget", "annotations", "check", "form", "inspect", "reminder", "replay", "request", "zip")
+PARTS = (
+    *("annotations", "check", "form", "headless", "inspect", "reminder", "replay", "request", "scrubber"),
+    *("widget", "zip"),
 )
+BUNDLE = tuple(f"{name}.js" for name in PARTS)
 
 
 class BundleHook(BuildHookInterface):

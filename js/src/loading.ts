@@ -5,9 +5,15 @@ import type * as Check from "./check/look.ts";
 import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
+import type { Context, Snapshot } from "./view/context.ts";
 import type * as Reminder from "./view/transcript/reminder.ts";
 import type * as Request from "./view/transcript/request-parts.ts";
 import type * as Zip from "./zip.ts";
+
+/** `view/replay/scrubber.ts`, which loads modules itself. */
+export interface Scrubber {
+	createScrubber(context: Context, place: HTMLElement, shown: boolean): { update(snapshot: Snapshot): void };
+}
 
 interface Modules {
 	annotations: typeof Annotations;
@@ -16,21 +22,32 @@ interface Modules {
 	inspect: typeof Inspect;
 	reminder: typeof Reminder;
 	request: typeof Request;
+	scrubber: Scrubber;
 	zip: typeof Zip;
 }
 
 const loaded = new Map<string, Promise<unknown>>();
+const known: Partial<Modules> = {};
 
 export function loadModule<K extends keyof Modules>(run: RunEntry, name: K): Promise<Modules[K]> {
-	const known = loaded.get(name) ?? load(run, name);
-	loaded.set(name, known);
-	known.catch(() => loaded.delete(name));
-	return known as Promise<Modules[K]>;
+	const asked = (loaded.get(name) ?? load(run, name)) as Promise<Modules[K]>;
+	loaded.set(name, asked);
+	asked.then(
+		(module) => provideModule(name, module),
+		() => loaded.delete(name),
+	);
+	return asked;
 }
 
-/** Makes a module known that is part of the bundle. */
+/** Makes a module known, such as one that is part of the bundle. */
 export function provideModule<K extends keyof Modules>(name: K, module: Modules[K]): void {
+	known[name] = module;
 	loaded.set(name, Promise.resolve(module));
+}
+
+/** A module that is there already. */
+export function knownModule<K extends keyof Modules>(name: K): Modules[K] | null {
+	return known[name] ?? null;
 }
 
 /** Imports the text as anywidget imports the widget itself. */

@@ -9,6 +9,7 @@ import own from "./styles/replay-file.css";
 import { adoptStyles } from "./styles.ts";
 import { newChoices } from "./ui.ts";
 import { openReplay } from "./view/replay/replay.ts";
+import * as scrubber from "./view/replay/scrubber.ts";
 import { createApp } from "./view/shell/app.ts";
 import * as request from "./view/transcript/request-parts.ts";
 import * as zip from "./zip.ts";
@@ -47,6 +48,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	const { batch } = record;
 	provideModule("annotations", annotations);
 	provideModule("request", request);
+	provideModule("scrubber", scrubber);
 	provideModule("zip", zip);
 	runs.receive(batch);
 	// No window owns the run: there is nothing to stop, to approve or to pick.

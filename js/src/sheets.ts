@@ -4,7 +4,8 @@
 export function adopter(css: string): (element: HTMLElement) => void {
 	let sheet: CSSStyleSheet | null = null;
 	return (element) => {
-		const root = element.getRootNode() as ShadowRoot;
+		const root = element.getRootNode();
+		if (!(root instanceof ShadowRoot)) return; // not on the page yet
 		if (!sheet) {
 			sheet = new CSSStyleSheet();
 			sheet.replaceSync(css);

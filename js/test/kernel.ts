@@ -2,6 +2,10 @@
 
 import { expect, vi } from "vitest";
 import type { Event, Meta } from "../src/events.ts";
+import { provideModule } from "../src/loading.ts";
+import * as scrubber from "../src/view/replay/scrubber.ts";
+
+provideModule("scrubber", scrubber);
 
 export const META: Meta = {
 	key: "k",

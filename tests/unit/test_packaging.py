@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import agent_nb
+from agent_nb.notebook.live.hub import MODULES
 from tests.support import ROOT
 
 
@@ -33,18 +34,7 @@ def wheel(tmp_path_factory) -> Path:
 
 def test_the_wheel_holds_the_page_and_the_texts(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    modules = (
-        "widget",
-        "annotations",
-        "check",
-        "form",
-        "inspect",
-        "reminder",
-        "replay",
-        "request",
-        "zip",
-        "headless",
-    )
+    modules = ("widget", "headless", "replay", *MODULES)
     assert {f"agent_nb/static/{name}.js" for name in modules} <= set(names)
     assert "agent_nb/prompts/system.md" in names
     assert "agent_nb/py.typed" in names

@@ -7,17 +7,21 @@
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import { type IconName, paths } from "../../icons.ts";
+import { adopter } from "../../sheets.ts";
 import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createAnnotationSlot } from "./annotation-slot.ts";
 import { createPlayer, onKey, type Player } from "./player.ts";
-import { keepReplay, leaveReplay, turnOf } from "./replay.ts";
+import { leaveReplay, turnOf } from "./replay.ts";
+import css from "./scrubber.css";
 import { createSlider } from "./time-slider.ts";
 
 const SPEEDS = [0.5, 1, 2, 4];
+const adopt = adopter(css);
 
-export function createScrubber(context: Context) {
+/** The scrubber in place of another element. `shown` is whether the replay was open before. */
+export function createScrubber(context: Context, place: HTMLElement, shown: boolean) {
 	const { choices } = context;
 	const player = createPlayer(context);
 	const slider = createSlider((time) => player.seek(time));
@@ -35,7 +39,8 @@ export function createScrubber(context: Context) {
 	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
 	const element = h("div", look, annotations.element, about.element, bar);
 	const parts = [keys, slider, readout, request];
-	let shown = choices.replay !== null;
+	place.replaceWith(element);
+	queueMicrotask(() => adopt(element)); // what is drawn for the first time is not on the page yet
 
 	function finish(): void {
 		leaveReplay(context);
@@ -45,9 +50,7 @@ export function createScrubber(context: Context) {
 	listen(element, "keydown", context.signal, (event) => onKey(event, player, finish));
 
 	return {
-		element,
 		update(snapshot: Snapshot) {
-			keepReplay(context, snapshot);
 			const { replay } = choices;
 			element.hidden = replay === null;
 			const label = labelOf(replay);

@@ -5,7 +5,7 @@ import { LETTERS } from "../../keys.ts";
 import { loadModule } from "../../loading.ts";
 import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
-import { createScrubber } from "../replay/scrubber.ts";
+import { createScrubberSlot } from "../replay/scrubber-slot.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
 import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
@@ -22,7 +22,7 @@ export function createFrame(context: Context): BodyView {
 	const variants = createStrip(context);
 	const place = createPlace(context);
 	const request = createRequest(context);
-	const scrubber = createScrubber(context);
+	const scrubber = createScrubberSlot(context);
 	const composer = createComposer(context);
 	const footer = createFooter(context);
 	const parts = [header, variants, place, scrubber, request, composer, footer];

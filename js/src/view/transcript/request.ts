@@ -78,7 +78,8 @@ function createBody(context: Context) {
 				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
 				return;
 			}
-			const { sectionsOf } = await loadModule(context.run, "request");
+			const { adopt, sectionsOf } = await loadModule(context.run, "request");
+			adopt(element);
 			if (mine !== asked) return;
 			json = JSON.stringify(answer.request, null, 2);
 			copy.hidden = false;
