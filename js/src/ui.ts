@@ -41,6 +41,8 @@ export interface Choices {
 	unfolded: boolean | null;
 	/** The transcript is folded to one line at any width. */
 	alone: boolean;
+	/** Whether the result has a pane; null if it gets one as soon as there is a page or an image. */
+	pane: boolean | null;
 	/** Long lines of code wrap. */
 	wrap: boolean;
 	/** Why the last command failed; empty otherwise. */
@@ -71,6 +73,7 @@ export function newChoices(): Choices {
 		rows: new Map(),
 		unfolded: null,
 		alone: loadLayout().alone,
+		pane: null,
 		wrap: loadLayout().wrap,
 		note: "",
 		replay: null,
@@ -91,7 +94,8 @@ export function resetVariant(choices: Choices): void {
 export function resetRun(choices: Choices): void {
 	const { arrangement } = loadLayout();
 	resetVariant(choices);
-	Object.assign(choices, { variant: 0, arrangement, unfolded: null, note: "", replay: null, request: null });
+	Object.assign(choices, { variant: 0, arrangement, unfolded: null, pane: null, note: "" });
+	Object.assign(choices, { replay: null, request: null });
 	choices.ask.notes = [];
 	choices.drafts = new Map();
 	choices.network = false;

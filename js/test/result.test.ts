@@ -76,20 +76,49 @@ describe("lists of files", () => {
 	});
 });
 
-test.each([
-	["index.html", true],
-	["data.json", false],
-])("in a narrow frame the transcript of a run with %s folds: %s", async (path, folds) => {
-	await tell(started, turn, ...wrote(path), text("39% are espresso."), finished());
+test("in a narrow frame the transcript of a run with a page folds", async () => {
+	await tell(started, turn, ...wrote("index.html"), text("39% are espresso."), finished());
 	const folded = (): [boolean, string | null] => [
 		one(".anb-body").classList.contains("folded"),
 		one(".anb-fold").getAttribute("aria-expanded"),
 	];
-	expect(folded()).toEqual([folds, String(!folds)]);
+	expect(folded()).toEqual([true, "false"]);
 	await press(".anb-fold");
-	expect(folded()).toEqual([!folds, String(folds)]);
+	expect(folded()).toEqual([false, "true"]);
 	await press(".anb-fold");
-	expect(folded()).toEqual([folds, String(!folds)]);
+	expect(folded()).toEqual([true, "false"]);
+});
+
+describe("the pane of the result", () => {
+	const hidden = (): boolean => one(".anb-right").hasAttribute("hidden");
+
+	test("appears with the first page, and slides in only then", async () => {
+		await tell(started, turn, text("I count them."), ...wrote("data.json"));
+		expect(hidden()).toBe(true);
+		await tell(tool(), piece("index.html", 0, "<p>a</p>"));
+		expect([hidden(), one(".anb-body").classList.contains("slides")]).toEqual([false, true]);
+	});
+
+	test("is there at once, and does not slide, where the page is older than the view", async () => {
+		await tell(started, turn, ...wrote("index.html"));
+		expect([hidden(), one(".anb-body").classList.contains("slides")]).toEqual([false, false]);
+	});
+
+	test("stays hidden when the user has hidden it, and opens by the line above the transcript", async () => {
+		await tell(started, turn, ...wrote("index.html"));
+		await press('[aria-label="Hide result"]');
+		await tell(changed("index.html", 2), finished());
+		expect([hidden(), one(".anb-fold").textContent]).toEqual([true, "Show 1 file, 2 versions"]);
+		await press(".anb-fold");
+		expect(hidden()).toBe(false);
+	});
+
+	test("opens with the code of files that cannot be previewed", async () => {
+		await tell(started, turn, ...wrote("data.json"), finished());
+		expect(one(".anb-frame").classList.contains("fit")).toBe(true);
+		await press(".anb-fold");
+		expect([hidden(), one("[data-tab=code]").getAttribute("aria-selected")]).toEqual([false, "true"]);
+	});
 });
 
 test("folded edits are not redrawn while the model writes", async () => {

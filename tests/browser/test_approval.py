@@ -183,7 +183,7 @@ def badges(card: Any) -> list[str]:
 
 def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stage):
     card = ask(stage, {"code": CODE}, CODE_SCHEMA)
-    stage.widget.get_by_role("tab", name="Code").focus()
+    stage.widget.get_by_role("button", name="Stop").focus()
     assert badges(card) == ["F8"]
     stage.page.keyboard.press("y")
     assert sent(stage) == []

@@ -10,7 +10,7 @@ import type { Context, Snapshot } from "../context.ts";
 import { rove } from "../shared/arrow-keys.ts";
 import { createRadios, iconButton } from "../shared/buttons.ts";
 import { Sight } from "../shared/on-screen.ts";
-import { showAlone } from "../transcript/folded-transcript.ts";
+import { showAlone, showPane } from "../transcript/folded-transcript.ts";
 import { createCode } from "./code.ts";
 import { createCompare } from "./compare.ts";
 import { createConsole } from "./console.ts";
@@ -151,9 +151,10 @@ function createTools(context: Context, preview: { reload(): void }, others: read
 	});
 	const fold = iconButton(context, "pane", "Hide transcript", () => showAlone(context, !choices.alone));
 	fold.classList.add("anb-alone");
+	const close = iconButton(context, "cross", "Hide result", () => showPane(context, false));
 
 	return {
-		elements: [...others, devices.element, rule, reload, wrap, copyFile, open, fold],
+		elements: [...others, devices.element, rule, reload, wrap, copyFile, open, fold, close],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;

@@ -3,7 +3,7 @@
 import { h, icon, listen, setAttribute } from "../../dom.ts";
 import { TYPING } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { isSolo } from "../variants/single-variant.ts";
+import { isFitted } from "../variants/single-variant.ts";
 
 export function createFullScreenButton(context: Context) {
 	const element = h("button", { class: "anb-ic anb-full", type: "button" }, icon("expand"));
@@ -13,7 +13,7 @@ export function createFullScreenButton(context: Context) {
 		element,
 		update(_snapshot: Snapshot) {
 			const label = isFull(element) ? "Leave full screen" : "Full screen";
-			element.hidden = !document.fullscreenEnabled || isSolo(context);
+			element.hidden = !document.fullscreenEnabled || isFitted(context);
 			setAttribute(element, "aria-label", label);
 			setAttribute(element, "title", `${label} (f)`);
 		},
@@ -24,9 +24,10 @@ export function createFullScreenButton(context: Context) {
 export function listenForFullScreen(context: Context, frame: HTMLElement): void {
 	listen(frame, "keydown", context.signal, (event) => {
 		if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
-		const typing = (event.target as Element).closest(TYPING) || isSolo(context);
+		const typing = (event.target as Element).closest(TYPING) || isFitted(context);
 		if (event.key === "/" && !(event.target as Element).closest(TYPING)) compose(event, frame);
-		if (event.key === "i" && !typing) frame.querySelector<HTMLElement>(".anb-point:enabled")?.click();
+		if (event.key === "i" && !typing)
+			frame.querySelector<HTMLElement>(":not([hidden]) > .anb-bar .anb-point:enabled")?.click();
 		const letter = event.key === "f" && !typing;
 		// Chromium leaves by itself, without this event, where it can.
 		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);

@@ -9,7 +9,7 @@ import { createScrubberSlot } from "../replay/scrubber-slot.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
 import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
-import { isSolo } from "../variants/single-variant.ts";
+import { isFitted } from "../variants/single-variant.ts";
 import { createStrip } from "../variants/strip.ts";
 import { createComposer } from "./composer.ts";
 import { createFooter } from "./footer.ts";
@@ -50,10 +50,14 @@ export function createFrame(context: Context): BodyView {
 			findQuestion(snapshot);
 			remind(snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
-			setAttribute(element, LETTERS, isSolo(context) ? "/" : "/ f i");
-			element.classList.toggle("fit", snapshot.variants.length === 1 && isSolo(context));
+			setAttribute(element, LETTERS, isFitted(context) ? "/" : "/ f i");
+			const fits = snapshot.variants.length === 1 && isFitted(context);
+			const sawEnd = fits && !element.classList.contains("fit") && isEndInSight(element);
+			element.classList.toggle("fit", fits);
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
+			// The frame grows to the height of its transcript, of which the end was in sight.
+			if (sawEnd && !isEndInSight(element)) element.scrollIntoView({ block: "end" });
 		},
 		tick(snapshot) {
 			header.update(snapshot);
@@ -80,6 +84,11 @@ function createLateReminder(context: Context, frame: HTMLElement): (snapshot: Sn
 			);
 		}
 	};
+}
+
+function isEndInSight(element: HTMLElement): boolean {
+	const { bottom } = element.getBoundingClientRect();
+	return bottom > 0 && bottom <= innerHeight;
 }
 
 /** Clears the note about a command when the run ends, and when the kernel binds the names again. */

@@ -1,7 +1,9 @@
-// The transcript folded to one line, which opens it.
+// The transcript folded to one line, which opens it; where there is no result beside it, the line opens that.
 
+import { currentState } from "../../actions.ts";
 import { h, icon, listen, setText } from "../../dom.ts";
 import { plural, seconds } from "../../format.ts";
+import { canShow } from "../../shown.ts";
 import { saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 
@@ -12,11 +14,19 @@ export function showAlone({ choices, redraw }: Context, alone: boolean): void {
 	redraw();
 }
 
+/** Shows the result beside the transcript, or not. The tabs begin with the code where there is no page to preview. */
+export function showPane(context: Context, pane: boolean): void {
+	const { choices, redraw } = context;
+	choices.pane = pane;
+	if (pane && ![...currentState(context).files.values()].some(canShow)) choices.tab = "code";
+	redraw();
+}
+
 /** The folded transcript: in a narrow frame when the run has ended, at any width when the result is shown alone. */
 export function createFoldLine(context: Context) {
 	const label = h("span");
 	const facts = h("span");
-	let expanded = false;
+	let [solo, expanded] = [false, false];
 	const element = h(
 		"button",
 		{ class: "anb-fold", type: "button" },
@@ -27,15 +37,18 @@ export function createFoldLine(context: Context) {
 	);
 	listen(element, "click", context.signal, () => {
 		const { choices } = context;
-		if (choices.alone) showAlone(context, false);
+		if (solo) showPane(context, true);
+		else if (choices.alone) showAlone(context, false);
 		else choices.unfolded = !expanded;
 		context.redraw();
 	});
 	return {
 		element,
-		update({ state }: Snapshot, solo: boolean, alone: boolean, open: boolean) {
-			expanded = !alone && open;
-			element.hidden = !alone && (state.busy || solo || context.choices.replay !== null);
+		update({ state }: Snapshot, isSolo: boolean, alone: boolean, open: boolean) {
+			solo = isSolo;
+			expanded = !solo && !alone && open;
+			const whole = solo ? state.files.size === 0 : state.busy || context.choices.replay !== null;
+			element.hidden = !alone && whole;
 			if (element.hidden) return;
 			const thought = sumOf(state.rows, (row) =>
 				row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0,
@@ -43,8 +56,9 @@ export function createFoldLine(context: Context) {
 			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
 			element.setAttribute("aria-expanded", String(expanded));
 			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
-			setText(label, plural(state.turn, "turn") + thinking);
-			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);
+			const files = `${plural(state.files.size, "file")}, ${plural(versions, "version")}`;
+			setText(label, solo ? `Show ${files}` : plural(state.turn, "turn") + thinking);
+			setText(facts, solo ? "" : files);
 		},
 	};
 }

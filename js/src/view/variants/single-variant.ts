@@ -2,6 +2,7 @@
 
 import { h, hasFocus, moveFocus } from "../../dom.ts";
 import { canShow } from "../../shown.ts";
+import { EMPTY } from "../../state.ts";
 import { askingTitle } from "../../variants.ts";
 import type { BodyView, Context } from "../context.ts";
 import { createResult } from "../result/result.ts";
@@ -23,8 +24,11 @@ export function createSingle(context: Context): BodyView {
 		update(snapshot) {
 			const { state } = snapshot;
 			const solo = isSolo(context);
+			// The pane slides in beside a transcript that the user has seen without it.
+			element.classList.toggle("slides", !solo && element.matches(".solo, .slides"));
 			element.classList.toggle("solo", solo);
-			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
+			element.hidden =
+				isFitted(context) && state.rows.length === 0 && !state.error && !context.choices.replay;
 			const { replay } = context.choices;
 			const open =
 				context.choices.unfolded ?? (endedEarly(state) || ![...state.files.values()].some(canShow));
@@ -43,8 +47,14 @@ export function createSingle(context: Context): BodyView {
 	};
 }
 
-/** Whether there is only a transcript to show: the variant has ended without files. */
+/** Whether the transcript has the whole width: there is no page or image to show yet, or the user wants it so. */
 export function isSolo({ run, choices }: Context): boolean {
-	const end = run.state?.variants.get(choices.variant);
-	return end !== undefined && !end.busy && end.files.size === 0;
+	const { files } = run.state?.variants.get(choices.variant) ?? EMPTY;
+	return !(choices.pane ?? [...files.values()].some(canShow));
+}
+
+/** Whether the frame is as high as its transcript: the variant has ended, and there is nothing beside it. */
+export function isFitted(context: Context): boolean {
+	const { run, choices } = context;
+	return isSolo(context) && run.state?.variants.get(choices.variant)?.busy === false;
 }
