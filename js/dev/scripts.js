@@ -100,6 +100,10 @@ const variants = (count, ends) =>
 const done = [...started({ steps: 20, usd: 0.5, window: 200_000 }), ...create("c1")];
 const cut = [...done, call("c2", "create file index.html"), delta("c2", "index.html", "<h1>New</h1><p>and")];
 const CODE = { code: `print("${LONG}")\nfor row in rows:\n    print(row)\n${"total += 1\n".repeat(30)}` };
+const TABLE = `<table><thead><tr><th></th><th>${LONG}</th></tr></thead><tbody><tr><th>${WORDS}</th><td>1</td></tr></tbody></table>`;
+const NAMES = {
+	"application/vnd.agent-nb.names+json": { bound: [LONG], changed: ["df"], deleted: [], ...CODE, undo: "1" },
+};
 const FAILED = `The server is limiting requests (429): ${WORDS} \`${LONG}\` Try again in a while.`;
 const CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA landing page for a small bakery in Lyon";
 
@@ -158,6 +162,18 @@ const TRANSCRIPT = {
 			finished("stopped"),
 		],
 		press: [["summary", "look up"]],
+	},
+	"code ran": {
+		events: [
+			...started(),
+			call("c1", "run python", "run_python"),
+			{ type: "tool_ready", call_id: "c1", title: "run python", args: CODE },
+			end("c1", { outputs: [{ "text/plain": `${LONG}\n`.repeat(50) }, { "text/html": TABLE }] }),
+			call("c2", "run python", "run_python"),
+			{ type: "tool_ready", call_id: "c2", title: "run python", args: CODE },
+			end("c2", { ok: false, code: "FAILED", summary: `${WORDS} ${LONG}`, outputs: [NAMES] }),
+			finished(),
+		],
 	},
 	edits: {
 		events: [...done, ...edit("c2", 2), ...edit("c3", 3, LONG), finished()],

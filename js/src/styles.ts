@@ -15,6 +15,7 @@ import motion from "./styles/motion.css";
 import narrow from "./styles/narrow.css";
 import replay from "./styles/replay.css";
 import result from "./styles/result.css";
+import steps from "./styles/steps.css";
 import timeline from "./styles/timeline.css";
 import variants from "./styles/variants.css";
 
@@ -30,6 +31,7 @@ export function adoptStyles(root: ShadowRoot): void {
 				header,
 				timeline,
 				cards,
+				steps,
 				approval,
 				images,
 				markdown,

@@ -81,3 +81,64 @@ describe("what code did to names", () => {
 		]);
 	});
 });
+
+describe("a call that runs code", () => {
+	const code = "total = sum(\n    sales\n)";
+	const ready: Loose = { type: "tool_ready", call_id: "c1", title: "run Python", args: { code } };
+	const row = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-item.step")!;
+	const send = async (...events: Loose[]): Promise<void> => {
+		await show();
+		kernel.batch(1, script(started, turn, tool(), ...events), { run_id: "r1" });
+		await soon();
+	};
+
+	test("shows it as it is written", async () => {
+		const piece = (text: string): Loose => ({ type: "tool_args_delta", call_id: "c1", text });
+		await send(piece('{"code": "a = 1\\nb = \\"'), piece("x\\\\n"), piece("\\u26"));
+		expect(row().querySelector(".anb-source pre")?.textContent).toBe('a = 1\nb = "x\\n');
+		expect(row().querySelector(".tail")).toBeNull();
+	});
+
+	test("is open, with the code in colours above its outputs, and folds to a count of lines", async () => {
+		await send(ready, running, done({ summary: "1 line", outputs: [{ "text/plain": "8" }] }));
+		const cell = row().querySelector<HTMLDetailsElement>(".anb-source")!;
+		expect([row().querySelector("details")!.open, cell.open]).toEqual([true, true]);
+		expect(cell.querySelector("pre")?.textContent).toBe(code);
+		expect(cell.querySelector("pre span")).not.toBeNull();
+		expect(cell.nextElementSibling?.textContent).toBe("8");
+		expect(cell.querySelector("summary")?.textContent).toBe("3 lines of code");
+		expect(row().textContent).not.toContain("arguments");
+	});
+
+	test("keeps the element of the code while it runs, so that a fold stays", async () => {
+		await send(ready, running);
+		const cell = row().querySelector(".anb-source");
+		kernel.batch(6, script(started, turn, tool(), ready, running, printed("8"), done()).slice(5), {
+			run_id: "r1",
+		});
+		await soon();
+		expect(row().querySelector(".anb-source")).toBe(cell);
+	});
+
+	test("says what failed below the output", async () => {
+		const failed = {
+			ok: false,
+			code: "FAILED",
+			summary: "KeyError: 'x'",
+			outputs: [{ "text/plain": "before" }],
+		};
+		await send(ready, running, done(failed));
+		expect(row().querySelector(".anb-code ~ .anb-note.err")?.textContent).toBe("KeyError: 'x'");
+	});
+
+	test("folds long output with a count of its lines", async () => {
+		const text = Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join("");
+		await send(ready, running, done({ outputs: [{ "text/plain": text }] }));
+		expect(row().querySelector(".anb-code pre")?.textContent).toMatch(/^line 0\n[\s\S]*line 29\n$/);
+		const rest = row().querySelector<HTMLDetailsElement>(".anb-rest")!;
+		expect(rest.querySelector("summary")?.textContent).toBe("70 more lines");
+		rest.open = true;
+		await soon();
+		expect(rest.querySelector("pre")?.textContent).toMatch(/^line 30\n[\s\S]*line 99\n$/);
+	});
+});

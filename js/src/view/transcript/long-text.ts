@@ -1,11 +1,14 @@
 // Long texts: their beginning is drawn at once, the rest in a fold when it is opened, as plain text.
 
 import { h, icon, setText } from "../../dom.ts";
-import { bytes } from "../../format.ts";
+import { bytes, plural } from "../../format.ts";
 import { Markdown } from "../../markdown.ts";
 
 /** Characters that are drawn at once. */
 const FIRST = 20_000;
+/** Lines that are drawn at once of a text with more than `MOST_LINES`. */
+const FIRST_LINES = 30;
+const MOST_LINES = 40;
 /** Characters of the rest in one element. The browser lays out only those in sight. */
 const PIECE = 20_000;
 /** How much longer a piece may be, in order to end with a line. */
@@ -35,9 +38,11 @@ export class LongMarkdown {
 
 /** The elements of a text from a tool. */
 export function createLongText(text: string): HTMLElement[] {
-	const end = endOfPiece(text, 0, FIRST);
+	const lines = text.trimEnd().split("\n");
+	const head = lines.length > MOST_LINES ? lines.slice(0, FIRST_LINES).join("\n").length + 1 : FIRST;
+	const end = Math.min(head, endOfPiece(text, 0, FIRST));
 	const rest = createRest();
-	rest.set(text, end);
+	rest.set(text, end, lines.length - text.slice(0, end).trimEnd().split("\n").length);
 	return [h("div", { class: "anb-code" }, h("pre", null, text.slice(0, end))), rest.element];
 }
 
@@ -65,9 +70,10 @@ function createRest() {
 
 	return {
 		element,
-		set(newText: string, start: number): void {
+		/** `lines` is how many there are, where they have been counted. */
+		set(newText: string, start: number, lines = 0): void {
 			element.hidden = start >= newText.length;
-			setText(label, `${bytes(newText.length - start)} more`);
+			setText(label, lines > 1 ? plural(lines, "more line") : `${bytes(newText.length - start)} more`);
 			// Until it is opened there is nothing to compare, and comparing takes as long as the text.
 			if (!element.open || !newText.startsWith(text)) {
 				pieces.replaceChildren();

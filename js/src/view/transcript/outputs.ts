@@ -10,6 +10,7 @@ import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 import { CHECK_TYPE, type Check, createCheck } from "./page-check.ts";
+import { createPlainHtml } from "./plain-html.ts";
 
 /** What is shown of a text while it grows: the newest characters and lines. */
 const TAIL = 2_000;
@@ -111,6 +112,8 @@ function createOutput(bundle: MimeBundle): Node[] {
 
 /** HTML from a tool: no scripts, no origin, no network. */
 function createHtml(html: string): HTMLElement {
+	const plain = createPlainHtml(html);
+	if (plain) return plain;
 	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
 	frame.srcdoc = OUTPUT_POLICY + FRAME_STYLE + gated(html);
 	// A frame without scripts cannot size itself: a table is about as high as its rows.

@@ -12,6 +12,7 @@ import type { Context, Snapshot, Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
 import { Approval } from "./approval.ts";
 import { createChange } from "./arguments.ts";
+import { codeOf, createCodeCell } from "./code-cell.ts";
 import { createLongText } from "./long-text.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
 
@@ -30,7 +31,12 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const tick = ({ now }: Snapshot): void => line.setTime(seconds(Math.max(0, now - row.from)));
 
 	function drawRow(): void {
-		const look = { live: isLive(row), bad: row.status === "failed", ask: row.status === "asking" };
+		const look = {
+			live: isLive(row),
+			bad: row.status === "failed",
+			ask: row.status === "asking",
+			step: runsCode(row),
+		};
 		for (const [name, on] of Object.entries(look)) element.classList.toggle(name, on);
 		node.update(row);
 		line.update(row);
@@ -114,12 +120,16 @@ function timeOf({ seconds: took, status }: ToolRow): string {
 	return took === null || took < 0.05 || status === "denied" ? "" : seconds(took);
 }
 
-/** A row is open while it works, when it failed, and where it has a user's note or an image. */
+/** A row is open while it works, when it failed, and where it has code, a user's note or an image. */
 function opensItself(row: ToolRow): boolean {
-	if (row.status === "failed" || row.status === "writing") return true;
+	if (row.status === "failed" || row.status === "writing" || runsCode(row)) return true;
 	if (row.status === "running") return row.progress !== "" || row.outputs.length > 0;
 	if (row.answer?.note) return true;
 	return hasImage(row);
+}
+
+function runsCode(row: ToolRow): boolean {
+	return codeOf(row) !== null;
 }
 
 function hasImage(row: ToolRow): boolean {
@@ -190,13 +200,17 @@ function markOf(row: ToolRow): Node[] {
 	return [];
 }
 
-/** The inside of a row: the newest lines of a file while it is written, then progress, arguments, outputs or the error. */
+/**
+ * The inside of a row: the newest lines of a file while it is written, then progress, arguments, outputs or the error.
+ * Code stands above all that.
+ */
 function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => void {
 	const tail = h("pre");
 	const tailBox = h("div", { class: "anb-code tail" }, tail);
 	const progress = h("p", { class: "anb-note" });
 	const live = createLiveOutputs(context);
-	let drawn: HTMLElement | ToolStatus | null = null;
+	const code = createCodeCell();
+	let drawn: HTMLElement | ToolStatus | null | undefined;
 
 	function drawLive(row: ToolRow): void {
 		const text = row.path ? writtenText(context, row) : row.args_text;
@@ -204,13 +218,14 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 		setText(progress, row.progress);
 		live.update(row.outputs);
 		const shown = liveParts(row, text)[0] ?? null;
-		if (drawn !== shown) detail.replaceChildren(...(shown ? [shown] : []));
+		if (drawn !== shown) fill(row, shown ? [shown] : []);
 		drawn = shown;
 	}
 
 	/** What there is to show, best first. */
-	function liveParts({ outputs, progress: line, status }: ToolRow, text: string): HTMLElement[] {
-		const writes = text !== "" && status === "writing";
+	function liveParts(row: ToolRow, text: string): HTMLElement[] {
+		const { outputs, progress: line, status } = row;
+		const writes = text !== "" && status === "writing" && !runsCode(row);
 		return [
 			...(outputs.length ? [live.element] : []),
 			...(line ? [progress] : []),
@@ -218,11 +233,16 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 		];
 	}
 
+	function fill(row: ToolRow, nodes: readonly Node[]): void {
+		detail.replaceChildren(...(runsCode(row) ? [code.element] : []), ...nodes);
+	}
+
 	return (row) => {
+		code.update(codeOf(row) ?? "");
 		if (isLive(row)) drawLive(row);
 		else if (drawn !== row.status) {
 			drawn = row.status;
-			detail.replaceChildren(...resultOf(context, row));
+			fill(row, resultOf(context, row));
 		}
 	};
 }
@@ -233,20 +253,23 @@ function writtenText(context: Context, row: ToolRow): string {
 }
 
 function resultOf(context: Context, row: ToolRow): Node[] {
-	const nodes: Node[] = [];
+	const outputs = createOutputs(context, row.outputs);
+	if (!runsCode(row))
+		return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
+	const names = outputs.filter((node) => (node as Element).matches(".anb-names"));
+	const shown = outputs.filter((node) => !names.includes(node));
+	return [...shown, ...(row.status === "ok" ? [] : endOf(row)), ...answerOf(row), ...names];
+}
+
+/** How the call ended, in words. */
+function endOf(row: ToolRow): Node[] {
 	if (row.status === "failed") {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
-		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null));
-	} else if (row.status === "denied") {
-		nodes.push(h("p", { class: "anb-cap first" }, whyDenied(row)));
-	} else if (row.status === "stopped") {
-		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
-	} else if (row.summary) {
-		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
+		return [h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null)];
 	}
-	nodes.push(...answerOf(row), ...createOutputs(context, row.outputs));
-	if (row.args && !row.change) nodes.push(...argumentsOf(row));
-	return nodes;
+	const stopped = row.status === "stopped" && (row.summary || "Stopped before it finished.");
+	const text = row.status === "denied" ? whyDenied(row) : stopped || row.summary;
+	return text ? [h("p", { class: "anb-cap first" }, text)] : [];
 }
 
 /** Where nobody was there to answer, the summary also says what to do about it. */
