@@ -35,6 +35,13 @@ def printable(text: str, keep: str = "\n\t") -> str:
     return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else f"<U+{ord(found[0]):04X}>", text)
 
 
+def fenced(text: str, language: str = "") -> str:
+    """A block of code in Markdown, with a fence longer than any backticks in the text."""
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
 def printable_line(text: str) -> str:
     """The text as one line without control and bidi characters, which could make it look like something else."""
     return " ".join("".join(each if each.isprintable() else " " for each in text).split())

@@ -77,7 +77,7 @@ def abandoned_frame(name: str, why: str) -> dict[str, str]:
 
 def to_markdown(run: ExportedRun) -> str:
     """The run as a Markdown document: how it ended, its transcript, its files, its notes."""
-    return safe_text(markdown(run, transcript(run.events)) + notes_markdown(run))
+    return safe_text(markdown(run, transcript(run.events), images=True) + notes_markdown(run))
 
 
 def to_text(run: FinishedRun) -> str:

@@ -56,7 +56,7 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
     return (
         f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">'
-        f"<style>{_style(len(labels) if several else 0)}</style>"
+        f"<style>{_style(len(labels) if several else 0)}{_sheet('frozen_code') if 'anb-step' in log else ''}</style>"
         f'<form class="anb-frozen anb-{_tone(run)}" method="dialog" autocomplete="off">'
         f"{head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
@@ -215,7 +215,10 @@ def _code(run: FinishedRun) -> str:
 
 
 def _log(rows: Sequence[Row]) -> str:
-    """The transcript in one fold, between the given images and the final text, which are always visible."""
+    """The transcript in one fold, between the given images and the final text, which are always visible.
+
+    A transcript with code is not folded: it reads like a notebook.
+    """
     given = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
     end = len(rows)
@@ -228,13 +231,15 @@ def _log(rows: Sequence[Row]) -> str:
     summary = f"<summary>Transcript{': ' if facts else ''}{', '.join(facts)}</summary>"
     folded = rows_html(rows[:end])
     log = f'<details class="anb-open anb-log">{summary}{folded}</details>{_GAP}' if folded else ""
+    if any(isinstance(row, ToolRow) and row.code for row in rows):
+        log = folded
     answer = "".join(map(row_html, rows[end:]))
     return f'<div class="anb-talk">{given}{log}{answer}</div>' if given or log or answer else ""
 
 
 @cache
-def _sheet() -> str:
-    css = Path(__file__).with_name("frozen.css").read_text(encoding="utf-8")
+def _sheet(name: str) -> str:
+    css = Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     return (
         re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css))
@@ -251,4 +256,4 @@ def _style(tabs: int) -> str:
         f"[data-anb-run] .anb-frozen:not(:has(>.anb-tabs>:nth-child({n})>:checked))>.anb-n{n}{{display:none}}"
         for n in range(1, tabs + 1)
     )
-    return _sheet() + "".join(rules)
+    return _sheet("frozen") + "".join(rules)

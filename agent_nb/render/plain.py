@@ -1,10 +1,12 @@
 """A finished run as Markdown and as plain text. Equal runs give equal text: it has no times, tokens or costs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard, assert_never
 
-from agent_nb._base.secrets import masked_line
+from agent_nb._base.constants import NAMES_TYPE
+from agent_nb._base.secrets import mask, masked_line
+from agent_nb._base.text import fenced
 from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files
 from agent_nb.messages import Source
@@ -33,11 +35,17 @@ from agent_nb.render.summary import (
     variant_note,
 )
 
+MAX_OUTPUT = 5_000
+"""Characters of one output of code."""
 
-def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
+
+def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> str:
+    """`images` puts the images that code made into the text."""
     blocks = [f"**{as_text(run.name)}**: {as_text(masked_line(', '.join(facts(run))))}"]
     blocks += ["> " + as_text(masked_line(line)) for line in trouble(run)]
-    blocks += [block for row in rows if (block := _markdown_of(row))]
+    for row in rows:
+        blocks += [block] if (block := _markdown_of(row)) else []
+        blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
     if variants := variant_lines(run):
@@ -63,6 +71,23 @@ def _markdown_of(row: Row) -> str:
             return f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
         case _:
             assert_never(row)
+
+
+def _step(row: ToolRow, images: bool) -> Iterator[str]:
+    """The code of a call and what it printed and displayed, as in a notebook."""
+    yield fenced(mask(row.code).rstrip(), "python")
+    for output in row.outputs:
+        image = next((kind for kind in output if kind.startswith("image/") and kind != "image/svg+xml"), "")
+        text = str(output.get("text/plain", "")).rstrip()
+        if NAMES_TYPE in output:
+            continue
+        if image and images:
+            yield f"![image](data:{image};base64,{''.join(str(output[image]).split())})"
+        elif "text/markdown" in output:
+            yield neutralized(str(output["text/markdown"]))
+        elif text:
+            more = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
+            yield fenced(mask(text)[:MAX_OUTPUT] + more)
 
 
 def _source(source: Source) -> str:

@@ -29,6 +29,9 @@ OUTPUT_POLICY = _joined(_parts["output"])
 KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
 """The words that attributes of some tags may have, for `gate.py`."""
 
+PLAIN_TAGS = frozenset(_parts["plain_tags"].split())
+"""The tags of HTML that needs no frame, for `plain_html.py`."""
+
 
 def policy_for(page: str) -> str:
     """The same for a finished page, with only those files that it names."""

@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
-from agent_nb._base.constants import CHECK_TYPE
+from agent_nb._base.constants import CHECK_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
+from agent_nb.render.code_colours import coloured
+from agent_nb.render.plain_html import plain_html
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.rows import (
     LOOKS,
@@ -30,9 +32,13 @@ from agent_nb.render.summary import duration, image_labels
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""
+MAX_TABLE = 60_000
+"""Characters of HTML that is no more than tables and text."""
 MAX_IMAGE = 400_000
 """Characters of one image, in base64."""
 MAX_ARGUMENT = 2_000
+FIRST_LINES, MOST_LINES = 30, 40
+"""Of a text with more than the most lines, only the first are not folded."""
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
@@ -96,6 +102,8 @@ def _line(row: LineRow) -> str:
         inside = "".join(f"<p>{_attempt(number, wait)}</p>" for number, wait in enumerate(row.waits, 1))
     detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
     line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
+    if isinstance(row, ToolRow) and row.code:
+        return f'<div class="anb-step"><p class="anb-row">{line}</p>{inside}</div>'
     return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
 
 
@@ -117,18 +125,29 @@ def _tool_title(row: ToolRow) -> str:
 
 
 def _inside(row: ToolRow) -> str:
-    pieces = [f"<p>{with_code(row.hint)}</p>"] if row.hint and row.state == "failed" else []
+    pieces = [_source(row.code)] if row.code else []
+    if row.hint and row.state == "failed":
+        pieces.append(f"<p>{with_code(row.hint)}</p>")
     if row.decision:
         pieces.append(f"<p>{with_code(row.decision[:1].upper() + row.decision[1:])}.</p>")
     if row.note and row.state != "stopped":
         pieces.append(f"<p>Note to the model: <q>{html.escape(row.note)}</q></p>")
-    if row.args and not row.path:
+    if row.args and not row.path and not row.code:
         pieces.append(_block(_arguments(row.args)))
     checks = [output for output in row.outputs if CHECK_TYPE in output]
     pieces += map(_check, checks) if checks else map(_output, row.outputs)
     if not row.outputs and row.state == "ok" and not row.path and row.result.strip() != row.detail:
         pieces.append(_block(row.result))
     return "".join(pieces)
+
+
+def _source(code: str) -> str:
+    """Code in colours, which a sanitiser takes away. Masked first: half a key would not be recognised."""
+    pieces = (
+        f'<span class="anb-{colour}">{text}</span>' if colour else text
+        for colour, text in coloured(_cut(mask(code)).rstrip())
+    )
+    return f'<pre class="anb-source"><code>{"".join(pieces)}</code></pre>'
 
 
 def _arguments(args: Mapping[str, Any]) -> str:
@@ -151,8 +170,14 @@ def _output(bundle: MimeBundle) -> str:
             return _image(kind, texts[kind], plain)
     if "text/x-diff" in texts:
         return _diff(texts["text/x-diff"])
-    if "text/html" in texts and len(texts["text/html"]) <= MAX_OUTPUT:
-        return _framed(texts["text/html"], plain)
+    if NAMES_TYPE in texts:
+        return f'<p class="anb-dim">{with_code(plain)}</p>' if plain else ""
+    if "text/html" in texts:
+        copy = plain_html(texts["text/html"])
+        if copy is not None and len(copy) <= MAX_TABLE:
+            return f'<div class="anb-plain">{copy}</div>'
+        if len(texts["text/html"]) <= MAX_OUTPUT:
+            return _framed(texts["text/html"], plain)
     if "text/markdown" in texts:
         return f'<div class="anb-text">{to_html(_cut(texts["text/markdown"]))}</div>'
     return _block(plain) if plain else ""
@@ -196,7 +221,11 @@ def _diff(diff: str) -> str:
 
 
 def _block(text: str) -> str:
-    return f"<pre>{html.escape(_cut(text), quote=False).rstrip()}</pre>" if text.strip() else ""
+    lines = html.escape(_cut(text), quote=False).rstrip().split("\n")
+    end = FIRST_LINES if len(lines) > MOST_LINES else len(lines)
+    first, rest = "\n".join(lines[:end]), "\n".join(lines[end:])
+    more = _fold(f"{len(lines) - end} more lines", f"<pre>{rest}</pre>") if rest else ""
+    return f"<pre>{first}</pre>{more}" if text.strip() else ""
 
 
 def _cut(text: str) -> str:

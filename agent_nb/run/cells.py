@@ -14,7 +14,7 @@ from typing import Any, Literal, overload
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import MASK, safe_text
-from agent_nb._base.text import printable
+from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
@@ -80,7 +80,9 @@ class Cells(Sequence[Cell]):
         return printable("\n\n".join(f"# %%\n{text}" for text in shown)) or "No code."
 
     def _repr_markdown_(self) -> str:
-        blocks = (_fenced(cell.source) if cell.kind == "code" else cell.source for cell in self.cells)
+        blocks = (
+            fenced(cell.source, "python") if cell.kind == "code" else cell.source for cell in self.cells
+        )
         return "\n\n".join(blocks) or "No code."
 
 
@@ -266,9 +268,3 @@ def _notebook_cell(number: int, cell: Cell) -> Json:
     more: Json = {"execution_count": None, "outputs": []} if cell.kind == "code" else {}
     lines = cell.source.splitlines(keepends=True)
     return {"id": f"cell-{number}", "cell_type": cell.kind, "metadata": {}, "source": lines, **more}
-
-
-def _fenced(code: str) -> str:
-    longest = max((len(ticks) for ticks in re.findall("`+", code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}python\n{code}\n{fence}"

@@ -38,7 +38,7 @@ def test_the_transcript_has_the_whole_width_until_there_is_a_page(stage: Stage, 
     expect(stage.widget.locator(".anb-right")).to_be_visible()
     expect(stage.preview.get_by_role("heading", name="Sales")).to_be_visible()
     frame, left = widths(stage)
-    assert frame - left < 4 or width > 680 and left < frame / 2
+    assert frame - left < 4 or (width > 680 and left < frame / 2)
     stage.widget.get_by_role("button", name="Hide result").click()
     stage.more(FINISHED)
     expect(stage.widget.locator(".anb-right")).to_be_hidden()

@@ -43,7 +43,7 @@ def row(page: Page, number: int) -> Locator:
 
 
 def approve(page: Page) -> None:
-    stand_still(page.locator(".jp-Cell .anb .anb-acts"))
+    stand_still(page.locator(".jp-Cell .anb .anb-acts:not(.sent):visible"))
     page.locator(".jp-Cell .anb").get_by_role("button", name="Approve", exact=True).click()
 
 
