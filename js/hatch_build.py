@@ -9,7 +9,18 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PARTS = (
-    *("annotations", "check", "form", "headless", "inspect", "reminder", "replay", "request", "scrubber"),
+    *(
+        "annotations",
+        "check",
+        "form",
+        "headless",
+        "inspect",
+        "outputs",
+        "reminder",
+        "replay",
+        "request",
+        "scrubber",
+    ),
     *("widget", "zip"),
 )
 BUNDLE = tuple(f"{name}.js" for name in PARTS)

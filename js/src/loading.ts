@@ -8,6 +8,7 @@ import type { RunEntry } from "./runs.ts";
 import type { Context, Snapshot } from "./view/context.ts";
 import type * as Reminder from "./view/transcript/reminder.ts";
 import type * as Request from "./view/transcript/request-parts.ts";
+import type * as Outputs from "./view/transcript/rich-outputs.ts";
 import type * as Zip from "./zip.ts";
 
 /** `view/replay/scrubber.ts`, which loads modules itself. */
@@ -20,6 +21,7 @@ interface Modules {
 	check: typeof Check;
 	form: typeof Form;
 	inspect: typeof Inspect;
+	outputs: typeof Outputs;
 	reminder: typeof Reminder;
 	request: typeof Request;
 	scrubber: Scrubber;

@@ -12,6 +12,7 @@ import { openReplay } from "./view/replay/replay.ts";
 import * as scrubber from "./view/replay/scrubber.ts";
 import { createApp } from "./view/shell/app.ts";
 import * as request from "./view/transcript/request-parts.ts";
+import * as outputs from "./view/transcript/rich-outputs.ts";
 import * as zip from "./zip.ts";
 
 interface Turn {
@@ -47,6 +48,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	});
 	const { batch } = record;
 	provideModule("annotations", annotations);
+	provideModule("outputs", outputs);
 	provideModule("request", request);
 	provideModule("scrubber", scrubber);
 	provideModule("zip", zip);

@@ -29,7 +29,7 @@ from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
-MODULES = ("annotations", "check", "form", "inspect", "reminder", "request", "scrubber", "zip")
+MODULES = ("annotations", "check", "form", "inspect", "outputs", "reminder", "request", "scrubber", "zip")
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 FOR_THE_OWNER = frozenset(

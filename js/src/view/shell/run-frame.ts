@@ -51,13 +51,10 @@ export function createFrame(context: Context): BodyView {
 			remind(snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
 			setAttribute(element, LETTERS, isFitted(context) ? "/" : "/ f i");
-			const fits = snapshot.variants.length === 1 && isFitted(context);
-			const sawEnd = fits && !element.classList.contains("fit") && isEndInSight(element);
-			element.classList.toggle("fit", fits);
+			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
-			// The frame grows to the height of its transcript, of which the end was in sight.
-			if (sawEnd && !isEndInSight(element)) element.scrollIntoView({ block: "end" });
+			keepEnd();
 		},
 		tick(snapshot) {
 			header.update(snapshot);
@@ -83,6 +80,15 @@ function createLateReminder(context: Context, frame: HTMLElement): (snapshot: Sn
 				() => {}, // the kernel did not send it; the card is there all the same
 			);
 		}
+	};
+}
+
+/** Gives the frame the height of its transcript, or not. Returns a function that keeps its end in sight, if it was. */
+function fitHeight(frame: HTMLElement, fits: boolean): () => void {
+	const sawEnd = fits && !frame.classList.contains("fit") && isEndInSight(frame);
+	frame.classList.toggle("fit", fits);
+	return () => {
+		if (sawEnd && !isEndInSight(frame)) frame.scrollIntoView({ block: "end" });
 	};
 }
 

@@ -2,24 +2,23 @@
 
 import { h } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
-import { gated } from "../../preview/gate.ts";
-import { OUTPUT_POLICY } from "../../preview/policy.ts";
+import { loadModule } from "../../loading.ts";
 import { isPlain } from "../../tool-call.ts";
 import type { Context } from "../context.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
-import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
-import { CHECK_TYPE, type Check, createCheck } from "./page-check.ts";
-import { createPlainHtml } from "./plain-html.ts";
 
 /** What is shown of a text while it grows: the newest characters and lines. */
 const TAIL = 2_000;
 const TAIL_LINES = 15;
 /** The class of an image that is shown whole and in its place, as under a cell. */
 const FIGURE = "anb-figure";
-/** As `_FRAME_STYLE` of the saved form. */
-const FRAME_STYLE = `<style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}
-td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>`;
+/** The kinds that a module of its own draws; `text/plain` stands for them until it is there. */
+const RICH = [
+	"application/vnd.agent-nb.check+json",
+	"application/vnd.agent-nb.names+json",
+	"text/html",
+] as const;
 
 export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
@@ -27,7 +26,7 @@ export function createOutputs(context: Context, outputs: readonly MimeBundle[]):
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
 		if (image) (image.className === FIGURE ? rest : images).push(image);
-		else if (bundle[NAMES_TYPE]) rest.push(createNames(context, bundle[NAMES_TYPE] as unknown as Names));
+		else if (RICH.some((type) => bundle[type])) rest.push(createLate(context, bundle));
 		else rest.push(...createOutput(bundle));
 	}
 	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...rest] : rest;
@@ -94,12 +93,19 @@ function showLarge(image: HTMLImageElement): void {
 	dialog.showModal();
 }
 
+/** Where no kernel sends the module, the text stays. */
+function createLate(context: Context, bundle: MimeBundle): HTMLElement {
+	const element = h("div", null, ...createLongText(textOf(bundle["text/plain"])));
+	void loadModule(context.run, "outputs").then(
+		({ createRich }) => element.replaceChildren(...createRich(context, bundle)),
+		() => {},
+	);
+	return element;
+}
+
 function createOutput(bundle: MimeBundle): Node[] {
-	const check = bundle[CHECK_TYPE];
-	if (check) return createCheck(check as unknown as Check);
 	if (typeof bundle["text/x-diff"] === "string")
 		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
-	if (typeof bundle["text/html"] === "string") return [createHtml(bundle["text/html"])];
 	if (typeof bundle["text/markdown"] === "string") {
 		const element = h("div", { class: "anb-md anb-out" });
 		const markdown = new LongMarkdown(element);
@@ -108,18 +114,6 @@ function createOutput(bundle: MimeBundle): Node[] {
 	}
 	const text = textOf(bundle["text/plain"]);
 	return text ? createLongText(text) : [];
-}
-
-/** HTML from a tool: no scripts, no origin, no network. */
-function createHtml(html: string): HTMLElement {
-	const plain = createPlainHtml(html);
-	if (plain) return plain;
-	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
-	frame.srcdoc = OUTPUT_POLICY + FRAME_STYLE + gated(html);
-	// A frame without scripts cannot size itself: a table is about as high as its rows.
-	const rows = html.match(/<tr/gi)?.length ?? 0;
-	if (rows) frame.style.height = `${Math.min(40 + 25 * rows, 320)}px`;
-	return frame;
 }
 
 function textOf(value: unknown): string {

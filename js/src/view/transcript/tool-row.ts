@@ -254,11 +254,8 @@ function writtenText(context: Context, row: ToolRow): string {
 
 function resultOf(context: Context, row: ToolRow): Node[] {
 	const outputs = createOutputs(context, row.outputs);
-	if (!runsCode(row))
-		return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
-	const names = outputs.filter((node) => (node as Element).matches(".anb-names"));
-	const shown = outputs.filter((node) => !names.includes(node));
-	return [...shown, ...(row.status === "ok" ? [] : endOf(row)), ...answerOf(row), ...names];
+	if (runsCode(row)) return [...outputs, ...(row.status === "ok" ? [] : endOf(row)), ...answerOf(row)];
+	return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
 }
 
 /** How the call ended, in words. */
