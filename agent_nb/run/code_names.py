@@ -29,7 +29,7 @@ class CodeNames:
     """`sets`, and names whose items or attributes are set or whose methods are called as a statement."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def names_in(code: str) -> CodeNames:
     """The names of a cell. A name that is set in one branch counts as set."""
     tree = parsed(code)
