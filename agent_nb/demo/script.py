@@ -3,10 +3,10 @@
 Every tool is called at most twice for a prompt, so that errors cannot cause an endless loop.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
 from agent_nb.demo.actions import Action, Call, Say, Think
@@ -76,12 +76,12 @@ def _build(talk: Conversation, tools: Tools, brief: Brief, look: Look) -> list[A
     created, edited = talk.called(CREATE), talk.called(EDIT)
     page = build_page(brief, look, found(talk))
     if created and not created[0].ok:
-        return [Say(f"{failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
+        return [Say(f"{failure(created[0])} Here is the page instead.\n\n{fenced(page.strip(), 'html')}\n")]
     if CREATE in tools and not created:
         opening = speech.announced(talk) + announce_results(talk) + speech.opening(brief, look)
         return [Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
     if not created:
-        return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{_fenced(page)}\n")]
+        return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{fenced(page.strip(), 'html')}\n")]
     if EDIT in tools and not edited:
         old, new = improvement(brief)
         return [Say(speech.last_touch(brief)), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
@@ -102,19 +102,10 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | No
         return [Say(speech.intention(changes)), Call(EDIT, _edit(talk.path, changes))]
     if edits:
         return [Say(speech.change_summary(talk, changes, done=any(use.ok for use in edits)))]
-    return [
-        Say(
-            f"{speech.labelled(speech.change_items(talk, changes))}\n{_fenced(apply_changes(page, changes))}\n"
-        )
-    ]
+    page = apply_changes(page, changes).strip()
+    return [Say(f"{speech.labelled(speech.change_items(talk, changes))}\n{fenced(page, 'html')}\n")]
 
 
 def _edit(path: str, changes: list[Change]) -> Json:
     pairs = [{"old": change.old, "new": change.new} for change in changes]
     return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
-
-
-def _fenced(page: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`{3,}", page)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}html\n{page.strip()}\n{fence}"

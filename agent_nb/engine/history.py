@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
+from agent_nb._base.text import fenced
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, MessageAdded, TextDelta, TurnRetrying, TurnStarted
@@ -158,13 +159,6 @@ def unfinished_text(events: Sequence[Event]) -> str:
             break
     text = "".join(reversed(texts))
     return text if text.strip() else ""  # vendors refuse blank texts
-
-
-def fenced(text: str, language: str = "") -> str:
-    """A Markdown code block whose fence is longer than any fence in the text."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def is_long(content: Content) -> bool:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, mask
+from agent_nb._base.text import fenced
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.history import fenced
 from agent_nb.errors import AgentError
 from agent_nb.events import ENDINGS
 from agent_nb.files import Files, human_size

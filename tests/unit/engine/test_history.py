@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent_nb.engine.history import fenced, page_in, to_message
+from agent_nb._base.text import fenced
+from agent_nb.engine.history import page_in, to_message
 from agent_nb.errors import ConfigError
 
 
