@@ -96,6 +96,9 @@ test-matrix: env build ## other Pythons, kernels and the lowest versions of our 
 site: $(SITE_VENV)/.installed build ## build the static site with live lessons; with OFFLINE=1 one that needs no other host
 	$(SITE_VENV)/bin/python -m docs.scripts.site $(if $(OFFLINE),--offline)
 
+site-lock: $(SITE_VENV)/.installed build ## take the newest releases of what the site's Python loads, and write down their hashes
+	$(SITE_VENV)/bin/python -m docs.scripts.site --renew-lock
+
 $(SITE_VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SITE_VENV)
 	$(SITE_VENV)/bin/python -m pip install -q -U "pip>=25.1"
@@ -147,4 +150,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site events screenshot reference try fuzz bench soak bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean

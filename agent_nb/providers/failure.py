@@ -222,9 +222,9 @@ def as_sentence(text: str) -> str:
 
 
 def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
-    if IN_BROWSER:
-        return _unreachable_from_page(settings)
     reason = as_sentence(str(exc) or type(exc).__name__)
+    if IN_BROWSER:
+        return _unreachable_from_page(settings, reason)
     if settings.vendor.local:
         return error(
             f"Nothing answers at {settings.server}: {reason} Start {settings.vendor.title} or set `base_url`."
@@ -234,16 +234,16 @@ def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
     )
 
 
-def _unreachable_from_page(settings: Settings) -> ProviderError:
-    """A browser does not tell a server that is down from one that refuses web pages."""
+def _unreachable_from_page(settings: Settings, reason: str) -> ProviderError:
+    """A browser does not tell a server that is down from one that refuses web pages; other failures have a reason."""
     if settings.vendor.local:
         return error(
-            f"The browser gets no answer from {settings.server}. The server there must be running and "
+            f"The browser gets no answer from {settings.server}: {reason} The server there must be running and "
             "allow requests from this page's origin (CORS)."
         )
     return error(
-        f"The browser gets no answer from {settings.server}: there is no network, or it takes no requests from web "
-        "pages. Try again, or use another vendor.",
+        f"The browser gets no answer from {settings.server}: {reason} Either there is no network, or it takes no "
+        "requests from web pages. Try again, or use another vendor.",
         retryable=True,
     )
 

@@ -35,8 +35,8 @@ def test_runs_in_pyodide(site_folder) -> None:
         "variants": ["end_turn", "end_turn"],
         "map": ["end_turn", "end_turn"],
         **{name: ["end_turn", "It is 42.", "42", "stopped", "One"] for name in VENDORS},
-        "nobody": "The browser gets no answer from http://127.0.0.1:9/v1. The server must be running there and allow "
-        "requests from this page's origin (CORS).",
+        "nobody": "The browser gets no answer from http://127.0.0.1:9/v1: fetch failed. The server there must be "
+        "running and allow requests from this page's origin (CORS).",
     }
     assert not done.stderr
     assert [request.closed.is_set() for request in requests[2::3]] == [True] * 3

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [folder, checkout, script, ...args] = process.argv.slice(2);
+// Every page and worker has an address; Node has none, and httpx2's transport may read it.
+globalThis.location ??= new URL("http://127.0.0.1/");
 async function run() {
 	const { loadPyodide } = await import(pathToFileURL(join(folder, "pyodide.mjs")));
 	const lock = JSON.parse(readFileSync(join(folder, "pyodide-lock.json"), "utf8"));

@@ -63,13 +63,13 @@ async def test_anthropic_is_told_that_a_browser_asks(monkeypatch, in_browser) ->
     [
         (
             "chat:m",
-            "The browser gets no answer from http://127.0.0.1:9/v1. The server there must be running and allow "
-            "requests from this page's origin (CORS).",
+            "The browser gets no answer from http://127.0.0.1:9/v1: Failed to fetch. The server there must be running "
+            "and allow requests from this page's origin (CORS).",
         ),
         (
             "openai:gpt-6.1-sol",
-            "The browser gets no answer from http://127.0.0.1:9/v1: there is no network, or it takes no requests "
-            "from web pages. Try again, or use another vendor.",
+            "The browser gets no answer from http://127.0.0.1:9/v1: Failed to fetch. Either there is no network, or it "
+            "takes no requests from web pages. Try again, or use another vendor.",
         ),
     ],
 )

@@ -33,7 +33,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.scripts.site", description=__doc__)
     parser.add_argument("--offline", action="store_true", help="leave out what would come from other hosts")
     parser.add_argument("--output", type=Path, help="the folder to write instead")
+    parser.add_argument(
+        "--renew-lock", action="store_true", help="only write the lock of the browser's wheels anew"
+    )
     given = parser.parse_args()
+    if given.renew_lock:
+        lite.renew_lock()
+        return
     offline = given.offline
     target = (
         given.output.resolve() if given.output else ROOT / "build" / ("site-offline" if offline else "site")

@@ -4,14 +4,17 @@ import json
 import shutil
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 from docs.scripts.site import lock as locks
 from docs.scripts.site import patches
 from docs.scripts.site.command import run
-from docs.scripts.site.wheels import Platform, collect
+from docs.scripts.site.wheels import Platform, collect, download_locked, needed, wheels_in, write_lock
 
 ROOT = Path(__file__).parents[3]
+WHEELS = Path(__file__).with_name("wheels.txt")
+"""The wheels of the browser's Python that are downloaded, with their hashes."""
 KERNEL_EXTENSION = Path(sys.prefix, "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension")
 # The kernel starts with these loaded. What is not in this list it would install one by one, which takes longer.
 PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython", "agent-nb")
@@ -42,22 +45,43 @@ def settings(*, offline: bool) -> dict:
 
 def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
     """Pyodide from npm, our wheels beside it, and a lock file that names them."""
-    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 
-    unpack_pyodide(PYODIDE_VERSION, work, folder)
-    path = folder / "pyodide-lock.json"
-    lock = json.loads(path.read_text(encoding="utf-8"))
-    given, downloads = work / "wheel", work / "wheels"
-    build_wheel(given)
+    lock, given, platform = unpacked(work, folder)
+    downloads = work / "wheels"
     downloads.mkdir()
-    wheels, depends = collect(
-        PACKAGES, [given, KERNEL_EXTENSION / "static" / "pypi"], downloads, Platform.of(lock)
-    )
+    download_locked(WHEELS, downloads, platform)
+    found = wheels_in(*given, downloads)
+    depends, missing = needed(PACKAGES, found, platform)
+    if missing:
+        names = ", ".join(sorted(each.name for each in missing))
+        raise SystemExit(f"{WHEELS.relative_to(ROOT)} lacks {names}. `make site-lock` writes it again.")
+    wheels, path = {name: found[name] for name in depends}, folder / "pyodide-lock.json"
     for wheel in wheels.values():
         shutil.copy(wheel.path, folder)
     own = locks.entries(wheels, depends)
     lock = locks.cut_down(lock, own) if offline else locks.extended(lock, own, PYODIDE_CDN_URL)
     path.write_text(json.dumps(lock, separators=(",", ":")), encoding="utf-8")
+
+
+def unpacked(work: Path, folder: Path) -> tuple[locks.Lock, list[Path], Platform]:
+    """Pyodide in the folder: its lock, the folders with wheels that are not downloaded, and its platform."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+
+    unpack_pyodide(PYODIDE_VERSION, work, folder)
+    lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+    build_wheel(work / "wheel")
+    return lock, [work / "wheel", KERNEL_EXTENSION / "static" / "pypi"], Platform.of(lock)
+
+
+def renew_lock() -> None:
+    """Writes the lock of the wheels anew, with the newest releases that fit."""
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(temporary)
+        _, given, platform = unpacked(work, work / "pyodide")
+        (work / "wheels").mkdir()
+        wheels, _ = collect(PACKAGES, given, work / "wheels", platform)
+        write_lock(WHEELS, [wheel for wheel in wheels.values() if wheel.path.parent.name == "wheels"])
 
 
 def unpack_pyodide(version: str, work: Path, folder: Path) -> None:

@@ -136,9 +136,7 @@ def needed(
     return {name: sorted(names) for name, names in sorted(depends.items())}, list(missing.values())
 
 
-def download(requirements: Iterable[Requirement], folder: Path, platform: Platform) -> None:
-    """Downloads wheels for the platform, with their requirements."""
-    specs = [f"{each.name}{_extras(each)}{each.specifier}" for each in requirements]
+def _pip_download(folder: Path, platform: Platform, *what: str) -> None:
     command = [
         sys.executable,
         "-m",
@@ -150,8 +148,24 @@ def download(requirements: Iterable[Requirement], folder: Path, platform: Platfo
         str(folder),
     ]
     command += ["--python-version", platform.version, "--platform", platform.tag, "--platform", "any"]
+    run([*command, *what], folder)
+
+
+def download_locked(lock: Path, folder: Path, platform: Platform) -> None:
+    """Downloads exactly the wheels of the lock, and checks their hashes."""
+    _pip_download(folder, platform, "--no-deps", "--require-hashes", "--requirement", str(lock))
+
+
+def write_lock(lock: Path, wheels: Iterable[Wheel]) -> None:
+    lines = [f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels]
+    lock.write_text("# Written by `make site-lock`.\n" + "".join(lines), encoding="utf-8")
+
+
+def download(requirements: Iterable[Requirement], folder: Path, platform: Platform) -> None:
+    """Downloads the newest wheels for the platform, with their requirements."""
+    specs = [f"{each.name}{_extras(each)}{each.specifier}" for each in requirements]
     try:
-        run([*command, *specs], folder)
+        _pip_download(folder, platform, *specs)
     except SystemExit as failure:
         raise SystemExit(
             f"{failure}\nA package that has no wheel for the browser needs the marker "
@@ -168,7 +182,7 @@ def collect(
 ) -> tuple[dict[str, Wheel], dict[str, list[str]]]:
     """The wheels of these packages and of all they need, with the requirements of each.
 
-    The `given` folders are looked at first; what they lack is downloaded to `folder`.
+    The `given` folders are looked at first; what they lack is downloaded to `folder`, in its newest release.
     """
     roots, given = list(roots), list(given)
     while True:
