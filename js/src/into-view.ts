@@ -1,4 +1,5 @@
-// Scrolls a run that begins at the lower edge of the window into view, once, unless scrolling was the last thing the user did.
+// Scrolls the notebook: to a run that begins at the lower edge of the window, once, unless scrolling was the last thing
+// that the user did, and when the wheel is turned over a page that nobody has clicked.
 
 const SCROLLING = new Set(["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown", " "]);
 let scrolled = false;
@@ -20,14 +21,27 @@ export function showWhole(element: Element): void {
 	if (scrolled) return;
 	requestAnimationFrame(() => {
 		const { top, bottom } = element.getBoundingClientRect();
-		const view = scrollerOf(element).getBoundingClientRect();
+		const view = (scrollerOf(element) ?? document.documentElement).getBoundingClientRect();
 		const lower = Math.min(view.bottom, window.innerHeight);
 		if (top >= view.top && top < lower && bottom > lower) element.scrollIntoView({ block: "nearest" });
 	});
 }
 
-function scrollerOf(element: Element): Element {
-	const around = element.parentElement;
-	if (!around) return document.documentElement;
-	return /auto|scroll/.test(getComputedStyle(around).overflowY) ? around : scrollerOf(around);
+/** Scrolls what is around an element; false if nothing there can move that way. */
+export function scrollAround(element: Element, by: number): boolean {
+	const moves = (one: Element): boolean =>
+		by < 0 ? one.scrollTop > 0 : one.scrollTop + one.clientHeight < one.scrollHeight - 1;
+	const scroller = scrollerOf(element, moves);
+	scroller?.scrollBy({ top: by, behavior: "instant" });
+	return scroller !== null;
+}
+
+/** The nearest element around it that scrolls; null if there is none, or it is behind the full screen. */
+function scrollerOf(element: Element, isWanted: (one: Element) => boolean = () => true): Element | null {
+	const root = element.getRootNode();
+	const around = element.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+	if (!around || around === document.fullscreenElement) return null;
+	const scrolls =
+		around === document.scrollingElement || /auto|scroll/.test(getComputedStyle(around).overflowY);
+	return scrolls && isWanted(around) ? around : scrollerOf(around, isWanted);
 }

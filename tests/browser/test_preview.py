@@ -296,3 +296,21 @@ def test_page_is_compared_with_the_page_before(stage: Stage):
     wait_until(stage.page, lambda: body.evaluate("() => scrollY") > 300)
     button.click()
     stage.widget.locator(".anb-compare").wait_for(state="hidden")
+
+
+def test_the_wheel_scrolls_what_is_around_a_page_that_nobody_has_clicked(stage: Stage):
+    stage.play([*wrote("index.html", "<h1>Tall</h1><p style='height: 4000px'>Page</p>")])
+    stage.page.evaluate("() => { document.body.style.height = '4000px' }")
+    heading = stage.preview.get_by_role("heading", name="Tall")
+    box = heading.bounding_box()
+    for step in range(1, 4):  # the first one only leads into the frame
+        stage.page.mouse.move(box["x"] + 9 * step, box["y"] + 9)
+    stage.page.mouse.wheel(0, 60)
+    stage.page.wait_for_function("() => scrollY === 60", timeout=10 * SECONDS)
+    assert heading.evaluate("() => scrollY") == 0
+    heading.click()
+    stage.page.mouse.wheel(0, 50)
+    stage.preview.locator("body").evaluate(
+        "() => new Promise((done) => { const look = () => scrollY ? done() : setTimeout(look, 20); look(); })"
+    )
+    assert stage.page.evaluate("() => scrollY") == 60

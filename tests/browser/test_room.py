@@ -144,7 +144,7 @@ def test_all_variants_are_seen_side_by_side_and_scroll_together(stage: Stage):
     pages = [frame.content_frame.frame_locator("iframe").locator("body") for frame in frames]
     for number, page in enumerate(pages):
         page.get_by_text(f"Page {number}").wait_for(timeout=10 * SECONDS)
-    frames[1].hover()
+    frames[1].click()
     stage.page.mouse.wheel(0, 1000)
     share = "() => scrollY / (document.documentElement.scrollHeight - innerHeight)"
     for _ in range(40):

@@ -1,5 +1,6 @@
 // One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
 
+import { scrollAround } from "../into-view.ts";
 import { guardFocus } from "./focus.ts";
 import { Gate, gated } from "./gate.ts";
 import {
@@ -199,6 +200,9 @@ export class Frame {
 		const events = this.#events;
 		return {
 			scrolled: (share) => events.onScrolled?.(share),
+			wheel: ({ by, to }) => {
+				if (!scrollAround(this.element, by)) void this.ask("scroll", { x: this.scroll.x, y: to });
+			},
 			console: ({ entry, script }) => this.#mayShow() && events.onConsole?.(entry, script),
 			link: (href) => this.#mayShow() && events.onLink?.(href),
 			typed: () => {

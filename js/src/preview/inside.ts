@@ -42,6 +42,8 @@ const later = window.setTimeout.bind(window);
 /** What a script that is not in a file has as its name. */
 const ADDRESS = /^(about|data|blob|https?):/;
 const UNSENT = "The preview sends no forms.";
+/** Pixels of a line, in which some mice count. */
+const LINE = 16;
 /** Milliseconds after a press, a key or a turn of the wheel in which the user may still be scrolling. */
 const REST = 3000;
 const DRAWN = "img, svg, canvas, video, input, button, select, textarea, meter, progress, hr";
@@ -166,10 +168,26 @@ const onScroll = (): void => {
 		tell("scrolled", scrollY / scrollable());
 	placed = -1;
 };
+/** Whether the user has pressed something in the page since it has the focus. */
+let used = false;
+const onBlur = (): void => {
+	used = false;
+};
+/** Until then the notebook is scrolled, and not the page. Ctrl and the wheel zoom. */
+const onWheel = (event: WheelEvent): void => {
+	if (!event.isTrusted || event.ctrlKey || used) return;
+	event.preventDefault();
+	event.stopImmediatePropagation();
+	onAction(event);
+	const by = event.deltaMode === event.DOM_DELTA_LINE ? event.deltaY * LINE : event.deltaY;
+	tell("wheel", { by, to: scrollY + by });
+};
 const onPress = (event: PointerEvent): void => {
+	used ||= event.isTrusted;
 	if (event.isTrusted) tell("pressed", true);
 };
 const onKey = (event: KeyboardEvent): void => {
+	used ||= event.isTrusted;
 	if (event.isTrusted) tell("typed", true);
 };
 
@@ -202,6 +220,8 @@ function listen(): void {
 	onWindow("unhandledrejection", onRejection);
 	onWindow("pagehide", onLeave);
 	onWindow("pointerdown", onPress, true);
+	onWindow("blur", onBlur);
+	onWindow("wheel", onWheel, { capture: true, passive: false });
 	onWindow("keydown", onKey, true);
 	onWindow("input", fields.onInput, true);
 	onWindow("scroll", onScroll, { passive: true });

@@ -30,6 +30,8 @@ export type Scroll = { x: number; y: number };
 export interface Tells {
 	/** The user has scrolled the page to a share of it, from 0 to 1. */
 	scrolled: number;
+	/** The wheel was turned over a page that nobody has clicked: by how much, and where the page would scroll to. */
+	wheel: { by: number; to: number };
 	/** `script` is the inline script that `entry.line` counts from. */
 	console: { entry: ConsoleEntry; script?: string };
 	leaving: true;
@@ -90,6 +92,7 @@ export const ANSWERS = {
 /** What is told, read in the same way. */
 export const TELLS: { [K in keyof Tells]: Reader<Tells[K]> } = {
 	scrolled: asNumber,
+	wheel: readWheel,
 	console: readConsole,
 	leaving: asTrue,
 	pressed: asTrue,
@@ -111,6 +114,11 @@ function readConsole(data: unknown): Tells["console"] | null {
 function readScroll(data: unknown): Scroll | null {
 	const { x, y } = (data ?? {}) as Record<string, unknown>;
 	return isNumber(x) && isNumber(y) ? { x, y } : null;
+}
+
+function readWheel(data: unknown): Tells["wheel"] | null {
+	const { by, to } = (data ?? {}) as Record<string, unknown>;
+	return isNumber(by) && isNumber(to) ? { by, to } : null;
 }
 
 function readFields(fields: unknown): GivenField[] | null {
