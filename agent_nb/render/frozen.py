@@ -17,7 +17,7 @@ from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
 from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
-from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow
+from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
 from agent_nb.render.rows_html import row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
 from agent_nb.render.summary import (
@@ -234,6 +234,13 @@ def _log(rows: Sequence[Row]) -> str:
     if any(isinstance(row, ToolRow) and row.code for row in rows):
         log = folded
     answer = "".join(map(row_html, rows[end:]))
+    if log is folded and answer:
+        answer = f'<div class="anb-answer">{answer}</div>'
+    if left := names_left(rows):
+        kinds = (
+            f"<li><code>{html.escape(name)}</code>: {html.escape(kind)}</li>" for name, kind in left.items()
+        )
+        answer += f'<ul class="anb-left">{"".join(kinds)}</ul>'
     return f'<div class="anb-talk">{given}{log}{answer}</div>' if given or log or answer else ""
 
 

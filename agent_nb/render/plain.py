@@ -19,6 +19,7 @@ from agent_nb.render.rows import (
     ThinkingRow,
     ToolRow,
     line_text,
+    names_left,
     whole_outcome,
 )
 from agent_nb.render.safe_markdown import as_text, is_safe_link, neutralized
@@ -46,6 +47,8 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
     for row in rows:
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
+    if left := names_left(rows):
+        blocks += ["In the notebook:", "\n".join(f"- {_code(name)}: {kind}" for name, kind in left.items())]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
     if variants := variant_lines(run):

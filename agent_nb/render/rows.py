@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.files import human_size
@@ -119,6 +120,18 @@ class ToolRow(LineRow):
 
 
 Row = TextRow | ThinkingRow | SourcesRow | LineRow
+
+
+def names_left(rows: Iterable[Row]) -> dict[str, str]:
+    """What the code of a run left in the notebook, by name: `pandas.DataFrame, 12 rows x 3 columns`."""
+    left: dict[str, str] = {}
+    for row in rows:
+        for names in (output.get(NAMES_TYPE, {}) for output in getattr(row, "outputs", ())):
+            for name in (*names.get("deleted", ()), *names.get("kinds", {})):
+                left.pop(name, None)
+            left |= names.get("kinds", {})
+    return left
+
 
 MAX_TEXT = 30_000
 """Characters of one text of the model in the output of a cell."""

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolRow } from "../src/state.ts";
-import { done, type Loose, play, script, started, tool, turn } from "./events.ts";
+import { done, finished, type Loose, play, script, started, text, tool, turn } from "./events.ts";
 import { shadow, soon } from "./kernel.ts";
 import { kernel, show } from "./stage.ts";
 
@@ -141,4 +141,35 @@ describe("a call that runs code", () => {
 		await soon();
 		expect(rest.querySelector("pre")?.textContent).toMatch(/^line 30\n[\s\S]*line 99\n$/);
 	});
+});
+
+test("a run with code ends with its answer, and the names it left insert cells", async () => {
+	await show();
+	const step = (call_id: string, names: Record<string, unknown>): Loose[] => [
+		tool(call_id),
+		{ type: "tool_ready", call_id, title: "run Python", args: { code: "1" } },
+		done({ call_id, outputs: [{ "application/vnd.agent-nb.names+json": { code: "1", ...names } }] }),
+	];
+	const events = script(
+		started,
+		turn,
+		...step("c1", { bound: ["df", "x"], changed: [], deleted: [], kinds: { df: "DataFrame", x: "int" } }),
+		...step("c2", {
+			bound: [],
+			changed: ["df"],
+			deleted: ["x"],
+			kinds: { df: "DataFrame, 2 rows", "a b": "int" },
+		}),
+		text("South leads."),
+		finished(),
+	);
+	kernel.batch(1, events.slice(0, -1), { run_id: "r1" });
+	await soon();
+	expect(shadow().querySelector(".anb-names.left")).toBeNull();
+	kernel.batch(events.length, events.slice(-1), { run_id: "r1" });
+	await soon();
+	expect(shadow().querySelector(".anb-log")?.classList).toContain("ended");
+	const left = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
+	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rows");
+	expect(left.querySelectorAll("button")).toHaveLength(1);
 });

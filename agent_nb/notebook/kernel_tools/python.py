@@ -17,6 +17,7 @@ from agent_nb.notebook.kernel_tools.code_failure import failed_line, headline, s
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions, syntax_problem
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import magic_name, shown_hub
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
@@ -154,6 +155,7 @@ def _names(code: str, ended: Execution) -> MimeBundle:
         "deleted": changes.deleted,
         "code": _as_cell(code, ended.notes),
         "notes": ended.notes,
+        "kinds": kinds(changes.after),
     }
     if line := failed_line(ended.error):
         names["line"] = line

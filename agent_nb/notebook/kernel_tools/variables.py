@@ -10,7 +10,8 @@ import reprlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from types import BuiltinFunctionType, FunctionType
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from agent_nb._base.secrets import MASK, mask, masked_line
@@ -35,6 +36,9 @@ ITEMS = 8
 DEPTH = 3
 _SEARCHED = 2_000
 """Characters of a text that are searched for secrets before it is cut."""
+MOST_KINDS = 12
+"""Names that a call of `run_python` tells the page about."""
+_CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
@@ -129,6 +133,19 @@ def type_name(value: Any) -> str:
     if library in ("builtins", "__main__", "agent_nb"):
         return kind.__name__
     return f"{library}.{kind.__name__}"
+
+
+def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
+    """What each name holds, as `pandas.DataFrame, 12 rows x 3 columns`; not what code is made of, such as modules."""
+    end = time.monotonic() + SECONDS
+    held = {name: value for name, value in variables.items() if not isinstance(value, _CODE)}
+    return {
+        name: _read("type", partial(_kind, value), end) for name, value in list(held.items())[-MOST_KINDS:]
+    }
+
+
+def _kind(value: Any) -> str:
+    return ", ".join(filter(None, (type_name(value), size(value))))
 
 
 def size(value: Any) -> str:

@@ -403,7 +403,11 @@ TABLE = {
     "text/html": "<table><tbody><tr><td>south</td></tr></tbody></table>",
     "text/plain": "  region\n0  south",
 }
-NAMES = {"application/vnd.agent-nb.names+json": {"bound": ["top"]}, "text/plain": "Bound top."}
+KINDS = {"top": "pandas.DataFrame, 12 rows x 3 columns"}
+NAMES = {
+    "application/vnd.agent-nb.names+json": {"bound": ["top"], "kinds": KINDS},
+    "text/plain": "Bound top.",
+}
 
 
 async def data_run(code: str, *outputs: dict) -> Run:
@@ -454,3 +458,14 @@ async def test_secrets_in_code_are_masked_before_it_is_coloured():
 async def test_a_long_output_is_folded_with_a_count():
     run = await data_run("x", {"text/plain": "".join(f"line {number}\n" for number in range(100))})
     assert "line 29</pre><details><summary>70 more lines</summary><pre>line 30" in bundle(run)["text/html"]
+
+
+async def test_the_answer_and_the_names_that_code_left_come_last():
+    run = await data_run("top = 1", NAMES)
+    answer = '<div class="anb-answer"><div class="anb-text"><p>South leads.</p>\n</div></div>'
+    left = '<ul class="anb-left"><li><code>top</code>: pandas.DataFrame, 12 rows x 3 columns</li></ul>'
+    assert f"{answer}{left}</div>" in bundle(run)["text/html"]
+    assert (
+        "South leads.\n\nIn the notebook:\n\n- `top`: pandas.DataFrame, 12 rows x 3 columns\n"
+        in to_markdown(run)
+    )

@@ -1,6 +1,8 @@
 // What code did to the names of the notebook, in a line that offers to undo it and to insert the code as a cell.
 
+import { isName } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
+import type { Row } from "../../state.ts";
 import { type Context, follow, STOP_HINT } from "../context.ts";
 import { insertOnClick } from "../shared/cell-button.ts";
 
@@ -12,6 +14,8 @@ export interface Names {
 	deleted: string[];
 	code: string;
 	notes?: string[];
+	/** What the names hold now: `pandas.DataFrame, 12 rows x 3 columns`. */
+	kinds?: Record<string, string>;
 	/** Names the call for the kernel; missing if it changed no names. */
 	undo?: string;
 }
@@ -56,6 +60,29 @@ export function createNames(
 		insert,
 		status,
 	);
+}
+
+/** What the code of a run has left in the notebook; each name inserts a cell that shows it. Null if there is none. */
+export function createLeft(context: Context, rows: readonly Row[]): HTMLElement | null {
+	const left = namesLeft(rows);
+	if (left.size === 0) return null;
+	const items = [...left].map(([name, kind]) => {
+		const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert a cell that shows it" });
+		button.append(h("code", null, name));
+		insertOnClick(context, button, () => name);
+		return h("span", null, button, ` ${kind}`);
+	});
+	return h("div", { class: "anb-names left" }, "In the notebook:", ...items);
+}
+
+function namesLeft(rows: readonly Row[]): Map<string, string> {
+	const left = new Map<string, string>();
+	for (const bundle of rows.flatMap((row) => (row.kind === "tool" ? row.outputs : []))) {
+		const { deleted = [], kinds = {} } = (bundle[NAMES_TYPE] ?? {}) as Partial<Names>;
+		for (const name of [...deleted, ...Object.keys(kinds)]) left.delete(name);
+		for (const [name, kind] of Object.entries(kinds)) if (isName(name)) left.set(name, kind);
+	}
+	return left;
 }
 
 /** `bound df, total` */

@@ -10,6 +10,8 @@ import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 import { CHECK_TYPE, type Check, createCheck } from "./page-check.ts";
 import { createPlainHtml } from "./plain-html.ts";
 
+export { createLeft } from "./notebook-names.ts";
+
 /** As `_FRAME_STYLE` of the saved form. */
 const FRAME_STYLE = `<style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}
 td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>`;

@@ -3,9 +3,11 @@
 import { h, icon, KeyedList, listen, setText, type View, withCode } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
+import { loadModule } from "../../loading.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../../state.ts";
 import type { Context, Snapshot, Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
+import { codeOf } from "./code-cell.ts";
 import { createEnd } from "./end-card.ts";
 import { createEdits, type Edits, foldEdits } from "./folded-edits.ts";
 import { LongMarkdown } from "./long-text.ts";
@@ -35,18 +37,45 @@ export function createTimeline(context: Context): TimelineView {
 		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
 	const end = createEnd(context);
+	const left = createLeftNames(context);
 
 	return {
 		element: scroll,
 		update(snapshot) {
 			given.update(snapshot.state.images);
 			list.update(foldEdits(context.choices.replay ? withTurns(snapshot.state) : snapshot.state.rows));
+			const { busy, rows } = snapshot.state;
+			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
+			log.classList.toggle("ended", ended);
+			if (left.update(ended ? rows : [])) log.append(left.element);
 			if (!end.update(snapshot)) end.element.remove();
 			else if (log.lastChild !== end.element) log.append(end.element);
 			for (const tick of ticking) tick(snapshot);
 		},
 		tick(snapshot) {
 			for (const tick of ticking) tick(snapshot);
+		},
+	};
+}
+
+/** The names that the code of a run has left, below its answer. */
+function createLeftNames(context: Context) {
+	const element = h("li", { class: "anb-item" });
+	let drawn: readonly Row[] = [];
+	return {
+		element,
+		/** Whether there are new rows to look at. */
+		update(rows: readonly Row[]): boolean {
+			if (rows === drawn || (rows.length === 0 && drawn.length === 0)) return false;
+			drawn = rows;
+			element.replaceChildren();
+			if (rows.length === 0) element.remove();
+			else
+				void loadModule(context.run, "outputs").then(
+					({ createLeft }) => drawn === rows && element.replaceChildren(createLeft(context, rows) ?? ""),
+					() => {},
+				);
+			return rows.length > 0;
 		},
 	};
 }

@@ -1,10 +1,12 @@
 """`list_variables`: one line for each variable, whatever it is."""
 
+import math
+
 from agent_nb import kernel_tools
 from agent_nb.events import ToolFinished
 from agent_nb.messages import ToolResult
 from agent_nb.notebook.kernel_tools import variables
-from agent_nb.notebook.kernel_tools.variables import list_variables
+from agent_nb.notebook.kernel_tools.variables import kinds, list_variables
 from agent_nb.providers.scripted import call, text
 from tests.support import awkward
 from tests.support.scripts import of, run_script
@@ -65,3 +67,13 @@ def test_old_variables_are_counted(shell, monkeypatch):
 
 def test_an_empty_notebook_says_so(shell):
     assert list_variables(shell.ipython).run({}, None).text == "The notebook has no variables yet."
+
+
+def test_what_code_leaves_is_told_by_kind_and_size_but_not_what_code_is_made_of():
+    class Slow:
+        def __len__(self):
+            raise RuntimeError("no")
+
+    left = kinds({"math": math, "f": len, "C": Slow, "g": lambda: 1, "rows": [1, 2], "n": 3, "s": Slow()})
+    assert left == {"rows": "list, 2 items", "n": "int", "s": "(type not readable: raises RuntimeError: no)"}
+    assert len(kinds({f"n{number}": number for number in range(100)})) == 12
