@@ -166,17 +166,8 @@ def _reason(part: Any, error: Exception) -> str:
         return "its MCP server is connected to this process. Leave it out."
     if isinstance(part, Tool) and part.packaged:
         return "it works in this kernel. Leave it out."
-    function = (part.function or part.run) if isinstance(part, Tool) else part
-    name = getattr(function, "__qualname__", "")
-    if _has_cloudpickle() or not name:
-        return _described(error)
-    if name.endswith("<lambda>"):
-        return "it is a lambda. Define it with `def` in a module, or install `cloudpickle`."
-    if "<locals>" in name:
-        return "it is defined inside a function. Define it in a module, or install `cloudpickle`."
-    if getattr(function, "__module__", "") == "__main__":
-        return "it is defined in this notebook or script. Define it in a module, or install `cloudpickle`."
-    return _described(error)
+    remedy = "" if _has_cloudpickle() else " Define it in a module, or install `cloudpickle`."
+    return _described(error) + (remedy if callable(part) or isinstance(part, Tool) else "")
 
 
 def _described(error: Exception) -> str:

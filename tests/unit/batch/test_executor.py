@@ -4,6 +4,7 @@ import asyncio
 import multiprocessing
 import os
 import pickle
+import re
 import sys
 import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -303,17 +304,17 @@ def no_cloudpickle(monkeypatch):
     [
         (
             lambda agent: agent.before_tool(lambda call: None),
-            "The function `<lambda>` cannot be sent to another process: it is a lambda. Define it with `def` in a"
-            " module, or install `cloudpickle`.",
+            r"The function `<lambda>` cannot be sent to another process: .*<lambda>.*\. Define it in a module, or"
+            r" install `cloudpickle`\.",
         ),
         (
             lambda agent: agent.toolbox._tools.update(guarded=holding_a_lock()),
-            "The tool `guarded` cannot be sent to another process: it is defined inside a function. Define it in a"
-            " module, or install `cloudpickle`.",
+            r"The tool `guarded` cannot be sent to another process: .*\. Define it in a module, or install"
+            r" `cloudpickle`\.",
         ),
         (
             lambda agent: setattr(agent, "viewer", sys.__stdout__),
-            "The page viewer cannot be sent to another process: TypeError: cannot pickle '_io.TextIOWrapper' object.",
+            r"The page viewer cannot be sent to another process: TypeError: cannot pickle '_io.TextIOWrapper' object\.",
         ),
     ],
 )
@@ -322,7 +323,7 @@ async def test_what_cannot_be_sent_is_named_before_anything_starts(no_cloudpickl
     change(agent)
     with pytest.raises(ConfigError) as raised:
         agent.map(PROMPTS, executor=threads)
-    assert str(raised.value) == sentence
+    assert re.fullmatch(sentence, str(raised.value)), raised.value
 
 
 async def test_material_that_cannot_be_sent_is_named(threads):
