@@ -39,6 +39,14 @@ def is_attended(shell: Any) -> bool:
     return bool(getattr(shell.kernel, "_allow_stdin", False))
 
 
+def has_cells(shell: Any) -> bool:
+    """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have none, and ignore updates
+    of what they have shown."""
+    get_parent = getattr(getattr(shell, "kernel", None), "get_parent", None)
+    request = get_parent() if get_parent and not IN_BROWSER else None
+    return not isinstance(request, dict) or "cellId" in (request.get("metadata") or {})
+
+
 @contextlib.contextmanager
 def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
     """Makes Ctrl-C call `handler` in the block, with the arguments of a signal handler."""

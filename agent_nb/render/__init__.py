@@ -55,11 +55,11 @@ def first_frame(key: str, name: str, model: str, run_id: str = "") -> dict[str, 
 
     `run_id` tells the run apart from one of the same cell in another notebook on the same page.
     """
-    note = f"`{name}` was still running when this was saved. Run the cell again to see it finish."
+    note = f"`{name}` is running, or was when this was saved. Its result will be here when it has ended."
     return {
         "text/html": safe_text(first_frame_html(key, name, model, note, run_id)),
         "text/markdown": safe_text(note),
-        "text/plain": safe_text(f"{name}: still running when this was saved ({model_label(model)})"),
+        "text/plain": safe_text(f"{name}: running, or was when this was saved ({model_label(model)})"),
     }
 
 

@@ -130,7 +130,7 @@ def test_a_fault_of_our_own_ends_the_running_output(kernel):
         "hero has ended, but its output could not be made. ZeroDivisionError"
         in cell.updates[-1]["text/plain"]
     )
-    assert not any("still running" in form for form in cell.updates[-1].values())
+    assert not any("is running" in form for form in cell.updates[-1].values())
 
 
 def test_quotes_around_values_are_stripped(kernel):
@@ -268,3 +268,9 @@ def test_a_displayed_run_shows_itself(kernel):
 def test_the_html_survives_json(kernel):
     cell = kernel.run('%%agent odd\nA page about \N{GRINNING FACE} </script> & "quotes"')
     assert json.loads(json.dumps(cell.displays))[0]["text/html"]
+
+
+@pytest.mark.parametrize("console", [True, False])
+def test_a_console_prints_how_the_run_ended(kernel, console: bool):
+    cell = kernel.run("%%agent hero -m demo: --pace 0\nA form", stdin=True, console=console)
+    assert ("hero: done" in cell.stdout) is console

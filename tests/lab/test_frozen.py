@@ -162,7 +162,7 @@ def lab_page(lab_pages, request):
 
 def open_in_lab(page: Page, lab: Lab, path: str) -> Page:
     open_notebook(page, lab, path)
-    page.get_by_text("was still running when this was saved").wait_for(state="attached")
+    page.get_by_text("is running, or was when this was saved").wait_for(state="attached")
     page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     return page
 

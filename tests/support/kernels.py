@@ -57,11 +57,13 @@ class Kernel:
         self.manager, self.client = manager, client
         self._started: dict[str, Cell] = {}
 
-    def run(self, code: str, *, stdin: bool = False, tags: Sequence[str] = ()) -> Cell:
-        return self.finish(self.start(code, stdin=stdin, tags=tags))
+    def run(self, code: str, *, stdin: bool = False, tags: Sequence[str] = (), console: bool = False) -> Cell:
+        return self.finish(self.start(code, stdin=stdin, tags=tags, console=console))
 
-    def start(self, code: str, *, stdin: bool = False, tags: Sequence[str] = ()) -> str:
-        """Sends the cell, with its tags in the metadata of the request, as JupyterLab does."""
+    def start(
+        self, code: str, *, stdin: bool = False, tags: Sequence[str] = (), console: bool = False
+    ) -> str:
+        """Sends the cell, with its id and tags in the request's metadata as JupyterLab does; a console sends no id."""
         content = {
             "code": code,
             "silent": False,
@@ -70,7 +72,7 @@ class Kernel:
             "allow_stdin": stdin,
             "stop_on_error": True,
         }
-        metadata = {"tags": list(tags)} if tags else {}
+        metadata = {**({} if console else {"cellId": "cell"}), **({"tags": list(tags)} if tags else {})}
         message = self.client.session.msg("execute_request", content, metadata=metadata)
         self.client.shell_channel.send(message)
         message_id = str(message["header"]["msg_id"])

@@ -66,7 +66,4 @@ class LightForm:
 
     def _note(self) -> str:
         stop = f"run `{self._handle.name}.stop()`" if self._live.in_background else "interrupt the kernel"
-        return (
-            f"Still running at the last update. The result will replace this; to stop the run, {stop}. "
-            "In a saved notebook, run the cell again to see it finish."
-        )
+        return f"Still running at the last update. The result will replace this; to stop the run, {stop}."

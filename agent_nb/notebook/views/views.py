@@ -54,12 +54,13 @@ class LiveView(FrozenView):
         self._saved: list[str] = []
         self._display: Any = None
         self._light: LightForm | None = None
+        self._in_console = False
 
     def start(self, note: str) -> None:
         from IPython import get_ipython
         from IPython.display import display
 
-        from agent_nb.notebook.front_end import needs_view
+        from agent_nb.notebook.front_end import has_cells, needs_view
         from agent_nb.notebook.live.hub import hub
         from agent_nb.notebook.views.light_view import LightForm
 
@@ -69,6 +70,7 @@ class LiveView(FrozenView):
         self._live.cell, self._live.in_background = self._cell, self._options.background
         frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
+        self._in_console = not has_cells(get_ipython())
         if needs_view(get_ipython()):
             display(hub().model)
         self._light = LightForm(handle, self._live, self._update)
@@ -107,6 +109,8 @@ class LiveView(FrozenView):
             # The output was cleared: there is nothing to update.
             self._display.display(bundle(run, image), raw=True)
             live.placed = True
+        if self._in_console and not live.refused and not live.stream.watched.is_set():
+            print(without_controls(bundle(run)["text/plain"]))
         # The page replaces what the update did not reach, so it hears of the end after the update.
         live.announce_ready(run, files_name, picked=picked, paths=self._saved)
 

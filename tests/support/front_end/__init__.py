@@ -105,7 +105,7 @@ class FrontEnd:
         client, running = self._kernel.client, ""
         while not self._ended.is_set():
             while not self._to_kernel.empty():
-                message = client.session.msg(*self._to_kernel.get())
+                message = client.session.msg(*self._to_kernel.get(), metadata={"cellId": "cell"})
                 client.shell_channel.send(message)
                 if message["msg_type"] == "execute_request":
                     running = message["msg_id"]
