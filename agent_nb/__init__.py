@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent_nb.plugins import register
     from agent_nb.providers import model
     from agent_nb.run import Run, load
-    from agent_nb.run.compare import Comparison, compare
+    from agent_nb.run.compare import Comparison, assert_same, compare
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
     from agent_nb.tools.mcp.server import mcp_server
 
@@ -57,6 +57,7 @@ _HOMES = {
     "ToolError": "agent_nb.errors",
     "ToolOutput": "agent_nb.tools",
     "Toolbox": "agent_nb.tools",
+    "assert_same": "agent_nb.run.compare",
     "compare": "agent_nb.run.compare",
     "kernel_tools": "agent_nb.notebook.kernel_tools",
     "load": "agent_nb.run",
@@ -90,6 +91,7 @@ __all__ = [
     "ToolError",
     "ToolOutput",
     "Toolbox",
+    "assert_same",
     "compare",
     "events",
     "kernel_tools",

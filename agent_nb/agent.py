@@ -217,8 +217,8 @@ class Agent(AgentParts):
     ) -> AsyncIterator[tuple[str, str]]:
         """Yields `(event name, JSON text)` pairs for a web back end, in this or another event vocabulary.
 
-        `vocabulary` is `"agent_nb"`, `"ag-ui"`, or a function that translates an event into such pairs, such as
-        `agent_nb.web.AgUi(request)`.
+        `vocabulary` is `"agent_nb"`, `"ag-ui"`, `"screenshot-to-code"`, `"agent-loop"`, or a function that
+        translates an event into such pairs, such as `agent_nb.web.AgUi(request)`.
         """
         translate = translator(vocabulary)
         async for event in self.stream(prompt, **material):

@@ -3,12 +3,8 @@
 Built-in texts and tools change with every release, and cassettes outlive those.
 """
 
-import contextlib
-import platform
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
@@ -18,10 +14,10 @@ from agent_nb.engine.run_config import RunConfig
 from agent_nb.images.pillow import pixel_digest
 from agent_nb.messages import Image
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
+from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox
 from agent_nb.tools.preview_tools import CHECK_PREVIEW
 
-_PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
 _EXCERPT = 48
 """Characters of a text that are shown."""
 
@@ -36,18 +32,8 @@ def release_fingerprint(config: RunConfig) -> Json:
     return {
         "prompts": {name: digest(prompt_text(name)) for name in texts},
         "tools": {tool.name: tool_digest(tool) for tool in tools},
-        "versions": {**_versions()},
+        "versions": package_versions(),
     }
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """As of the first run: a package that is upgraded later is not loaded before the kernel restarts."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
 
 
 def differences(recorded: Json, now: Json) -> list[str]:

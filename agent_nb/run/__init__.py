@@ -1,4 +1,4 @@
-"""`Run`, the result of a run: its saved form, its requests, and comparisons."""
+"""`Run`, the result of a run: its saved form, its manifest, its requests, and comparisons."""
 
 from agent_nb.run.run import Run
 from agent_nb.run.saved import load

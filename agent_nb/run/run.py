@@ -18,6 +18,7 @@ from agent_nb.run.annotations import Annotation, given_choices, meant_answer
 from agent_nb.run.cells import Cells, notebook_of, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
+from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to, placed
 from agent_nb.run.record import RunRecord, saved_form
 from agent_nb.run.turn_requests import request_of
@@ -28,6 +29,11 @@ class Run(RunRecord):
     """The result of one run: files, text, events, usage, cost, and how it ended."""
 
     variants: tuple["Run", ...] = ()
+
+    @property
+    def manifest(self) -> Json:
+        """The facts needed to reproduce the run: model, settings, hashes, versions, usage."""
+        return manifest_of(self)
 
     def request(self, step: int = 1) -> Json:
         """The request of turn number `step`, from 1: model, system text, messages, tools, settings."""

@@ -47,6 +47,33 @@ class Draft:
         return "".join(self.pieces)
 
 
+class FilesSoFar:
+    """The files of a run as its events tell of them. Binary files are None: events do not hold their contents."""
+
+    def __init__(self) -> None:
+        self.finished: dict[str, str | None] = {}
+        self.drafts: dict[str, Draft] = {}
+        """What calls are still writing, by call id."""
+
+    def write(self, event: FileDelta) -> Draft:
+        """Takes a piece of a file. The path may become known later; then the text starts over."""
+        draft = self.drafts.get(event.call_id)
+        if draft is None or draft.path != event.path:
+            draft = self.drafts[event.call_id] = Draft(event.path)
+        draft.take(event.offset, event.text)
+        return draft
+
+    def change(self, event: FileChanged) -> None:
+        """Takes a finished version of a file."""
+        self.drafts.pop(event.call_id or "", None)
+        if event.action == "deleted":
+            self.finished.pop(event.path, None)
+        elif event.patch is None:
+            self.finished[event.path] = None
+        else:
+            self.finished[event.path] = apply_patch(self.finished.get(event.path) or "", event.patch)
+
+
 class StateFiles:
     """The files as the state of an AG-UI front end, `{"files": {path: text}}`: knows what the front end has.
 
@@ -54,15 +81,12 @@ class StateFiles:
     """
 
     def __init__(self) -> None:
-        self._finished: dict[str, str | None] = {}
-        """Binary files are None: events do not hold their contents."""
-        self._drafts: dict[str, Draft] = {}
-        """What calls are still writing, by call id."""
+        self._files = FilesSoFar()
         self._shown: dict[str, str | None] | None = None
         """What the front end has; None before the first snapshot."""
 
     def snapshot(self) -> dict[str, str | None]:
-        self._shown = dict(self._finished)
+        self._shown = dict(self._files.finished)
         return dict(self._shown)
 
     @property
@@ -70,11 +94,8 @@ class StateFiles:
         return self._shown is not None
 
     def write(self, event: FileDelta) -> list[Json]:
-        """Takes a piece of a file. The path may become known later; then the text starts over, and is shown."""
-        draft = self._drafts.get(event.call_id)
-        if draft is None or draft.path != event.path:
-            draft = self._drafts[event.call_id] = Draft(event.path)
-        draft.take(event.offset, event.text)
+        """Takes a piece of a file. A file whose path is not known yet is shown when it is."""
+        draft = self._files.write(event)
         if not draft.path or not draft.has_grown:
             return []
         draft.sent = draft.length
@@ -82,26 +103,20 @@ class StateFiles:
 
     def change(self, event: FileChanged) -> list[Json]:
         """Takes a finished version of a file."""
-        self._drafts.pop(event.call_id or "", None)
-        if event.action == "deleted":
-            self._finished.pop(event.path, None)
-        elif event.patch is None:
-            self._finished[event.path] = None
-        else:
-            self._finished[event.path] = apply_patch(self._finished.get(event.path) or "", event.patch)
+        self._files.change(event)
         return self._restored(event.path)
 
     def drop(self, call_id: str) -> list[Json]:
         """Takes back what a call has left unfinished."""
-        draft = self._drafts.pop(call_id, None)
+        draft = self._files.drafts.pop(call_id, None)
         return self._restored(draft.path) if draft else []
 
     def drop_all(self) -> list[Json]:
-        return [operation for call_id in list(self._drafts) for operation in self.drop(call_id)]
+        return [operation for call_id in list(self._files.drafts) for operation in self.drop(call_id)]
 
     def _restored(self, path: str) -> list[Json]:
-        if path in self._finished:
-            return self._patch(path, self._finished[path])
+        if path in self._files.finished:
+            return self._patch(path, self._files.finished[path])
         if self._shown is None or path not in self._shown:
             return []
         del self._shown[path]

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from agent_nb import Agent, Run, replay
+from agent_nb import Agent, Run, assert_same, replay
 from agent_nb.events import Event, RunStarted
 from agent_nb.providers.scripted import ScriptedProvider
-from tests.support.same_runs import assert_same
 
 PROMPT = "A page for a bakery"
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent_nb import Agent, Limits, replay, tool
+from agent_nb import Agent, Limits, assert_same, replay, tool
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import CassetteError, ProviderError
 from agent_nb.events import ApprovalResolved, ToolFinished, TurnRetrying, TurnStarted, UsageUpdated
@@ -12,7 +12,6 @@ from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, stop, text, think, usage, wait
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play
-from tests.support.same_runs import assert_same
 from tests.support.scripts import PAGE, of, write
 
 PRICED = "anthropic:claude-sonnet-4-5"

@@ -2,10 +2,9 @@
 
 import pytest
 
-from agent_nb import Agent, Limits, replay
+from agent_nb import Agent, Limits, assert_same, replay
 from agent_nb.events import TextDelta, TurnRetrying
 from tests.support.cassettes import PROMPT, facts
-from tests.support.same_runs import assert_same
 from tests.support.scripts import of
 from tests.support.wire import Call, Cut, Hold, Pause, Say, Think, Tokens, WireServer, problem, reply
 from tests.support.wire.cases import CASES, KEY, Case

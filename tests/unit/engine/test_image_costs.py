@@ -73,7 +73,7 @@ async def test_images_are_part_of_the_cost(server):
         run = await agent.run(PROMPT)
     assert run.cost == pytest.approx(talk(run) + 2 * IMAGE_COST)
     assert run.cost > 2 * IMAGE_COST
-    assert run.compare().rows()[0]["cost"] == run.cost
+    assert run.compare().rows()[0]["cost"] == run.manifest["cost"] == run.cost
 
 
 async def test_the_cost_is_told_when_it_is_known(server):

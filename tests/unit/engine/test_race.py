@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 
-from agent_nb import Agent, Limits, load, model, replay
+from agent_nb import Agent, Limits, assert_same, load, model, replay
 from agent_nb.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.events import RunFinished, RunStarted, TextDelta
 from agent_nb.providers.scripted import ScriptedProvider, fail, stall, text, usage
 from tests.support.cassettes import facts
-from tests.support.same_runs import assert_same
 from tests.support.scripts import write
 
 PROMPT = "A landing page for a bakery"

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import ConfigError, Files, compare
+from agent_nb import ConfigError, Files, assert_same, compare
 from agent_nb.providers.scripted import call, text, usage
-from tests.support.same_runs import assert_same
 from tests.support.scripts import PAGE, run_script, write
 
 

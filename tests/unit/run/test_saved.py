@@ -45,7 +45,7 @@ def show(run: Run) -> None:
         assert part.to_markdown()
         assert repr(part)
         dict(part.files)
-        for value in (part.text, part.thinking, part.tool_uses, part.checks, part.unfinished):
+        for value in (part.text, part.thinking, part.tool_uses, part.checks, part.manifest, part.unfinished):
             assert value is not None
         with contextlib.suppress(ConfigError):  # says which turn or event is missing
             assert replay_html(part)

@@ -1,0 +1,60 @@
+"""The facts needed to reproduce a run: model, settings, hashes, versions, usage."""
+
+import functools
+import hashlib
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.events import TurnFinished
+from agent_nb.run.record import RunRecord
+
+_PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
+
+
+def manifest_of(run: RunRecord) -> Json:
+    return {
+        "model": run.model,
+        "model_returned": model_returned(run),
+        "reason": run.reason,
+        "settings": run.settings,
+        "prompt_sha256": _hash(run.prompt),
+        "system_sha256": _hash(run.system),
+        "tools_sha256": {tool.name: _hash(to_wire(tool)) for tool in run.tools},
+        "messages_sha256": _hash([to_wire(message.parts) for message in run.messages]),
+        "files_sha256": {path: _hash(content) for path, content in run.files.items()},
+        "usage": to_wire(run.usage),
+        "cost": run.cost,
+        "seconds": run.seconds,
+        "versions": package_versions(),
+    }
+
+
+def model_returned(run: RunRecord) -> str:
+    """The model as named in the vendor's last response."""
+    names = [event.model for event in run.events.of(TurnFinished) if event.model]
+    return names[-1] if names else run.model
+
+
+def _hash(value: Any) -> str:
+    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode("utf-8", "replace")
+    return hashlib.sha256(data).hexdigest()
+
+
+def package_versions() -> dict[str, str]:
+    """The versions of Python and of the packages that affect a run."""
+    return dict(_versions())
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    """As of the first run: a package that is upgraded later is not loaded before the kernel restarts."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
