@@ -21,5 +21,9 @@ CHECK_TYPE = "application/vnd.agent-nb.check+json"
 NAMES_TYPE = "application/vnd.agent-nb.names+json"
 """The media type of what a call of `run_python` did to names, in the outputs of the call."""
 
+INTERACTIVE_TYPE = "application/vnd.agent-nb.interactive+json"
+"""Marks the output of a library that draws in the notebook's page, such as a widget; what is shown is its text."""
+INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see it."
+
 MIDDLEWARE_METHODS = ("on_request", "before_tool", "after_tool", "on_event")
 """What a middleware object may have."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
-from agent_nb._base.constants import CHECK_TYPE, NAMES_TYPE
+from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
@@ -172,6 +172,8 @@ def _output(bundle: MimeBundle) -> str:
         return _diff(texts["text/x-diff"])
     if NAMES_TYPE in texts:
         return f'<p class="anb-dim">{with_code(plain)}</p>' if plain else ""
+    if INTERACTIVE_TYPE in texts or "<script" in texts.get("text/html", "").lower():
+        return f'<p class="anb-dim">{INTERACTIVE_NOTE}</p>{_block(plain)}'
     if "text/html" in texts:
         copy = plain_html(texts["text/html"])
         if copy is not None and len(copy) <= MAX_TABLE:
@@ -193,7 +195,7 @@ def _check(bundle: MimeBundle) -> str:
 def _framed(markup: str, plain: str) -> str:
     """A sandboxed frame cannot size itself, so the height is guessed from the number of table rows."""
     rows = markup.lower().count("<tr")
-    height = min(40 + 25 * rows, 320) if rows else 160
+    height = min(40 + 25 * rows, 640) if rows else 160
     frame = f'style="height:{height}px" {still_frame_attributes(_FRAME_STYLE + markup)}'
     unframed = f'<div class="anb-untrusted">{_block(plain)}</div>' if plain else ""
     return f'<iframe class="anb-html" title="Tool output" loading="lazy" {frame}></iframe>{unframed}'

@@ -358,7 +358,8 @@ describe("several kernels", () => {
 		model.say({ kind: "ready", line: "`hero` is ready", variant: 0, paths, digest: "d" });
 		await soon();
 		const foot = (): string | null | undefined => shadow().querySelector(".anb-foot .ready")?.textContent;
-		const cell = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot .anb-cell:not(.anb-code-runs)")!;
+		const cell = (): HTMLElement =>
+			shadow().querySelector<HTMLElement>(".anb-foot .anb-cell:not(.anb-code-runs)")!;
 		expect([foot(), cell().hidden]).toEqual(["hero is ready", true]);
 		become("autorestarting");
 		await soon();

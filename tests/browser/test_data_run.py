@@ -42,3 +42,45 @@ def test_the_transcript_has_the_whole_width_until_there_is_a_page(stage: Stage, 
     stage.widget.get_by_role("button", name="Hide result").click()
     stage.more(FINISHED)
     expect(stage.widget.locator(".anb-right")).to_be_hidden()
+
+
+def displayed(*outputs: dict[str, Any]) -> list[dict[str, Any]]:
+    """A call that ran code and displayed this."""
+    end = {"ok": True, "summary": "", "seconds": 0.1, "code": None, "hint": ""}
+    return [
+        event("tool_started", call_id="c1", name="run_python", title="run Python"),
+        event("tool_ready", call_id="c1", title="run Python", args={"code": "show()"}),
+        event("tool_finished", call_id="c1", outputs=list(outputs), **end),
+    ]
+
+
+def test_html_that_needs_a_frame_has_its_own_height(stage: Stage) -> None:
+    rows = "".join(f"<tr><td id=c{number}>{number}</td></tr>" for number in range(30))
+    styled = f"<style>#c1 {{ background: red }}</style><table>{rows}</table><b onclick='document.title = 1'>press</b>"
+    stage.play([STARTED, TURN, *displayed({"text/html": styled}), FINISHED])
+    frame = stage.widget.locator("iframe.anb-html")
+    content = stage.widget.frame_locator("iframe.anb-html")
+    expect(content.locator("#c1")).to_have_css("background-color", "rgb(255, 0, 0)")
+    content.get_by_text("press").click()
+    assert content.locator("body").evaluate("() => document.title") == ""
+    body = content.locator("body").evaluate("body => body.scrollHeight")
+    stage.page.wait_for_function(
+        """height => document.querySelector('[data-anb-run]').shadowRoot.querySelector('.anb-html')
+            .offsetHeight === height""",
+        arg=body + 18,
+    )
+    assert frame.bounding_box()["height"] > 600
+
+
+def test_interactive_html_runs_when_it_is_asked_for_and_reaches_nothing(stage: Stage) -> None:
+    script = """<p>chart</p><script>document.body.append('drawn at ' + origin);
+        try { parent.document } catch { document.body.append(' alone') }</script>"""
+    loads = "<script src='https://cdn.example/plot.js'></script>"
+    stage.play([STARTED, TURN, *displayed({"text/html": script}, {"text/html": loads}), FINISHED])
+    expect(
+        stage.widget.get_by_text("Interactive output: run the code in a cell of its own to see it.")
+    ).to_be_visible()
+    assert stage.widget.locator("iframe.anb-html").count() == 0
+    stage.widget.get_by_role("button", name="Show it").click()
+    expect(stage.widget.frame_locator("iframe.anb-html").get_by_text("drawn at null alone")).to_be_visible()
+    assert not [path for path in stage.server.asked if "plot.js" in path]

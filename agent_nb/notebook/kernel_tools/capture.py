@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from agent_nb._base.constants import INTERACTIVE_TYPE
 from agent_nb._base.stream_masker import StreamMasker
 from agent_nb.events import MimeBundle
 
@@ -36,6 +37,10 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _OVERWRITTEN = re.compile(r"[^\n\r]*\r")
 _DRAWN = ("text/plain", "text/html", "text/markdown", "image/")
 """The media types that a card can show, or how they begin."""
+_INTERACTIVE = tuple(
+    f"application/vnd.{library}"
+    for library in ("plotly.", "vega", "bokeh", "holoviews", "jupyter.widget-view")
+)
 
 _current: contextvars.ContextVar["Capture | None"] = contextvars.ContextVar("capture", default=None)
 
@@ -238,6 +243,8 @@ def _routed_displays(publisher: Any, capture: Capture) -> Iterator[None]:
 def bounded(data: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a bundle that a card can show, without what is too large; bytes in base64."""
     kept: dict[str, Any] = {}
+    if any(kind.startswith(_INTERACTIVE) for kind in data):
+        data, kept[INTERACTIVE_TYPE] = {"text/plain": data.get("text/plain", "")}, True
     for kind, value in data.items():
         content = base64.b64encode(value).decode() if isinstance(value, bytes) else value
         if not isinstance(content, str) or not kind.startswith(_DRAWN):
@@ -246,6 +253,15 @@ def bounded(data: Mapping[str, Any]) -> dict[str, Any]:
             kept[kind] = cut(plain(content), MAX_PLAIN)
         elif len(content) <= (MAX_IMAGE if kind.startswith("image/") else MAX_HTML):
             kept[kind] = content
+    return _with_formula(kept, data.get("text/latex"))
+
+
+def _with_formula(kept: dict[str, Any], latex: Any) -> dict[str, Any]:
+    """A formula is Markdown. `<IPython.core.display.Latex object>` tells nobody anything."""
+    if isinstance(latex, str) and len(latex) <= MAX_PLAIN and [*kept] == ["text/plain"]:
+        kept["text/markdown"] = latex
+    if "text/markdown" in kept and str(kept.get("text/plain", "")).startswith("<IPython."):
+        del kept["text/plain"]
     return kept
 
 

@@ -12,8 +12,10 @@ export const SANDBOX = "allow-scripts allow-forms";
 export const PAGE_POLICY = meta(policies.page);
 /** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
 export const NETWORK_POLICY = meta({ ...policies.page, ...opened(policies.page) });
-/** For the HTML of a tool, which runs no scripts. */
-export const OUTPUT_POLICY = meta(policies.output);
+/** For the HTML of a tool, which runs no scripts but those with this number. */
+export function outputPolicy(nonce: string): string {
+	return meta({ ...policies.output, "script-src": [`'nonce-${nonce}'`] });
+}
 
 function opened(page: typeof policies.page): Directives {
 	const {

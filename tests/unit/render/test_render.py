@@ -181,7 +181,7 @@ async def test_tools_unfold_to_their_outputs():
             {"image/png": PNG, "text/plain": "a sunset"},
             {"image/png": "A" * (MAX_IMAGE + 4)},
             {"text/x-diff": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-<old>\n+<new>\n"},
-            {"text/html": "<table onclick=x></table><script>1</script>", "text/plain": "the table"},
+            {"text/html": "<table onclick=x style=color:red></table>", "text/plain": "the table"},
             {"text/plain": ["line 1\n", "line <2>"]},
             {"image/jpeg": '"><script>alert(1)</script>'},
         )
@@ -194,7 +194,7 @@ async def test_tools_unfold_to_their_outputs():
     assert "image/png, 300 kB, too large to save here" in seen.text
     assert '<span class="anb-del">-&lt;old&gt;</span>' in markup
     assert (frame := seen.named("iframe")[0])["sandbox"] == ""
-    assert "<table onclick=x>" in frame["srcdoc"]
+    assert "<table onclick=x style=color:red>" in frame["srcdoc"]
     assert not seen.named("table")
     assert "line <2>" in seen.text
     assert "unreadable" in seen.text
@@ -469,3 +469,15 @@ async def test_the_answer_and_the_names_that_code_left_come_last():
         "South leads.\n\nIn the notebook:\n\n- `top`: pandas.DataFrame, 12 rows x 3 columns\n"
         in to_markdown(run)
     )
+
+
+async def test_interactive_output_is_saved_as_its_text_with_how_to_see_it():
+    marked = {"application/vnd.agent-nb.interactive+json": True, "text/plain": "Figure()"}
+    run = await data_run(
+        "x", marked, {"text/html": "<div></div><SCRIPT>draw()</SCRIPT>", "text/plain": "Chart()"}
+    )
+    page = bundle(run)["text/html"]
+    assert page.count("Interactive output: run the code in a cell of its own to see it.") == 2
+    assert "<pre>Figure()</pre>" in page
+    assert "<pre>Chart()</pre>" in page
+    assert "draw()" not in page

@@ -16,6 +16,7 @@ const FIGURE = "anb-figure";
 /** The kinds that a module of its own draws; `text/plain` stands for them until it is there. */
 const RICH = [
 	"application/vnd.agent-nb.check+json",
+	"application/vnd.agent-nb.interactive+json",
 	"application/vnd.agent-nb.names+json",
 	"text/html",
 ] as const;

@@ -1,11 +1,12 @@
 // Outputs that the page draws with a module of its own, which comes with the first of them: HTML, what code did to
 // names, and what was found on a page.
 
-import { h } from "../../dom.ts";
+import { h, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
 import { gated } from "../../preview/gate.ts";
-import { OUTPUT_POLICY } from "../../preview/policy.ts";
+import { outputPolicy, PAGE_POLICY } from "../../preview/policy.ts";
 import type { Context } from "../context.ts";
+import { createLongText } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 import { CHECK_TYPE, type Check, createCheck } from "./page-check.ts";
 import { createPlainHtml } from "./plain-html.ts";
@@ -16,21 +17,58 @@ export { createLeft } from "./notebook-names.ts";
 const FRAME_STYLE = `<style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}
 td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>`;
 
+/** As in `agent_nb/_base/constants.py`. */
+const INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see it.";
+/** Scripts that the policy of a page would not load. */
+const LOADS = /<script\b[^>]*\ssrc\b|\brequire(?:js|\.config|\()|\bimport\s*\(/i;
+/** Pixels. */
+const MOST_HEIGHT = 1200;
+
 export function createRich(context: Context, bundle: MimeBundle): HTMLElement[] {
 	const { [CHECK_TYPE]: check, [NAMES_TYPE]: names, "text/html": html } = bundle;
 	if (check) return createCheck(check as unknown as Check);
 	if (names) return [createNames(context, names as unknown as Names)];
-	return [createHtml(String(html))];
+	if (typeof html !== "string") return [createNote(), ...createLongText(String(bundle["text/plain"] ?? ""))];
+	if (/<script\b/i.test(html)) return [createInteractive(context, html)];
+	return [createPlainHtml(html) ?? createFrame(context, html, null)];
 }
 
-/** HTML from a tool: no scripts, no origin, no network. */
-function createHtml(html: string): HTMLElement {
-	const plain = createPlainHtml(html);
-	if (plain) return plain;
-	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
-	frame.srcdoc = OUTPUT_POLICY + FRAME_STYLE + gated(html);
-	// A frame without scripts cannot size itself: a table is about as high as its rows.
-	const rows = html.match(/<tr/gi)?.length ?? 0;
-	if (rows) frame.style.height = `${Math.min(40 + 25 * rows, 320)}px`;
+function createNote(): HTMLElement {
+	return h("p", { class: "anb-cap" }, INTERACTIVE_NOTE);
+}
+
+/** HTML with scripts, which run when the user asks for it: in a frame with no origin, under the policy of a page. */
+function createInteractive(context: Context, html: string): HTMLElement {
+	if (LOADS.test(html)) return createNote();
+	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show it");
+	const element = h("div", { class: "anb-names" }, "Interactive output, shown without network:", button);
+	listen(button, "click", context.signal, () => element.replaceWith(createFrame(context, html, PAGE_POLICY)));
+	return element;
+}
+
+/** HTML from a tool: no origin, no network, and by its own policy no script but the one that tells its height. */
+function createFrame(context: Context, html: string, policy: string | null): HTMLElement {
+	const nonce = crypto.getRandomValues(new Uint32Array(4)).join("");
+	const frame = h("iframe", {
+		class: "anb-html",
+		sandbox: "allow-scripts",
+		title: "Tool output",
+		loading: "lazy",
+	});
+	const measure = `<script nonce="${nonce}">${MEASURE}</script>`;
+	frame.srcdoc = (policy ?? outputPolicy(nonce)) + FRAME_STYLE + measure + gated(html);
+	window.addEventListener(
+		"message",
+		({ source, data }) => {
+			const height = Number(data?.anbHeight);
+			if (source === frame.contentWindow && height > 0)
+				frame.style.height = `${Math.min(height, MOST_HEIGHT)}px`;
+		},
+		{ signal: context.signal },
+	);
 	return frame;
 }
+
+/** The body has a margin of 8 pixels, and the frame a border of one. */
+const MEASURE = `addEventListener("DOMContentLoaded", () => new ResizeObserver(() =>
+parent.postMessage({ anbHeight: document.body.scrollHeight + 18 }, "*")).observe(document.body))`;

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from agent_nb._base.constants import INTERACTIVE_TYPE
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, Workspace
 from agent_nb.files.contents import content_of
@@ -125,6 +126,27 @@ def test_a_bundle_is_bounded():
     assert sorted(bundle) == ["image/png", "text/plain"]
     assert bundle["image/png"] == "cG5n"
     assert len(bundle["text/plain"]) < 21_000
+
+
+def test_a_formula_is_markdown_and_the_name_of_its_class_is_left_out():
+    formula = {"text/plain": "<IPython.core.display.Latex object>", "text/latex": "$$x^2$$"}
+    assert bounded(formula) == {"text/markdown": "$$x^2$$"}
+    assert bounded({"text/plain": "x**2", "text/latex": "$x^2$"})["text/plain"] == "x**2"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "application/vnd.plotly.v1+json",
+        "application/vnd.vegalite.v6+json",
+        "application/vnd.jupyter.widget-view+json",
+    ],
+)
+def test_the_output_of_an_interactive_library_is_its_text_and_says_so(kind):
+    assert bounded({kind: {}, "text/html": "<script></script>", "text/plain": "Figure()"}) == {
+        INTERACTIVE_TYPE: True,
+        "text/plain": "Figure()",
+    }
 
 
 def test_only_the_code_s_own_output_is_taken():
