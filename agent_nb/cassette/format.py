@@ -110,6 +110,8 @@ class RecordedVariant:
     turns: tuple[RecordedTurn, ...]
     reason: Reason
     seconds: float
+    ended: str = ""
+    """The date of its end; empty in older cassettes."""
     cut: Cut | None = None
 
 

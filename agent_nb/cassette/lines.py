@@ -83,7 +83,7 @@ _FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "tool": ({"tool": MomentKind, "id": str}, {**_COSTS, **_MOMENT}),
     "end": (
         {"end": Reason, "turns": int, "seconds": float},
-        {**_COSTS, "during": Stage, "error": str | None},
+        {**_COSTS, "during": Stage, "error": str | None, "ended": str},
     ),
 }
 """The fields that each kind of line must have, and those that it may have. The first key of a line is its kind."""

@@ -47,8 +47,9 @@ _LAG = 0.004
 class ReplayClock(VirtualClock):
     """The clock of one replay. It also knows how far the cassette has played."""
 
-    def __init__(self, pace: float) -> None:
+    def __init__(self, pace: float, date: str = "") -> None:
         super().__init__(pace)
+        self.date = date
         self._begun = time.monotonic()
         self.turn = self.attempt = 0
         self.moments: tuple[ToolMoment, ...] = ()
@@ -183,7 +184,7 @@ class ReplayProvider(Provider):
         return self._prices[usage] if usage in self._prices else price_of(self.name, usage)
 
     def new_clock(self) -> Clock:
-        return ReplayClock(self._pace)
+        return ReplayClock(self._pace, self.recorded.ended)
 
     def __repr__(self) -> str:
         return f"<ReplayProvider {self.path} of {self.name}>"

@@ -241,6 +241,7 @@ def _closed(head: Json, turns: list[RecordedTurn], end: Json, cut: Cut | None) -
         turns=tuple(turns),
         reason=end["end"],
         seconds=end["seconds"],
+        ended=end.get("ended", ""),
         cut=cut,
     )
 

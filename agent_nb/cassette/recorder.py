@@ -100,7 +100,7 @@ class Recorder:
             case ev.MessageAdded(message=message):
                 self._keep_results([part for part in message.parts if isinstance(part, ToolResult)])
             case ev.RunFinished():
-                self.recording.add(self._variant(event))
+                self.recording.add(self._variant(event, run.ended_at))
             case _:
                 self._hear_call(event, run)
                 self._time_piece(event.at)
@@ -236,7 +236,7 @@ class Recorder:
             self._now = round(self._now - attempts[-1].retry.wait, 4)
         return Cut(during=self._stage, after=self._gap(end.at), error=end.error)
 
-    def _variant(self, end: ev.RunFinished) -> RecordedVariant:
+    def _variant(self, end: ev.RunFinished, ended: str) -> RecordedVariant:
         cut = self._cut(end) if self._turns and not ev.ENDINGS[end.reason].is_own else None
         turns = [
             RecordedTurn(attempts=tuple(attempts), moments=tuple(moments))
@@ -249,6 +249,7 @@ class Recorder:
             turns=tuple(turns),
             reason=end.reason,
             seconds=end.seconds,
+            ended=ended,
             cut=cut,
         )
 

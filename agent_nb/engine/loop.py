@@ -62,6 +62,7 @@ class RunHandle(Handle):
         )
         self._turns = Turns(config, opening, self._journal, self._budget)
         self._stop_reason: Reason | None = None
+        self.ended_at = ""
         self._task = asyncio.get_running_loop().create_task(self._main(), name=f"agent_nb run {self.id}")
         # A task that is cancelled before it first runs never enters _main.
         self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
@@ -154,14 +155,15 @@ class RunHandle(Handle):
         self._emit(RunStarted, images=images, **fields)
 
     async def _settings(self) -> dict[str, Any]:
-        """The settings of the run, with what the model's server says about itself."""
-        config = self.config
-        server = await config.provider.introduce()
-        if server is None:
-            return config.settings
-        self._turns.window.size = config.provider.window
-        window = {"window": config.provider.window} if config.provider.window else {}
-        self.config = replace(config, settings={**config.settings, "server": server, **window})
+        """The settings of the run, with its date and what the model's server says about itself."""
+        config, found = self.config, dict[str, Any]()
+        if (server := await config.provider.introduce()) is not None:
+            self._turns.window.size = config.provider.window
+            window = {"window": config.provider.window} if config.provider.window else {}
+            found |= {"server": server, **window}
+        if isinstance(self._journal.clock, RealClock):
+            found["started"] = self._journal.clock.date
+        self.config = replace(config, settings={**config.settings, **found})
         return self.config.settings
 
     def _finish(self, reason: Reason, error: str | None = None) -> None:
@@ -182,6 +184,7 @@ class RunHandle(Handle):
     def _result(self, reason: Reason, error: str | None) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
+        self.ended_at = self._journal.clock.date
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=error)
         return Run(
             id=self.id,
@@ -202,6 +205,7 @@ class RunHandle(Handle):
             settings=self.config.settings,
             system=self.config.system,
             tools=self.config.toolbox.specs,
+            ended_at=self.ended_at,
         )
 
     def _save_unfinished(self) -> None:

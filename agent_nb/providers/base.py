@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Protocol
 
 from agent_nb._base.fast_init import quick
@@ -20,6 +21,11 @@ from agent_nb.messages import Message, ToolCall, ToolSpec, Usage
 class Clock(Protocol):
     """Time as a run sees it."""
 
+    @property
+    def date(self) -> str:
+        """The date and time in UTC, as ISO 8601; empty where they would differ every time."""
+        ...
+
     def now(self) -> float: ...
 
     async def sleep(self, seconds: float) -> None: ...
@@ -30,6 +36,10 @@ class RealClock:
 
     now = staticmethod(time.monotonic)
 
+    @property
+    def date(self) -> str:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
@@ -39,6 +49,9 @@ class VirtualClock:
 
     `pace` scales how long a sleep really takes: 1 as scripted, 0 not at all.
     """
+
+    date = ""
+    """A scripted run has none; a replay has that of the end of its recording."""
 
     def __init__(self, pace: float = 1.0) -> None:
         self._now = 0.0

@@ -6,6 +6,7 @@
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, TypedDict
 
@@ -47,6 +48,11 @@ class Settings(TypedDict, total=False):
     approve: str
     stack: str
     window: int
+    lean: bool
+    server: Json
+    """What a server of the user's own says about its model."""
+    started: str
+    """When it began, in UTC; a replay has the date of its recording, and the demo none."""
     replayed: str
     """The cassette that was played."""
 
@@ -86,6 +92,8 @@ class RunRecord:
     """The `--check` that failed, and what was seen: `len(files) > 1: len(files) is 1`."""
     annotations: tuple[Annotation, ...] = ()
     """Notes and questions for those who replay the run, of all variants."""
+    ended_at: str = ""
+    """When it ended, as `settings["started"]` says when it began."""
     variants: tuple["RunRecord", ...] = ()
     """All variants of the run, if there were several."""
 
@@ -93,6 +101,16 @@ class RunRecord:
         events: Sequence[Event] = self.events
         if not isinstance(events, EventList):
             object.__setattr__(self, "events", EventList(events))
+
+    @property
+    def started(self) -> datetime | None:
+        """When the run began, in UTC. A replay has the date of its recording; the demo and older runs have none."""
+        return _date(self.settings.get("started"))
+
+    @property
+    def ended(self) -> datetime | None:
+        """When the run ended, in UTC; None as for `started`."""
+        return _date(self.ended_at)
 
     @property
     def html(self) -> str | None:
@@ -163,6 +181,13 @@ class RunRecord:
     def variant(self) -> int:
         """Its index among the variants, from 0."""
         return self.events[0].variant if self.events else 0
+
+
+def _date(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC) if text else None
+    except ValueError:  # of a file that somebody has edited
+        return None
 
 
 def all_events(run: RunRecord) -> EventList:
