@@ -41,9 +41,34 @@ export function callPhase(phase: string, event: Event): string {
 	}
 }
 
+/** Seconds without a word after which the page says what may be wrong. */
+export const WAITS_LONG = 20;
+
+/** What tells how long the model has been silent. */
+interface Working {
+	readonly busy: boolean;
+	readonly phase: string;
+	readonly turn: number;
+	readonly rows: readonly { readonly turn: number }[];
+}
+
+/** Whether the model has said nothing in its turn yet. */
+export function isWaiting({ busy, phase, turn, rows }: Working): boolean {
+	return busy && (phase === "thinking" || phase === READING) && rows.at(-1)?.turn !== turn;
+}
+
+export function waitingPhase(silent: number): string {
+	return `waiting for the model, ${duration(silent)}`;
+}
+
 /** The phase with the seconds of silence, if the model is at work and there are many. */
-export function quietPhase(phase: string, silent: number): string {
+export function quietPhase(state: Working, silent: number): string {
+	const { phase } = state;
+	if ((phase !== "thinking" && phase !== READING) || silent < QUIET) return phase;
+	return phase === "thinking" && isWaiting(state) ? waitingPhase(silent) : `${phase}, ${duration(silent)}`;
+}
+
+function duration(silent: number): string {
 	const whole = Math.floor(silent);
-	if ((phase !== "thinking" && phase !== READING) || whole < QUIET) return phase;
-	return `${phase}, ${whole < 60 ? "" : `${Math.floor(whole / 60)} min `}${whole % 60} s`;
+	return `${whole < 60 ? "" : `${Math.floor(whole / 60)} min `}${whole % 60} s`;
 }

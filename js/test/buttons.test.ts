@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
-import { done, finished, script, started, text, tool, turn, USAGE } from "./events.ts";
+import { done, finished, script, started, text, thinking, tool, turn, USAGE } from "./events.ts";
 import { META, output, shadow, soon, still } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
@@ -135,7 +135,7 @@ describe("while nothing arrives", () => {
 	beforeEach(() => void vi.useFakeTimers());
 	afterEach(() => void vi.useRealTimers());
 
-	test("the header counts how long the model has been thinking, and a screen reader hears it once", async () => {
+	test("the page counts how long the model has been silent and says what may be wrong, and a screen reader hears it once", async () => {
 		const phase = (): string | null => shadow().querySelector(".phase")!.textContent;
 		const shown = show();
 		await vi.advanceTimersByTimeAsync(100);
@@ -144,10 +144,18 @@ describe("while nothing arrives", () => {
 		await vi.advanceTimersByTimeAsync(5000);
 		expect(phase()).toBe("thinking");
 		await vi.advanceTimersByTimeAsync(25_000);
-		expect(phase()).toBe("thinking, 30 s");
+		expect(phase()).toBe("waiting for the model, 30 s");
+		const row = shadow().querySelector(".anb-log li:last-child");
+		expect(row!.textContent).toMatch(
+			/^Waiting for the model, 30 s.*The server may be busy.*stop and try again/,
+		);
 		await vi.advanceTimersByTimeAsync(50_000);
-		expect(phase()).toBe("thinking, 1 min 20 s");
-		expect(shadow().querySelector(".anb-sr[role=status]")!.textContent).toMatch(/: thinking$/);
+		expect(phase()).toBe("waiting for the model, 1 min 20 s");
+		expect(shadow().querySelector(".anb-sr[role=status]")!.textContent).toMatch(/: waiting for the model$/);
+		kernel.batch(3, script(started, turn, thinking("Hm.")).slice(2));
+		await vi.advanceTimersByTimeAsync(15_000);
+		expect(phase()).toMatch(/^thinking, 1\d s$/);
+		expect(shadow().querySelector(".anb-log")!.textContent).not.toContain("Waiting");
 		kernel.batch(1, script(started, turn, text("Done.")), { run_id: "r2" });
 		await vi.advanceTimersByTimeAsync(1000);
 		expect(phase()).toBe("writing");

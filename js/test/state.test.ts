@@ -29,7 +29,7 @@ test("a server of your own reads the first prompt before the model thinks", () =
 	const near: typeof started = { ...started, settings: { server: { model: "qwen" } } };
 	expect(play(script(near, turn)).phase).toBe("reading the prompt");
 	expect(play(script(near, turn, turn)).phase).toBe("thinking");
-	expect(quietPhase("reading the prompt", 75)).toBe("reading the prompt, 1 min 15 s");
+	expect(quietPhase({ ...EMPTY, phase: "reading the prompt" }, 75)).toBe("reading the prompt, 1 min 15 s");
 });
 
 describe("rows", () => {

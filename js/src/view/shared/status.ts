@@ -39,7 +39,7 @@ export function statusOfAll(variants: readonly Variant[]): [Tone, IconName | nul
 export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
 	const retry = retryOf(state);
 	if (retry) return retryPhase(retry.wait - (now - retry.from));
-	return quietPhase(state.phase, now - state.at);
+	return quietPhase(state, now - state.at);
 }
 
 /** Seconds are for the eye: a screen reader announces that it retries or thinks, not every tick. */

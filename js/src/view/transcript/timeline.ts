@@ -14,6 +14,7 @@ import { LongMarkdown } from "./long-text.ts";
 import { createGiven } from "./prompt-images.ts";
 import { createRetry } from "./retry-countdown.ts";
 import { createToolRow } from "./tool-row.ts";
+import { createWaiting } from "./waiting.ts";
 
 export interface TimelineView {
 	readonly element: HTMLElement;
@@ -38,6 +39,13 @@ export function createTimeline(context: Context): TimelineView {
 	);
 	const end = createEnd(context);
 	const left = createLeftNames(context);
+	const waiting = createWaiting();
+
+	/** Shows a last row, or takes it away. */
+	function place(element: HTMLElement, shown: boolean): void {
+		if (!shown) element.remove();
+		else if (log.lastChild !== element) log.append(element);
+	}
 
 	return {
 		element: scroll,
@@ -48,11 +56,11 @@ export function createTimeline(context: Context): TimelineView {
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
 			if (left.update(ended ? rows : [])) log.append(left.element);
-			if (!end.update(snapshot)) end.element.remove();
-			else if (log.lastChild !== end.element) log.append(end.element);
-			for (const tick of ticking) tick(snapshot);
+			place(end.element, end.update(snapshot));
+			this.tick(snapshot);
 		},
 		tick(snapshot) {
+			place(waiting.element, !context.choices.replay && waiting.update(snapshot));
 			for (const tick of ticking) tick(snapshot);
 		},
 	};
