@@ -86,8 +86,11 @@ def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
     stage.preview.get_by_text("Made").wait_for()
     assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(0, 0, 255)"
     assert bar.locator(".which").inner_text() == "change 3 of 3: style.css"
-    bar.get_by_role("button", name="Previous version").click()
+    back = bar.get_by_role("button", name="Previous version")
+    place = back.bounding_box()
+    back.click()
     bar.get_by_text("change 2 of 3: index.html").wait_for()
+    assert back.bounding_box() == place
     stage.preview.get_by_text("Made").wait_for()
     assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(255, 0, 0)"
     stage.widget.get_by_role("textbox", name="Ask for a change").fill("Larger")

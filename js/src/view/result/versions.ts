@@ -25,9 +25,10 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 		file,
 		h("span", { class: "sp" }),
 		scale,
-		...pager.elements,
 		label,
 		keep.element,
+		// At the edge, where no label of another length moves them under the pointer.
+		...pager.elements,
 	);
 
 	return {
