@@ -62,7 +62,7 @@ def near(image: PIL.Image.Image, colour: tuple[int, int, int]) -> bool:
 
 def test_versions_are_seen_before_they_are_chosen(stage: Stage):
     stage.play(versions())
-    modules = "() => window.kernel.commands.filter(({ command }) => command === 'module').length"
+    modules = "() => window.kernel.commands.filter((one) => one.command === 'module' && one.name === 'check').length"
     stage.preview.locator("h1").wait_for()
     point_at(stage, 1)
     stage.widget.locator(".anb-version").wait_for()
