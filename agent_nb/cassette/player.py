@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json, from_wire
@@ -28,7 +29,14 @@ from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.retries import Retries
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
-from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
+from agent_nb.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    MimeBundle,
+    ToolProgress,
+    ToolReady,
+    ToolRunning,
+)
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, VirtualClock
 from agent_nb.providers.prices import price_of
@@ -299,7 +307,10 @@ class ReplayedTools(ToolRunner):
         images: tuple[Image, ...] = from_wire(tuple[Image, ...], data.get("images", ()))
         text, code = data["text"], data.get("code")
         output = ToolOutput(
-            text=text, summary=data.get("summary", ""), images=images, outputs=tuple(data.get("outputs", ()))
+            text=text,
+            summary=data.get("summary", ""),
+            images=images,
+            outputs=tuple(map(_played, data.get("outputs", ()))),
         )
         error = ToolError(output.summary or text, code=code, hint=data.get("hint", "")) if code else None
         self._finished(moment.call, seconds, output, error)
@@ -343,3 +354,12 @@ class ReplayedTools(ToolRunner):
             return self.toolbox.prepare(call)
         except ToolError:
             return self.toolbox.get(call.name), {}
+
+
+def _played(bundle: MimeBundle) -> MimeBundle:
+    """An output as it was recorded; of what code did to names, nothing is here to be undone or shown."""
+    names = bundle.get(NAMES_TYPE)
+    if not isinstance(names, dict):
+        return bundle
+    kept = {key: value for key, value in names.items() if key not in ("undo", "kinds")}
+    return {**bundle, NAMES_TYPE: {**kept, "notes": ["in the recording; no code ran here"]}}

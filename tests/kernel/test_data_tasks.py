@@ -114,4 +114,7 @@ def test_the_recordings_play_without_a_key_and_run_no_code(home, recorded):
             cell = kernel.run(f"%%agent {task.name}_run -t kernel\n{task.question}")
             assert cell.status == "ok", cell.errors
             assert answered(kernel, task) == answered(recorded, task)
+        outputs = kernel.value("[getattr(event, 'outputs', ()) for event in cars_run.events]")
+        assert "no code ran here" in outputs
+        assert "'undo'" not in outputs
         assert kernel.value("[name for name in ('table', 'women', 'cars') if name in globals()]") == "[]"
