@@ -14,7 +14,7 @@ SIZE = 560, 700
 
 
 async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
-    """The top of the run's page as a JPEG; empty if there is no page, or nothing can show it."""
+    """The top of the run's page as a PNG; empty if there is no page, or nothing can show it."""
     path = run.files.entry
     if viewer is None or path is None or not isinstance(run.files[path], str) or run.reason == "interrupted":
         return b""
@@ -34,9 +34,9 @@ def _small(image: Image) -> bytes:
         height = min(height, max(1, round(pixels.height * width / pixels.width)))
         top = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
         small = pixels.convert("RGB").resize((width, height), box=top, reducing_gap=2.0)
-    for quality in (80, 60, 40, 20):
+    for colours in (256, 64, 16):
         buffer = io.BytesIO()
-        small.save(buffer, "JPEG", quality=quality, optimize=True)
+        small.quantize(colours).save(buffer, "PNG", optimize=True)
         if buffer.tell() <= MAX_BYTES:
             return buffer.getvalue()
     return b""

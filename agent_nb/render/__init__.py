@@ -3,6 +3,7 @@
 They take anything with the attributes of `FinishedRun`, because the `run` package imports this one.
 """
 
+import base64
 import html
 from typing import Protocol
 
@@ -40,13 +41,16 @@ class ExportedRun(FinishedRun, NotedRun, Protocol):
 def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
     """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them.
 
-    `image` is a small JPEG of the page, which is shown where the page itself is not: in an untrusted notebook.
+    `image` is a small PNG of the page, which is shown where the page itself is not: in an untrusted notebook, on
+    GitHub, in a PDF or Word file of nbconvert or Quarto.
     """
     rows = shortened(transcript(run.events), run.name)
+    figure = {"image/png": base64.b64encode(image).decode()} if image else {}
     return {
         "text/html": safe_text(frozen_html(run, rows, image)),
         "text/markdown": safe_text(markdown(run, rows)),
         "text/plain": safe_text(plain_text(run, rows, shortened_text(run.text, f"{run.name}.text"))),
+        **figure,
     }
 
 

@@ -180,7 +180,7 @@ def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
 
 def _still(image: bytes) -> str:
     data = base64.b64encode(image).decode()
-    return f'<img alt="The page" src="data:image/jpeg;base64,{data}"><br>' if image else ""
+    return f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
 
 
 def _too_large(run: FinishedRun, path: str) -> str:

@@ -63,4 +63,4 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
     keep_screenshot(page, "lab-check")
     save(page)
     saved = (lab.root / "check.ipynb").read_text(encoding="utf-8")
-    assert 'alt=\\"The page\\" src=\\"data:image/jpeg;base64,' in saved
+    assert 'alt=\\"The page\\" src=\\"data:image/png;base64,' in saved

@@ -33,7 +33,7 @@ class View:
         self._handle.approve_with(ask)
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
-        """Shows the finished run. `image` is a small JPEG of its page, for readers of an untrusted notebook."""
+        """Shows the finished run. `image` is a small PNG of its page, for readers who do not see the page."""
 
     def abandon(self, why: str) -> None:
         """The run cannot be shown; an output that says "running" must not say so any longer."""

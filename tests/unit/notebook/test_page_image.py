@@ -37,6 +37,8 @@ async def test_the_image_is_small_and_shown_only_to_the_untrusting():
     assert len(await page_image(NoisyViewer(), run)) <= MAX_BYTES
 
     shown, plain = bundle(run, image)["text/html"], bundle(run)["text/html"]
+    assert base64.b64decode(bundle(run, image)["image/png"]) == image
+    assert image.startswith(b"\x89PNG")
     (block,) = re.findall(r'<p class="anb-untrusted">(.*?)</p>', shown)
     assert base64.b64encode(image).decode() in block
     assert re.sub(r"<img alt=\"The page\"[^>]*><br>", "", shown) == plain
