@@ -8,7 +8,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 from agent_nb._base.bridge import run_blocking
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
@@ -162,6 +162,18 @@ class Agent(AgentParts):
         """A copy of this agent that tells the model that its page may load from any https address."""
         other = self._copy()
         other.network = True
+        return other
+
+    def with_data(self, data: Literal["all", "schema"]) -> Self:
+        """A copy of this agent whose runs send all that tools give back, or only names, types and shapes of data.
+
+        With `schema`, the model gets the prompt as you wrote it and schemas of what `run_python` and the other kernel
+        tools find. Results of other tools, images and values in errors are held back.
+        """
+        if data not in ("all", "schema"):
+            raise ConfigError(f"`data` is 'all' or 'schema', not {data!r}.")
+        other = self._copy()
+        other.data = "" if data == "all" else data
         return other
 
     def with_lean(self, lean: bool = True) -> Self:

@@ -153,6 +153,12 @@ class Options:
         " several times; NAME may be a pattern such as get_* or mcp:*. run_python=run runs code without asking until"
         " you take that back.",
     )
+    data: str | None = option(
+        None,
+        "--data",
+        "What the model sees of your data: all, or schema for names, types and shapes without values.",
+        choices=("all", "schema"),
+    )
     network: bool = option(
         False,
         "--network",

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
 from agent_nb._base.installed import entry_points, load_entry_point
@@ -88,6 +88,8 @@ class Rules:
     """Where the rules are from, as sentences name it, such as `lab.toml`."""
     approve: Mode | None = None
     """Tools ask at least this strictly."""
+    data: Literal["schema"] | None = None
+    """`schema` if no values of the notebook may be sent."""
     models: Sequence[str] = ()
     """The only models that cells may use by default, as `vendor:model`; empty for all."""
     default_model: str | None = None

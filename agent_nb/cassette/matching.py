@@ -59,6 +59,8 @@ def _differences(recorded: Json, now: Json) -> Iterator[str]:
         yield f"another stack (`{stacks[0]}` then, `{stacks[1]}` now)"
     if recorded.get("compact", False) != now.get("compact", False):
         yield f"{'' if recorded.get('compact') else 'no '}`--compact`"
+    if recorded.get("data") != now.get("data"):
+        yield f"{'' if recorded.get('data') else 'no '}`--data schema`"
     if recorded.get("history", "") != now["history"]:
         yield "another conversation before this prompt"
     before = [image["sha256"] for image in recorded.get("images", ())]

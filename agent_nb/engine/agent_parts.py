@@ -25,7 +25,11 @@ from agent_nb.providers.studio import studio_for
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.file_tools import CREATE_FILE
 from agent_nb.tools.preview_tools import CHECK_PREVIEW, PAGE_VIEWER
+from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
+
+SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for tool in FAMILIES[family])
+"""Tools that send images or files. A run that sends no values has none of them."""
 
 
 class AgentParts:
@@ -57,6 +61,8 @@ class AgentParts:
         """How often the model may look at the page in a run."""
         self.network = False
         """Whether the model is told that its page may load from the network."""
+        self.data = ""
+        """`schema` if its runs send names, types and shapes of the user's data, and no values."""
         self.lean: bool | None = None
         """Whether its requests are as short as possible; None for what the model prefers."""
         self._studio: tuple[Provider, Studio] | None = None
@@ -84,8 +90,21 @@ class AgentParts:
             PAGE_VIEWER: self.viewer and self.looks and self.provider.sees_pages and not lean,
         }
         needs = {need for need, value in available.items() if value}
+        self._check_data(opening)
         offered = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
+        offered = offered.without(SEEING) if self.data else offered
         return self._prepared(opening, offered, studio)
+
+    def _check_data(self, opening: Opening) -> None:
+        if self.data and self._hooks.requests:
+            raise ConfigError(
+                "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
+            )
+        if self.data and opening.history and opening.data != self.data:
+            raise ConfigError(
+                "The conversation to continue may contain values, and this run sends none (`--data schema`)."
+                " Continue a run that sent none, or begin a new one."
+            )
 
     def _is_lean(self, opening: Opening) -> bool:
         """Whether requests are lean. A conversation stays so, and the server can reuse what it has read."""
@@ -96,6 +115,7 @@ class AgentParts:
         texts = (
             self._built_in_text(offered, lean=lean) if opening.system is None else opening.system,
             stack_text(stack, network=self.network) if stack else "",
+            prompt_text("schema_only") if self.data else "",
             self.instructions,
         )
         config = RunConfig(
@@ -121,6 +141,7 @@ class AgentParts:
             stack=stack,
             compact=self.compact,
             lean=bool(self.lean),
+            data=self.data,
             subscribers=self._hooks.subscribers,
         )
 
@@ -141,6 +162,7 @@ class AgentParts:
             "effort": self.provider.effort,
             "approve": str(read_policy(self.approve, self.toolbox)),
             **({"stack": stack} if stack else {}),
+            **({"data": self.data} if self.data else {}),
             **({"window": window} if (window := self.provider.window) else {}),
         }
 

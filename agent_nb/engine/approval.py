@@ -20,6 +20,12 @@ from agent_nb.tools import Tool, Toolbox, ToolContext
 Emit = Callable[..., Any]
 
 GO_ON = "Go on without it."
+REFUSALS: dict[str, str] = {
+    "person": "The person said no.",
+    "policy": "This tool is switched off for this run.",
+    "function": "It was not approved.",
+}
+"""What the model is told of a call that was denied, by who denied it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +255,8 @@ def question_about(tool: Tool | None) -> Json:
 def _denied(answer: Answer) -> ToolError:
     if answer.by == "nobody":
         return nobody_to_ask()
-    reasons = {"policy": "This tool is switched off for this run.", "function": "It was not approved."}
-    reason, shown = reasons.get(answer.by, "The person said no."), reasons.get(answer.by, "You said no.")
+    reason = REFUSALS.get(answer.by, REFUSALS["person"])
+    shown = "You said no." if reason == REFUSALS["person"] else reason
     return ToolError(reason, code="DENIED", hint=answer.note or GO_ON, summary=shown)
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent_nb._base.ticking import ticking
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Ask
+from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.run_config import RunConfig
+from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
@@ -33,6 +35,7 @@ class Variant(Protocol):
 
     config: RunConfig
     approvals: Approvals
+    gate: DataGate | None
     recording: Recorded | None
 
     @property
@@ -100,6 +103,13 @@ class Handle(ABC):
         """Sets how the user is asked for approvals."""
         for variant in self._variants:
             variant.approvals.ask = ask
+
+    def show_output(self, variant: int, call_id: str) -> None:
+        """Sends the model what a call gave, which a run that sends no values has held back."""
+        gate = self._variants[variant].gate
+        if gate is None or self.done:
+            raise ConfigError("The run has ended." if gate else "Nothing was held back.")
+        gate.show(call_id)
 
     def problems_of(self, name: str, args: Json) -> Mapping[str, str]:
         """What the tool of this name says is wrong with its arguments, by argument."""

@@ -61,6 +61,7 @@ class RunHandle(Handle):
             hosts=group.hosts,
         )
         self._turns = Turns(config, opening, self._journal, self._budget)
+        self.gate = self._turns.gate
         self._stop_reason: Reason | None = None
         self.ended_at = ""
         self._task = asyncio.get_running_loop().create_task(self._main(), name=f"agent_nb run {self.id}")
@@ -136,6 +137,7 @@ class RunHandle(Handle):
             on_loop=self._on_loop,
             clock=self._journal.clock,
             approvals=self.approvals,
+            gate=self.gate,
             hooks=self.config.hooks,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,

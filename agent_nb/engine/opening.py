@@ -65,6 +65,10 @@ class Opening:
     """The stack of the base run."""
     lean: bool = False
     """Whether the requests of the base run were lean."""
+    names: frozenset[str] = frozenset()
+    """Names of the notebook that a run which sends no values may mention."""
+    data: str = ""
+    """What the base run sent of the user's data, if that was not all."""
     density: float = 1.0
     """How many tokens there are to an estimated one, as the vendor counted the base run."""
 
@@ -137,6 +141,7 @@ def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -
         base=base.id,
         base_variants=tuple(variant.files for variant in base.variants),
         stack=base.settings.get("stack"),
+        data=base.settings.get("data", ""),
         lean=bool(base.settings.get("lean")),
         density=_density_of(base),
     )

@@ -38,6 +38,8 @@ class Prepared:
     """Whether the conversation so far is to be compacted."""
     lean: bool = False
     """Whether a lean request was asked for."""
+    data: str = ""
+    """`schema` if no values of the user's data are sent."""
     subscribers: Sequence[Callable[[Event], None]] = ()
     playback: "Playback | None" = None
     """What plays the run, if it is a replay."""
@@ -88,6 +90,10 @@ class Prepared:
     def pointing_at(self, elements: Sequence[Element]) -> "Prepared":
         """The same request, to which is added how these elements look just before it is sent."""
         return replace(self, opening=replace(self.opening, elements=tuple(elements)))
+
+    def knowing(self, names: frozenset[str]) -> "Prepared":
+        """The same request, which may mention these names of the notebook though it sends no values."""
+        return replace(self, opening=replace(self.opening, names=names))
 
     def start(self) -> RunHandle:
         """Starts the run in the running event loop."""
@@ -157,7 +163,7 @@ def variants_fingerprint(variants: Sequence[Prepared]) -> Json:
     first = variants[0]
     own_system = "\n\n".join(text for text in (first.opening.system, first.instructions) if text)
     fingerprint = fingerprint_of(first.opening, [each.config for each in variants], own_system)
-    own = {"stack": first.stack, "compact": first.compact, "lean": first.lean}
+    own = {"stack": first.stack, "compact": first.compact, "lean": first.lean, "data": first.data}
     return {**fingerprint, **{name: value for name, value in own.items() if value}}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Approved, Emit
+from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.engine.middleware import Hooks
 from agent_nb.errors import ToolError
@@ -36,6 +37,8 @@ class ToolRunner:
     """Wraps a function so that tools may call it from any thread."""
     clock: Clock
     approvals: Approvals
+    gate: DataGate | None = None
+    """Holds values back; None if all results are sent."""
     hooks: Hooks
     results: dict[str, ToolResult] = field(default_factory=dict)
     """Results of finished calls by call id, so that stopping the run loses none of them."""
@@ -127,6 +130,10 @@ class ToolRunner:
         finally:
             self.settle(event_id, charge)
             self._finished(event_id, self.clock.now() - started, output, error)
+            if self.gate:
+                called = self.toolbox.get(original.name)
+                self.gate.learn(original)
+                result = self.gate.result(event_id, called, result, error or output.schema, remarks)
             self.results[event_id] = result = self.versioned(original, result)
         return result
 

@@ -11,6 +11,7 @@ from typing import Any
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
+from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import NOT_RUN, EndRun, MustCompact
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
@@ -60,6 +61,10 @@ class Turns:
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by the call id used in events."""
         self._retries = config.retries()
+        self.gate = DataGate(opening) if config.settings.get("data") == "schema" else None
+        """Holds values back; None if all is sent."""
+        if self.gate:
+            self.messages[self.window.question] = self.gate.message(opening.question)
 
     async def run(self, runner: ToolRunner, facts: Facts) -> Reason:
         """Runs turns until the model is done; returns the reason for the end."""
@@ -91,6 +96,7 @@ class Turns:
         while True:
             self._budget.check()
             request = await self._config.outgoing(self._request(summing_up))
+            request = self.gate.request(request) if self.gate else request
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)

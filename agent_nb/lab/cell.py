@@ -33,6 +33,7 @@ class LabCell(Rules):
     def __init__(self, lab: LabRules, watch: LabWatch, cell: Cell) -> None:
         self.lab, self._cell = lab, cell
         self.source, self.approve, self.models = lab.file, lab.approve, lab.models
+        self.data = lab.data
         self.default_model, self.without_tools = lab.default_model(), lab.left_out()
         self._watch = watch
         self._hints = hints_for(lab, watch, cell) if lab.mode == "hints" else None
@@ -51,6 +52,8 @@ class LabCell(Rules):
         lab.check_variants(count_variants(len(options.models), options.variants))
         lab.check_tools(options.tools, families)
         lab.check_approve(options.approve)
+        if lab.data and options.data == "all":
+            raise lab.refusal("data", "This lab sends no values of your data.")
         self._check = "" if options.dry_run else options.check or ""
         return replace(options, prefers_replay=True) if lab.replay == "prefer" else options
 

@@ -87,7 +87,19 @@ class _NoLab(Rules):
 
 
 _ORDER = (
-    *("title", "mode", "models", "budget", "run_budget", *LIMITS, "tools", "approve", "variants", "replay"),
+    *(
+        "title",
+        "mode",
+        "models",
+        "budget",
+        "run_budget",
+        *LIMITS,
+        "tools",
+        "approve",
+        "data",
+        "variants",
+        "replay",
+    ),
     *("hints", "hints so far", "avoid", "open", "close"),
 )
 
@@ -103,6 +115,7 @@ def _values(rules: LabRules) -> dict[str, object]:
         **{name: f"at most {value:g}" for name, value in rules.limits.items()},
         "tools": "none" if rules.tools == () else listed(rules.tools or ()),
         "approve": rules.approve,
+        "data": rules.data,
         "variants": rules.variants and f"at most {rules.variants}",
         "replay": rules.replay,
         "open": rules.open and rules.open.isoformat(" ", "minutes"),

@@ -178,6 +178,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "run_budget": _number("above 0", lambda value: value > 0),
     "tools": _names,
     "approve": _choice("ask", "deny"),
+    "data": _choice("schema"),
     "variants": _variants,
     "replay": _choice("prefer"),
     "mode": _choice("full", "hints", "off"),

@@ -36,6 +36,7 @@ class LabRules:
     """Other limits of a run, by name."""
     tools: tuple[str, ...] | None = None
     approve: Mode | None = None
+    data: Literal["schema"] | None = None
     variants: int | None = None
     replay: Literal["prefer"] | None = None
     mode: LabMode = "full"

@@ -24,6 +24,9 @@ class Settings(Configurable):
     approve = Enum(
         APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
     ).tag(config=True)
+    data = Enum(
+        ("all", "schema"), default_value="all", help="What models see of your data: all, or only its schema."
+    ).tag(config=True)
     steps = Int(20, help="Maximum number of turns in a run.").tag(config=True)
     looks = Int(3, min=0, help="How often a model may look at its page in a run; 0 for never.").tag(
         config=True

@@ -103,6 +103,8 @@ def facts(run: FinishedRun) -> list[str]:
         + _check_note(run),
         _models(run),
     ]
+    if run.settings.get("data") == "schema":
+        shown.append("no values sent")
     if source := replay_source(run):
         shown.append(f"replayed from {source}")
     if run.usage.input or run.usage.output:

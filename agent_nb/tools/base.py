@@ -29,6 +29,8 @@ class ToolOutput:
     """One line for the card; the first line of `text` by default."""
     images: tuple[Image, ...] = ()
     outputs: tuple[MimeBundle, ...] = ()
+    schema: str = ""
+    """What a run that sends no values tells the model; empty for nothing. See `engine/data_gate.py`."""
 
     def with_text(self, more: str) -> "ToolOutput":
         """The output with more text for the model, and the same summary."""

@@ -73,6 +73,7 @@ export type CommandName =
 	| "approve"
 	| "deny"
 	| "ask_again"
+	| "show_output"
 	| "pick"
 	| "annotate"
 	| "file"

@@ -198,6 +198,18 @@ test("code can be allowed for the run, which the footer says until it is taken b
 	expect(line.hidden).toBe(true);
 });
 
+test("an output that was held back can be shown to the model", async () => {
+	const blind = { ...started, settings: { data: "schema" } };
+	const resolved = { type: "approval_resolved", call_id: "a", approved: true, note: "" } as const;
+	kernel.batch(1, script(blind as never, turn, ...asks("a"), resolved, done({ call_id: "a" })));
+	await soon();
+	expect(shadow().textContent).toContain("Only you see this.");
+	buttonOf("Show the model")!.click();
+	expect(kernel.commands("show_output")).toMatchObject([{ variant: 0, call_id: "a" }]);
+	kernel.answer(kernel.commands("show_output")[0], { ok: true });
+	await later(() => expect(shadow().textContent).toContain("goes to the model with the next result"));
+});
+
 test("no other call can be allowed for the run", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();

@@ -12,6 +12,7 @@ from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.images.convert import to_image
+from agent_nb.notebook.kernel_tools.schema import read_schema
 from agent_nb.notebook.kernel_tools.variables import size, type_name
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe
@@ -80,7 +81,11 @@ def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
     parts = (f"`{name}`: {heading}", described.text, masked)
     images = to_output(list(described.images)) if described.images else ToolOutput(text="")
     return ToolOutput(
-        text="\n".join(filter(None, parts)), summary=heading, images=images.images, outputs=images.outputs
+        text="\n".join(filter(None, parts)),
+        summary=heading,
+        images=images.images,
+        outputs=images.outputs,
+        schema=read_schema(value, SECONDS),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
+from agent_nb.engine.data_gate import name_mark
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
@@ -17,6 +18,7 @@ from agent_nb.notebook.kernel_tools.code_failure import failed_line, headline, s
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions, syntax_problem
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.notebook.kernel_tools.schema import read_schema
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import magic_name, shown_hub
 from agent_nb.run.cells import used_helpers
@@ -93,7 +95,15 @@ def _output(call: Call, ended: Execution) -> ToolOutput:
         summary=_summary(ended.outputs),
         images=_images(ended.outputs),
         outputs=(*ended.outputs, names),
+        schema=_schema(ended),
     )
+
+
+def _schema(ended: Execution) -> str:
+    """The names that the code has set, by type and shape, and how much it has put out."""
+    names = [f"{name_mark(name)}: {read_schema(value)}" for name, value in ended.changes.after.items()]
+    deleted = [f"{name_mark(name)}: deleted" for name in ended.changes.deleted]
+    return "\n".join([f"Output, which only the person sees: {_summary(ended.outputs)}.", *names, *deleted])
 
 
 def _refuse_own_magic(code: str, shell: Any) -> None:

@@ -7,6 +7,7 @@ raise anywhere: all that reads them is called with `call_within`.
 import inspect
 import itertools
 import reprlib
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +19,7 @@ from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
+from agent_nb.engine.data_gate import name_mark
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
@@ -76,7 +78,17 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     lines = [f"{count}, newest first:", *map(_line, rows), *([note] if note else [])]
     table = Table(("name", "type", "size", "value"), rows, "", note)
     bundle = {"text/html": table._repr_html_(), "text/plain": table.to_text()}
-    return ToolOutput(text="\n".join(lines), summary=count, outputs=(bundle,))
+    types = [_safe_type(value, end) for _, value in variables[:MOST]]
+    schema = [f"- {name_mark(row[0])}: {kind}" for row, kind in zip(rows, types, strict=True)]
+    return ToolOutput(
+        text="\n".join(lines), summary=count, outputs=(bundle,), schema="\n".join([count, *schema])
+    )
+
+
+def _safe_type(value: Any, end: float) -> str:
+    """The type and size, without what the value's own code says if that fails."""
+    text = _read("type", partial(type_and_size, value), end)
+    return "not readable" if text.startswith("(") else text
 
 
 def _line(row: Row) -> str:
@@ -146,6 +158,16 @@ def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
 
 def _kind(value: Any) -> str:
     return ", ".join(filter(None, (type_name(value), size(value))))
+
+
+def type_and_size(value: Any) -> str:
+    """The type of a value and its shape, for a schema. The name of a type is marked unless it is a library's."""
+    kind, name = type(value), type_name(value)
+    in_library = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+    shown = name if in_library and kind.__module__ != "__main__" else name_mark(name)
+    # The length of a text says something about it.
+    extent = "" if isinstance(value, str | bytes) else size(value)
+    return f"{shown}, {extent}" if extent else shown
 
 
 def size(value: Any) -> str:

@@ -33,7 +33,7 @@ MODULES = ("annotations", "check", "form", "inspect", "outputs", "reminder", "re
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 FOR_THE_OWNER = frozenset(
-    ("annotate", "approve", "ask_again", "deny", "pick", "placed", "stop", "undo_python")
+    ("annotate", "approve", "ask_again", "deny", "pick", "placed", "show_output", "stop", "undo_python")
 )
 """Commands that only the window with the buttons may give."""
 _KERNEL = uuid4().hex[:12]
@@ -71,6 +71,7 @@ class Hub:
             "stop": _stop,
             "approve": _approve,
             "deny": _deny,
+            "show_output": _show_output,
             "ask_again": lambda run, message: run.let_code_run(_variant(message), allowed=False),
             "pick": _pick,
             "annotate": lambda run, message: run.annotate(
@@ -269,6 +270,12 @@ def _approve(run: LiveRun, message: Json) -> None:
     if scope not in get_args(Scope):
         raise ConfigError(f"`scope` is one of {', '.join(get_args(Scope))}.")
     run.answer(_question(message), Answer(True, _note(message), args), scope)
+
+
+def _show_output(run: LiveRun, message: Json) -> None:
+    if run.handle is None:
+        raise ConfigError("The run has ended.")
+    run.handle.show_output(*_question(message))
 
 
 def _deny(run: LiveRun, message: Json) -> None:

@@ -67,6 +67,10 @@ class CellRules:
             rules = rules.at_least(each.approve) if each.approve else rules
         return rules
 
+    @property
+    def sends_schema_only(self) -> bool:
+        return any(rules.data == "schema" for _, rules in self.each)
+
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
         for _, rules in self.each:
             limits = limits.at_most(rules.limits(limits, models))

@@ -20,6 +20,7 @@ from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.notebook.cell_request import CassettePlan, Request, providers
 from agent_nb.notebook.kernel_tools import find_kernel_tools
+from agent_nb.notebook.kernel_tools.schema import describe_schema, known_names
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.inputs import find_system, load_images
@@ -28,6 +29,7 @@ from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import Described, describe_path, expand, finished_run, joined
 from agent_nb.notebook.values.value_paths import lookup
@@ -75,6 +77,12 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     rules = await off_loop(CellRules.of, session, name)
     options = rules.options(options)
     base = _base(session, options, name)
+    sent = options.data or (base and base.settings.get("data")) or session.defaults.data
+    options = replace(options, data="schema" if rules.sends_schema_only else sent)
+    if options.data == "schema" and (options.cells or options.images or options.network):
+        raise UsageError(
+            "--cells, -i and --network send values, and --data schema sends none. Leave them out."
+        )
     stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
     options = replace(options, stack=stack)
     count_variants(len(options.models), options.variants)
@@ -134,6 +142,9 @@ class _Cell:
         models = providers(names, self.pace, effort=effort, silence=defaults.silence)
         record_to = cassette.path if cassette.mode == "record" else None
         prepared = self._request(names).ask(models, record_to, quiet=True)
+        if self.options.data == "schema":
+            known = known_names(dict(newest_variables(self.session.shell)))
+            prepared = [each.knowing(known) for each in prepared]
         return self._plan([each.pointing_at(self.prompt.elements) for each in prepared], note)
 
     def _request(self, models: Sequence[str] = ()) -> Request:
@@ -166,6 +177,7 @@ class _Cell:
             middleware=used(self.session).values(),
         ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
+        agent = agent.with_data("schema") if options.data == "schema" else agent
         agent = agent.with_network() if options.network else agent
         agent = agent.with_lean() if options.lean else agent
         return agent.with_stack(options.stack) if options.stack else agent
@@ -175,7 +187,9 @@ class _Cell:
         opening = prepared[0].opening
         former = self.prompt.formerly()
         prompt = former if opening.prompt == former.text else self.prompt
-        notes = (*self.rules.notes(), note, *_notes(prompt, opening.shortened))
+        schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
+        sent = schema if self.options.data == "schema" else ""
+        notes = (*self.rules.notes(), note, sent, *_notes(prompt, opening.shortened))
         return Plan(
             name=self.options.name,
             prepared=prepared,
@@ -205,9 +219,10 @@ def _viewer(session: Session, options: Options, *, attended: bool) -> PageViewer
 async def _read_prompt(session: Session, options: Options, cell: str, cassette: CassettePlan) -> Described:
     """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
     namespace = session.namespace
-    parts = [expand(cell.strip(), namespace)]
+    describe = describe_schema if options.data == "schema" else describe_path
+    parts = [expand(cell.strip(), namespace, describe)]
     for variable in options.variables:
-        described = describe_path(variable, namespace)
+        described = describe(variable, namespace)
         parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
     if options.cells:
         parts.append(Described(recent_cells(session.shell, options.cells)))

@@ -208,7 +208,9 @@ def _language(path: str) -> str:
     return path.rpartition(".")[2] if "." in path else ""
 
 
-def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
+def expand(
+    prompt: str, namespace: Mapping[str, Any], describe: Callable[..., Described] | None = None
+) -> Described:
     """The prompt with each `{{name}}` replaced; `\\{{name}}` stands for the braces themselves."""
     parts: list[Described] = []
 
@@ -217,7 +219,7 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
             return found[0][1:]
         if not first_name(found[2]):
             return found[0]
-        described = describe_path(found[2], namespace, braces=found[0])
+        described = (describe or describe_path)(found[2], namespace, braces=found[0])
         parts.append(described)
         return described.text
 

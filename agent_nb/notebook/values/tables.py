@@ -65,8 +65,14 @@ def describe_table(value: Any) -> TableText | None:
         return TableText("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
     if is_of(value, "numpy", "ndarray"):
         return TableText(_array(value), "")
+    table = read_table(value)
+    return _described(table) if table else None
+
+
+def read_table(value: Any) -> Table | None:
+    """The value as a table; None if it is none."""
     read = next((read for kind, read in _TABLES.items() if is_of(value, *kind)), None)
-    return _described(read(value)) if read else None
+    return read(value) if read else None
 
 
 def _described(table: Table) -> TableText:

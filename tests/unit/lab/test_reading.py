@@ -19,6 +19,7 @@ steps = 9
 seconds = 90.5
 tools = ["files", "check_preview"]
 approve = "ask"
+data = "schema"
 variants = 2
 replay = "prefer"
 mode = "full"
@@ -40,7 +41,7 @@ def test_every_key_is_read():
     assert (rules.budget, rules.run_budget, rules.variants) == (0.5, 0.1, 2)
     assert rules.limits == {"steps": 9, "seconds": 90.5}
     assert rules.tools == ("files", "check_preview")
-    assert (rules.approve, rules.replay, rules.mode) == ("ask", "prefer", "full")
+    assert (rules.approve, rules.data, rules.replay, rules.mode) == ("ask", "schema", "prefer", "full")
     assert rules.hints == ("question", "pointer", "partial")
     assert rules.avoid == ("recursion", "the full solution")
     assert rules.open == datetime(2026, 11, 1, 8, tzinfo=timezone(timedelta(hours=1)))

@@ -13,6 +13,7 @@ import { createFold } from "../shared/fold.ts";
 import { Approval } from "./approval.ts";
 import { createChange } from "./arguments.ts";
 import { codeOf, createCodeCell } from "./code-cell.ts";
+import { createHeldBack } from "./held-back.ts";
 import { createLongText } from "./long-text.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
 
@@ -253,7 +254,7 @@ function writtenText(context: Context, row: ToolRow): string {
 }
 
 function resultOf(context: Context, row: ToolRow): Node[] {
-	const outputs = createOutputs(context, row.outputs);
+	const outputs = [...createOutputs(context, row.outputs), ...createHeldBack(context, row)];
 	if (runsCode(row)) return [...outputs, ...(row.status === "ok" ? [] : endOf(row)), ...answerOf(row)];
 	return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
 }

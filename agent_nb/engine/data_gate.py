@@ -1,0 +1,162 @@
+"""`--data schema`: the model learns names, types and shapes of the user's data, and no values.
+
+Every request passes `DataGate.request`, which fails closed: it lets through what the user wrote into the prompt, what
+the model wrote itself, and what `DataGate.result` has made of the result of a call. Anything else is replaced.
+"""
+
+import builtins
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agent_nb.engine.approval import REFUSALS
+from agent_nb.engine.opening import Opening
+from agent_nb.errors import ConfigError, ToolError
+from agent_nb.messages import Image, Message, Part, Text, ToolCall, ToolResult
+from agent_nb.prompts import is_built_in
+from agent_nb.providers.base import Request
+from agent_nb.tools import Tool
+
+HELD = "(held back: this run sends no values)"
+_NAME = re.compile("\x02(.*?)\x03", re.DOTALL)
+_MARK = re.compile("[\x02\x03]")
+_WORD = re.compile(r"\w+")
+_WORD_OR_SYMBOL = re.compile(r"\w+|[^\x20-\x7e]")
+_QUOTED = re.compile(r"""(["'])(.*?)\1""")
+_LINE = re.compile(r" \(line \d+\)$")
+_BUILT_IN = frozenset(dir(builtins))
+_USUAL_WORDS = _BUILT_IN.union(
+    _WORD.findall(
+        "a an and are argument arguments array at attribute be between by callable cannot code column columns convert"
+        " could data defined directory division does exist expected file for found from got has have in index invalid"
+        " is it iterable key keys keyword label labels length lengths line match missing module must name named no not"
+        " of on only operand operands or out positional required row rows seconds sequence shape shapes stopped string"
+        " such subscriptable supported syntax takes the to types unexpected unhashable unsupported value values was"
+        " were with zero NoneType DataFrame Series Index ndarray nan dtype after before It The"
+    )
+)
+"""Words of error messages that say nothing about values."""
+
+
+def name_mark(name: object) -> str:
+    """A name in a schema. It reaches the model only if the model may know it."""
+    return f"\x02{_MARK.sub('', str(name))}\x03"
+
+
+def unmarked(schema: str) -> str:
+    """A schema with all its names, as for the inputs that the user names in the prompt."""
+    return _NAME.sub(r"\1", schema)
+
+
+class DataGate:
+    """What one run may send."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._names = set(opening.names)
+        """Names of the inputs, and words and quoted texts of the model's own calls."""
+        self._texts = {opening.prompt}
+        """Texts of the user and results that may be sent."""
+        self._images: list[Image] = []
+        self._held: dict[str, ToolResult] = {}
+        self._to_show: list[str] = []
+        for message in opening.history:  # of a run that has sent no values either
+            self._learn_all(message)
+            self._texts.update(part.text for part in message.parts if isinstance(part, Text | ToolResult))
+
+    def request(self, request: Request) -> Request:
+        return replace(request, messages=tuple(map(self.message, request.messages)))
+
+    def message(self, message: Message) -> Message:
+        """The message without what may not be sent."""
+        if message.role == "assistant":
+            self._learn_all(message)
+            return message
+        return replace(message, parts=tuple(map(self._part, message.parts)))
+
+    def result(
+        self, call_id: str, tool: Tool | None, result: ToolResult, outcome: ToolError | str, remarks: str
+    ) -> ToolResult:
+        """The result that the model gets instead, given the error or the schema, and what the user says to the call.
+
+        A schema counts only if a tool of this package gives it.
+        """
+        self._held[call_id] = result
+        if isinstance(outcome, ToolError) and outcome.message in REFUSALS.values():
+            text = str(outcome)  # with the note of the user
+        elif isinstance(outcome, ToolError):
+            text = json.dumps({"error": self._error(outcome), "code": outcome.code}, ensure_ascii=False)
+        elif tool is not None and tool.packaged and outcome:
+            text = "\n".join(_counted(_NAME.sub(self._name, outcome).splitlines()))
+        else:
+            text = f"Done. {HELD}"
+        shown = [self._held[each] for each in self._to_show]
+        self._to_show.clear()
+        texts = [f"The person shows you what `{each.name}` gave:\n{each.text}" for each in shown]
+        images = tuple(image for each in shown for image in each.images)
+        text = "\n\n".join(filter(None, [text, remarks, *texts]))
+        self._texts.add(text)
+        self._images += images
+        return replace(result, text=text, images=images)
+
+    def show(self, call_id: str) -> None:
+        """Sends what a call gave with the next result."""
+        if call_id not in self._held:
+            raise ConfigError("There is nothing to show yet.")
+        self._to_show.append(call_id)
+
+    def _name(self, found: re.Match[str]) -> str:
+        return found[1] if found[1] in self._names or found[1] in _BUILT_IN else "(name held back)"
+
+    def _part(self, part: Part) -> Part:
+        match part:
+            case Text(text) if text in self._texts or is_built_in(text):
+                return part
+            case ToolResult(text=text, images=images) if text in self._texts:
+                return replace(part, images=tuple(each for each in images if self._may_see(each)))
+            case ToolResult():
+                return replace(part, text=HELD, images=())
+            case _:
+                return Text(HELD)
+
+    def _may_see(self, image: Image) -> bool:
+        return any(image is each for each in self._images)
+
+    def learn(self, call: ToolCall) -> None:
+        """Adds the names in the model's own call to those that may be sent."""
+        self._names.update(_words(call.arguments))
+
+    def _learn_all(self, message: Message) -> None:
+        for call in message.tool_calls:
+            self.learn(call)
+
+    def _error(self, error: ToolError) -> str:
+        """The first line of an error with the words that the model may know. The others may be values."""
+        first = next(iter(error.message.splitlines()), "")
+        line = found[0] if (found := _LINE.search(first)) else ""
+        known = self._names | _USUAL_WORDS
+        text = _WORD_OR_SYMBOL.sub(
+            lambda word: word[0] if word[0] in known else "…", first.removesuffix(line)
+        )
+        return text + line
+
+
+def _counted(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, with equal ones counted."""
+    for line, equal in itertools.groupby(lines):
+        count = len(list(equal))
+        yield f"{line} ({count:,} of these)" if count > 1 else line
+
+
+def _words(arguments: str) -> Iterator[str]:
+    """The words and the quoted texts of a call."""
+    try:
+        values = json.loads(arguments)
+    except ValueError:
+        return
+    for text in filter(
+        lambda value: isinstance(value, str), values.values() if isinstance(values, dict) else ()
+    ):
+        yield from _WORD.findall(text)
+        yield from (quoted for _, quoted in _QUOTED.findall(text))
