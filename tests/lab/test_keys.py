@@ -3,7 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, Lab, needs_chromium, open_notebook, run_all, write_notebook
+from tests.support.lab import LOAD, MODEL, Lab, needs_chromium, open_notebook, run_all, write_notebook
+from tests.support.widget_stage import stand_still
+from tests.support.wire import Call, Say, reply
 
 pytestmark = needs_chromium
 
@@ -55,3 +57,17 @@ def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
     hero.keyboard.press("Escape")
     hero.keyboard.press("a")
     wait_for_cells(hero, 6)
+
+
+def test_f8_and_y_answer_a_card(page: Page, lab: Lab, vendor):
+    write_notebook(lab.root / "answer.ipynb", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
+    vendor.plan(reply(Call("run_python", {"code": "total = 1 + 1"}, id="toolu_1")), reply(Say("It is 2.")))
+    open_notebook(page, lab, "answer.ipynb")
+    run_all(page)
+    answers = page.locator(".jp-Cell .anb .anb-acts:not(.sent):visible")
+    expect(answers).to_be_visible()
+    page.locator(".jp-Cell .jp-InputPrompt").first.click()
+    page.keyboard.press("F8")
+    stand_still(answers)
+    page.keyboard.press("y")
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
