@@ -16,13 +16,20 @@ export interface NotebookCell {
 	updateOutputs?(start: number, end: number, outputs: readonly CellOutput[]): void;
 }
 
+export type CellKind = "code" | "markdown";
+
+export interface CellText {
+	readonly kind: CellKind;
+	readonly source: string;
+}
+
 /** What we use of a notebook's context, as JupyterLab's widget manager holds it. */
 export interface NotebookContext {
 	readonly model: {
 		readonly readOnly?: boolean;
 		readonly sharedModel: {
 			readonly cells: readonly NotebookCell[];
-			insertCell(index: number, cell: { cell_type: "code"; source: string; metadata: object }): unknown;
+			insertCell(index: number, cell: { cell_type: CellKind; source: string; metadata: object }): unknown;
 		};
 	};
 }
@@ -68,20 +75,46 @@ export function canInsert({ notebook }: Pick<Shown, "notebook">): boolean {
  */
 export async function placeCell(run: Shown, press: UIEvent, text: string, runs = false): Promise<Placed> {
 	if (!press.isTrusted || !isReadable(text)) return "failed";
-	const cell = cellAround(press.currentTarget as Element);
-	const at = Number(cell?.getAttribute(INDEX) ?? -1);
-	const { model } = run.notebook ?? {};
-	if (!cell || !model || model.readOnly || !holds(model.sharedModel.cells[at], run.key))
-		return (await toClipboard(text)) ? "copied" : "failed";
-	const notebook = cell.parentElement;
-	const index = 1 + Math.max(at, model.sharedModel.cells.indexOf(run.below as NotebookCell));
-	run.below = model.sharedModel.insertCell(index, { cell_type: "code", source: text, metadata: {} });
+	const place = placeBelow(run, press);
+	if (!place) return (await toClipboard(text)) ? "copied" : "failed";
+	const index = place.insert({ kind: "code", source: text });
 	const inserted = await drawn(() =>
-		notebook?.querySelector<HTMLElement>(`.jp-Cell[${INDEX}="${index}"]:has(.cm-content)`),
+		place.notebook?.querySelector<HTMLElement>(`.jp-Cell[${INDEX}="${index}"]:has(.cm-content)`),
 	);
 	if (inserted && runs && run.greeted && (await runCell(inserted))) return "run";
 	inserted?.querySelector<HTMLElement>(".cm-content")?.focus();
 	return "inserted";
+}
+
+/** Inserts several cells there, and runs none. `text` is what the user has read of them, and what is copied instead. */
+export async function placeCells(
+	run: Shown,
+	press: UIEvent,
+	cells: readonly CellText[],
+	text: string,
+): Promise<Placed> {
+	const readable = cells.every(({ kind, source }) => kind === "markdown" || isReadable(source));
+	if (!press.isTrusted || cells.length === 0 || !readable) return "failed";
+	const place = placeBelow(run, press);
+	if (!place) return (await toClipboard(text)) ? "copied" : "failed";
+	for (const cell of cells) place.insert(cell);
+	return "inserted";
+}
+
+/** Where cells go: below the output that was pressed in and the cells inserted there before; null if out of reach. */
+function placeBelow(run: Shown, press: UIEvent) {
+	const cell = cellAround(press.currentTarget as Element);
+	const at = Number(cell?.getAttribute(INDEX) ?? -1);
+	const { model } = run.notebook ?? {};
+	if (!cell || !model || model.readOnly || !holds(model.sharedModel.cells[at], run.key)) return null;
+	return {
+		notebook: cell.parentElement,
+		insert({ kind, source }: CellText): number {
+			const index = 1 + Math.max(at, model.sharedModel.cells.indexOf(run.below as NotebookCell));
+			run.below = model.sharedModel.insertCell(index, { cell_type: kind, source, metadata: {} });
+			return index;
+		},
+	};
 }
 
 /** The notebook's cell around an element, which may be in a shadow root. */

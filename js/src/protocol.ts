@@ -80,6 +80,7 @@ export type CommandName =
 	| "request"
 	| "placed"
 	| "undo_python"
+	| "cells"
 	| "result"
 	| "element"
 	| "preview_report"

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { isName, isReadable, type NotebookContext, placeCell } from "../src/cells.ts";
+import { isName, isReadable, type NotebookContext, placeCell, placeCells } from "../src/cells.ts";
 import type { Context } from "../src/view/context.ts";
 import { createCellButton } from "../src/view/shared/cell-button.ts";
 
@@ -41,6 +41,23 @@ describe("a cell below an output", () => {
 		expect(insertCell).toHaveBeenCalledExactlyOnceWith(1, { cell_type: "code", source: LOAD, metadata: {} });
 		expect(document.activeElement?.className).toBe("cm-content");
 		expect(written).not.toHaveBeenCalled();
+	});
+
+	test("is one of several, in order, and none of them if one cannot be read", async () => {
+		const { notebook, insertCell, button } = stage();
+		const run = { key: "k", notebook, greeted: true };
+		const cells = [
+			{ kind: "markdown", source: "I look. 👩‍💻" },
+			{ kind: "code", source: "df" },
+		] as const;
+		expect(await placeCells(run, click(button, false), cells, "")).toBe("failed");
+		expect(await placeCells(run, click(button), [{ kind: "code", source: "a\u202e" }], "")).toBe("failed");
+		expect(insertCell).not.toHaveBeenCalled();
+		expect(await placeCells(run, click(button), cells, "")).toBe("inserted");
+		expect(insertCell.mock.calls.map((call) => (call as unknown[])[1])).toEqual([
+			{ cell_type: "markdown", source: "I look. 👩‍💻", metadata: {} },
+			{ cell_type: "code", source: "df", metadata: {} },
+		]);
 	});
 
 	test("is copied where the notebook is out of reach, not this one, or read only", async () => {

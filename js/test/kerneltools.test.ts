@@ -170,6 +170,16 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	await soon();
 	expect(shadow().querySelector(".anb-log")?.classList).toContain("ended");
 	const left = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
-	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rows");
-	expect(left.querySelectorAll("button")).toHaveLength(1);
+	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rowsAll as cells");
+	expect(left.querySelectorAll("button code")).toHaveLength(1);
+	const [show_, insert] = left.querySelectorAll<HTMLButtonElement>(".all button");
+	show_!.click();
+	const cells = [
+		{ kind: "markdown", source: "I look." },
+		{ kind: "code", source: "df" },
+	];
+	kernel.answer(kernel.commands("cells")[0], { ok: true, cells, text: "# %%\n# I look.\n\n# %%\ndf" });
+	await soon();
+	expect(left.querySelector("pre")?.textContent).toBe("# %%\n# I look.\n\n# %%\ndf");
+	expect([show_!.hidden, insert!.hidden, insert!.textContent]).toEqual([true, false, "Copy"]);
 });

@@ -81,3 +81,8 @@ def _undo_and_insert(page: Page) -> None:
     expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(3)
     expect(page.locator(".jp-Notebook .jp-CodeCell").nth(2)).to_contain_text("axes.bar(sales['month']")
     keep_screenshot(page, "run-python/inserted")
+    page.locator(".jp-Cell .anb").get_by_role("button", name="All as cells").click()
+    page.locator(".jp-Cell .anb").get_by_role("button", name="Insert 1 cell below").click()
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
+    expect(page.locator(".jp-Notebook .jp-Cell").nth(3)).to_contain_text("axes.bar(sales['month']")
+    keep_screenshot(page, "run-python/all-cells")

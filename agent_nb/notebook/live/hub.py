@@ -83,6 +83,7 @@ class Hub:
             "element": lambda run, message: run.element(
                 _variant(message), message.get("path"), message.get("file")
             ),
+            "cells": lambda run, message: run.cells(_variant(message)),
             "request": lambda run, message: request_for_page(run.result, message),
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "checked": _checked,

@@ -272,6 +272,14 @@ class LiveRun:
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
 
+    def cells(self, variant: int) -> Json:
+        """The code of a finished variant as cells, and as the text in which the page shows them."""
+        run = self._result(variant)
+        if run is None:
+            raise ConfigError("The run has not ended.")
+        cells = run.to_cells()
+        return {"text": repr(cells), "cells": [{"kind": cell.kind, "source": cell.source} for cell in cells]}
+
     def element(self, variant: int, path: object, file: object) -> Json:
         """Where an element of a finished variant's page stands in the source, and what wrote it."""
         run = self._result(variant)

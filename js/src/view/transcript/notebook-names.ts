@@ -1,10 +1,13 @@
 // What code did to the names of the notebook, in a line that offers to undo it and to insert the code as a cell.
 
-import { isName } from "../../cells.ts";
+import { type CellText, canInsert, isName, placeCells } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
+import { plural } from "../../format.ts";
+import { printable } from "../../printable.ts";
 import type { Row } from "../../state.ts";
 import { type Context, follow, STOP_HINT } from "../context.ts";
 import { insertOnClick } from "../shared/cell-button.ts";
+import { coloured } from "./arguments.ts";
 
 export const NAMES_TYPE = "application/vnd.agent-nb.names+json";
 
@@ -62,17 +65,44 @@ export function createNames(
 	);
 }
 
-/** What the code of a run has left in the notebook; each name inserts a cell that shows it. Null if there is none. */
-export function createLeft(context: Context, rows: readonly Row[]): HTMLElement | null {
+/** What the code of a run has left in the notebook: each name inserts a cell that shows it. And all of it as cells. */
+export function createLeft(context: Context, rows: readonly Row[]): HTMLElement {
 	const left = namesLeft(rows);
-	if (left.size === 0) return null;
 	const items = [...left].map(([name, kind]) => {
 		const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert a cell that shows it" });
 		button.append(h("code", null, name));
 		insertOnClick(context, button, () => name);
 		return h("span", null, button, ` ${kind}`);
 	});
-	return h("div", { class: "anb-names left" }, "In the notebook:", ...items);
+	const line = h("div", { class: "anb-names left" }, left.size ? "In the notebook:" : null, ...items);
+	line.append(createAllCells(context));
+	return line;
+}
+
+/** Shows the code of the run as cells, then inserts those. */
+function createAllCells(context: Context): HTMLElement {
+	const show = h("button", { class: "anb-btn sm", type: "button" }, "All as cells");
+	const insert = h("button", { class: "anb-btn sm", type: "button", hidden: true });
+	const code = h("pre");
+	const text = h("div", { class: "anb-code", tabindex: 0, hidden: true }, code);
+	let cells: readonly CellText[] = [];
+	listen(show, "click", context.signal, async () => {
+		const reply = await context.run.command("cells", { variant: context.choices.variant });
+		if (!reply.ok) return context.notify(String(reply.error));
+		cells = reply.cells as CellText[];
+		code.replaceChildren(...coloured("py", printable(String(reply.text))));
+		setText(insert, canInsert(context.run) ? `Insert ${plural(cells.length, "cell")} below` : "Copy");
+		show.hidden = true;
+		text.hidden = false;
+		insert.hidden = cells.length === 0;
+	});
+	listen(insert, "click", context.signal, async (press) => {
+		const placed = await placeCells(context.run, press, cells, code.textContent ?? "");
+		if (placed === "copied") context.notify("Copied: paste it into a cell");
+		else if (placed === "inserted") context.notify(`Inserted below: ${plural(cells.length, "cell")}`);
+		else context.notify("Not inserted: a cell has characters that cannot be seen");
+	});
+	return h("div", { class: "all" }, show, insert, text);
 }
 
 function namesLeft(rows: readonly Row[]): Map<string, string> {

@@ -80,7 +80,7 @@ function createLeftNames(context: Context) {
 			if (rows.length === 0) element.remove();
 			else
 				void loadModule(context.run, "outputs").then(
-					({ createLeft }) => drawn === rows && element.replaceChildren(createLeft(context, rows) ?? ""),
+					({ createLeft }) => drawn === rows && element.replaceChildren(createLeft(context, rows)),
 					() => {},
 				);
 			return rows.length > 0;
