@@ -290,6 +290,8 @@ def test_page_is_compared_with_the_page_before(stage: Stage):
         "node => parseFloat(getComputedStyle(node, '::after').left) / node.offsetWidth"
     )
     assert round(share, 2) == 0.49
+    left, right = (stage.widget.get_by_text(side, exact=True).bounding_box() for side in ("Before", "After"))
+    assert left["x"] + left["width"] < right["x"]
     stage.widget.locator(".anb-page > iframe").first.hover()
     stage.page.mouse.wheel(0, 800)
     body = before.locator("body")

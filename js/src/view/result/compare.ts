@@ -22,7 +22,8 @@ export function createCompare(context: Context) {
 		"aria-label": "Before and after",
 		value: HALF,
 	});
-	const element = h("div", { class: "anb-compare", hidden: true }, before.element, range);
+	const sides = ["Before", "After"].map((side) => h("span", { class: "side", "aria-hidden": "true" }, side));
+	const element = h("div", { class: "anb-compare", hidden: true }, before.element, ...sides, range);
 	const button = iconButton(context, "side", "Compare with the page before this change", () => toggle(!on));
 	before.element.inert = true;
 	let on = false;
