@@ -7,8 +7,8 @@ send what is written there to any file of the user. It is None for a path that i
 import contextlib
 import errno
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,25 +39,24 @@ def check_place(path: Path, within: Path | None) -> None:
         raise _is_link(links[-1] if links else path.parent)
 
 
-def write_atomically(target: Path, data: bytes, *, within: Path | None, mode: int | None = None) -> None:
+def write_atomically(target: Path, data: bytes, *, within: Path | None, shared: bool = False) -> None:
     """Writes a temporary file beside the target and renames it, so that a failed write leaves the old file.
 
     A link is replaced by the file, not followed. Pipes and devices are refused, because renaming would replace them.
-    Without `mode` only the owner can read the file.
+    Only the owner can read the file, unless it is `shared`: then the umask decides, as for any file.
     """
     check_place(target, within)
     if target.exists() and not target.is_file() and not target.is_dir():
         raise FileExistsError(errno.EEXIST, "It exists and is not a file", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
+    temporary = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666 if shared else 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-        if mode is not None:
-            os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -101,7 +101,7 @@ class Recording:
                 raise CassetteError(f"{shown!r} would not play as it was recorded.")
             if text != plain:
                 parse_cassette(text, shown)
-            write_atomically(self._target.file, text.encode(), within=self._target.within, mode=0o644)
+            write_atomically(self._target.file, text.encode(), within=self._target.within, shared=True)
         except CassetteError as error:
             note = f"Not recorded: {error}"
         except OSError as error:

@@ -128,7 +128,7 @@ class Files(Mapping[str, Content]):
         for path, target in targets.items():
             _check_target(root, path, target)
         for path, target in targets.items():
-            write_atomically(target, _encoded(self[path]), within=root, mode=0o644)
+            write_atomically(target, _encoded(self[path]), within=root, shared=True)
         return list(targets.values())
 
     def zip(self) -> bytes:

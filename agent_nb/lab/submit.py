@@ -53,7 +53,7 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     target = home / f"{path.stem}-submission.zip"
     archive = zipped({**parts, **runs, **pages})
     try:
-        write_atomically(target, archive, within=home, mode=0o644)
+        write_atomically(target, archive, within=home, shared=True)
     except OSError as error:
         raise ConfigError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
     contents = [f"{path.name} as saved {_age(path)} ago"]

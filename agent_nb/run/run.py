@@ -126,7 +126,7 @@ class Run(RunRecord):
     def to_notebook(self, path: str | os.PathLike[str]) -> Path:
         """Writes the cells of `to_cells` as a notebook, without outputs."""
         target = Path(path)
-        write_atomically(target, notebook_of(self), within=None)
+        write_atomically(target, notebook_of(self), within=None, shared=True)
         return target
 
     def to_replay(self, path: str | os.PathLike[str]) -> Path:
@@ -137,7 +137,7 @@ class Run(RunRecord):
         from agent_nb.run.replay_file import replay_html
 
         target = Path(path)
-        write_atomically(target, replay_html(self).encode("utf-8", "replace"), within=None)
+        write_atomically(target, replay_html(self).encode("utf-8", "replace"), within=None, shared=True)
         return target
 
     def open(self) -> Path:

@@ -42,7 +42,7 @@ class RunStore:
         """Writes a run, and deletes the oldest ones if there are too many or they take too much space."""
         ignore = self.root / ".gitignore"
         if not ignore.exists():
-            write_atomically(ignore, b"*\n", within=self._home, mode=0o644)
+            write_atomically(ignore, b"*\n", within=self._home, shared=True)
         data = saved_form(run, **{name: getattr(run, name) for name in _LISTED})
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}.json"
         with locked(self.folder / ".lock", within=self._home, seconds=10):

@@ -21,7 +21,7 @@ _OWN_FILE = re.compile(r"\d{4,}\.html")
 def write(path: Path, data: bytes, *, within: Path | None = None) -> None:
     """Writes a file; raises `ConfigError` if that is not possible."""
     try:
-        write_atomically(path, data, within=within, mode=0o644)
+        write_atomically(path, data, within=within, shared=True)
     except OSError as error:
         raise ConfigError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
 

@@ -125,6 +125,17 @@ def test_a_link_is_replaced_by_the_file(home: Path) -> None:
     assert (home / "file").read_bytes() == b"new"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+def test_the_umask_decides_who_can_read_a_shared_file(home: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_atomically(home / "own", b"", within=home)
+        write_atomically(home / "shared", b"", within=home, shared=True)
+    finally:
+        os.umask(before)
+    assert [(home / name).stat().st_mode & 0o777 for name in ("own", "shared")] == [0o600, 0o640]
+
+
 def test_the_folder_itself_may_be_behind_a_link(home: Path) -> None:
     (home.parent / "link").symlink_to(home)
     append(home.parent / "link" / "file", b"mine", within=home.parent / "link")
