@@ -103,7 +103,7 @@ export async function placeCells(
 
 /** Where cells go: below the output that was pressed in and the cells inserted there before; null if out of reach. */
 function placeBelow(run: Shown, press: UIEvent) {
-	const cell = cellAround(press.currentTarget as Element);
+	const cell = cellAround(press.currentTarget as Element) ?? cellOf(run.key);
 	const at = Number(cell?.getAttribute(INDEX) ?? -1);
 	const { model } = run.notebook ?? {};
 	if (!cell || !model || model.readOnly || !holds(model.sharedModel.cells[at], run.key)) return null;
@@ -121,6 +121,12 @@ function placeBelow(run: Shown, press: UIEvent) {
 function cellAround(element: Element): Element | null {
 	const root = element.getRootNode();
 	return element.closest(".jp-Cell") ?? (root instanceof ShadowRoot ? cellAround(root.host) : null);
+}
+
+/** The cell of a run that is shown in a view of its own, beside the notebook. */
+function cellOf(key: string): Element | null {
+	const outputs = [...document.querySelectorAll(".jp-Cell [data-anb-run]")];
+	return outputs.find((one) => one.getAttribute("data-anb-run") === key)?.closest(".jp-Cell") ?? null;
 }
 
 /** Whether a cell has an output of the run. The page may hold other notebooks, whose cells have the same numbers. */

@@ -60,6 +60,13 @@ describe("a cell below an output", () => {
 		]);
 	});
 
+	test("is inserted from a view beside the notebook, too", async () => {
+		const { notebook, insertCell } = stage();
+		const button = document.body.appendChild(document.createElement("button"));
+		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button), LOAD)).toBe("inserted");
+		expect(insertCell).toHaveBeenCalledOnce();
+	});
+
 	test("is copied where the notebook is out of reach, not this one, or read only", async () => {
 		for (const [options, reached] of [
 			[{}, false],
