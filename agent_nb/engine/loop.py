@@ -23,7 +23,7 @@ from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError
-from agent_nb.events import ENDINGS, FileChanged, Reason, RunFinished, RunStarted
+from agent_nb.events import ENDINGS, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
 from agent_nb.messages import assistant
@@ -147,26 +147,25 @@ class RunHandle(Handle):
         return Workspace(files, on_change=self._on_loop(self._file_changed))
 
     async def _begin(self) -> None:
-        opening, settings = self._opening, await self._settings()
-        fields = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
+        opening = self._opening
+        images: tuple[Thumbnail, ...] = ()
         try:
+            await self._complete_settings()
             images = await off_loop(thumbnails, opening.images) if opening.images else ()
-        except asyncio.CancelledError:
-            self._emit(RunStarted, **fields)
-            raise
-        self._emit(RunStarted, images=images, **fields)
+        finally:  # also if the run is stopped meanwhile
+            about = {"prompt": opening.prompt, "model": self.model, "base": opening.base}
+            self._emit(RunStarted, **about, settings=self.config.settings, images=images)
 
-    async def _settings(self) -> dict[str, Any]:
-        """The settings of the run, with its date and what the model's server says about itself."""
+    async def _complete_settings(self) -> None:
+        """Adds the date, and what the model's server says about itself."""
         config, found = self.config, dict[str, Any]()
-        if (server := await config.provider.introduce()) is not None:
-            self._turns.window.size = config.provider.window
-            window = {"window": config.provider.window} if config.provider.window else {}
-            found |= {"server": server, **window}
         if isinstance(self._journal.clock, RealClock):
             found["started"] = self._journal.clock.date
         self.config = replace(config, settings={**config.settings, **found})
-        return self.config.settings
+        if (server := await config.provider.introduce()) is not None:
+            window = self._turns.window.size = config.provider.window
+            found |= {"server": server, **({"window": window} if window else {})}
+            self.config = replace(config, settings={**config.settings, **found})
 
     def _finish(self, reason: Reason, error: str | None = None) -> None:
         """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""

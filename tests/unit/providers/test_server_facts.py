@@ -1,10 +1,13 @@
 """Servers of your own say what they are: asked once, in the way of each kind."""
 
+import asyncio
+
 import pytest
 
 from agent_nb import Agent
 from agent_nb.events import RunStarted
 from agent_nb.providers import model
+from agent_nb.providers.scripted import ScriptedProvider
 from tests.support.cassettes import facts, play
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import KEY
@@ -62,6 +65,21 @@ async def test_it_is_asked_once(server: WireServer):
     await agent.race("Hi.", variants=2)
     await agent.run("Hi.")
     assert server.told == ["/v1/models"]
+
+
+class Mute(ScriptedProvider):
+    """A model whose server does not say what it is."""
+
+    async def introduce(self):
+        await asyncio.Event().wait()
+
+
+async def test_a_run_that_is_stopped_meanwhile_has_begun():
+    handle = Agent(Mute([])).start("Hi.")
+    await asyncio.sleep(0)
+    handle.stop()
+    run = await handle
+    assert [event.type for event in run.events] == ["run_started", "run_finished"]
 
 
 async def test_a_conversation_is_compacted_for_the_window_it_tells(server: WireServer):
