@@ -4,6 +4,7 @@
 import * as annotations from "./annotations/annotations.ts";
 import { provideModule } from "./loading.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
+import { coverReplay } from "./replay-cover.ts";
 import { Runs } from "./runs.ts";
 import own from "./styles/replay-file.css";
 import { adoptStyles } from "./styles.ts";
@@ -66,6 +67,8 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	root.append(createApp(run, choices, signal));
 	// Space plays.
 	root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });
+	const [first] = batch.events;
+	if (choices.replay && first?.type === "run_started") coverReplay(root, first.prompt);
 }
 
 /** What a kernel would have answered; null for what only a kernel can do. */

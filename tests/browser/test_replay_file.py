@@ -78,6 +78,22 @@ def sent(page: Any) -> set[str | None]:
     return {request.failure for request in page.asked if request.url.startswith("http")}
 
 
+def test_a_replay_opens_on_its_prompt_and_plays(opened: Any):
+    from playwright.sync_api import expect
+
+    page = opened(hostile_run())
+    cover = page.locator(".anb-cover")
+    expect(cover.locator("p")).to_contain_text("A page</script>")
+    assert findings(page) == []
+    cover.get_by_role("button", name="Play").click()
+    expect(cover).to_be_hidden()
+    page.get_by_text("All is done.").wait_for()
+    page.reload()
+    expect(cover).to_be_visible()
+    page.keyboard.press("ArrowRight")  # the slider has the focus
+    expect(cover).to_be_hidden()
+
+
 def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     page = opened(hostile_run())
     assert page.locator("h1").first.text_content() == "A page</script><script>document.title = 'taken'"
