@@ -357,9 +357,10 @@ class ReplayedTools(ToolRunner):
 
 
 def _played(bundle: MimeBundle) -> MimeBundle:
-    """An output as it was recorded; of what code did to names, nothing is here to be undone or shown."""
+    """An output as it was recorded. What code did to names was done elsewhere: here nothing can be undone or shown."""
     names = bundle.get(NAMES_TYPE)
-    if not isinstance(names, dict):
+    if not isinstance(names, dict) or not any(names.get(kind) for kind in ("bound", "changed", "deleted")):
         return bundle
     kept = {key: value for key, value in names.items() if key not in ("undo", "kinds")}
-    return {**bundle, NAMES_TYPE: {**kept, "notes": ["in the recording; no code ran here"]}}
+    notes = [*from_wire(tuple[str, ...], names.get("notes", ())), "in the recording; no code ran here"]
+    return {**bundle, NAMES_TYPE: {**kept, "notes": notes}}

@@ -69,7 +69,8 @@ def difference(expected: Any, found: Any, depth: int = 0) -> str:
         return "" if bool(every()) else _instead(expected, found)
     if not hasattr(expected, "__dict__"):
         raise NotComparableError(f"a {_name(expected)} cannot be compared")
-    return _in_dict(vars(expected), vars(found), depth)
+    without = {"_cache": None}  # pandas fills it when it is asked
+    return _in_dict({**vars(expected), **without}, {**vars(found), **without}, depth)
 
 
 def _by_package(expected: Any, found: Any) -> str | None:

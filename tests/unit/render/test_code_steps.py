@@ -1,0 +1,94 @@
+"""Runs of code in the frozen form, as text and as Markdown: they read like a notebook."""
+
+import re
+
+from agent_nb import Agent, tool
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.render import bundle, to_html_page, to_markdown
+from agent_nb.run import Run
+from agent_nb.tools.base import ToolOutput
+from tests.unit.render.test_render import PNG, Elements
+
+FIGURE = {"image/png": PNG, "text/plain": "<Figure size 640x480 with 1 Axes>"}
+TABLE = {
+    "text/html": "<table><tbody><tr><td>south</td></tr></tbody></table>",
+    "text/plain": "  region\n0  south",
+}
+KINDS = {"top": "pandas.DataFrame, 12 rows x 3 columns"}
+NAMES = {
+    "application/vnd.agent-nb.names+json": {"bound": ["top"], "kinds": KINDS},
+    "text/plain": "Bound top.",
+}
+
+
+async def data_run(code: str, *outputs: dict) -> Run:
+    """A run with one call that runs code, in two turns."""
+
+    @tool
+    def run_code(code: str) -> ToolOutput:
+        return ToolOutput(text="8", summary="1 table", outputs=outputs)
+
+    with ScriptedProvider([[text("I look."), call("run_code", {"code": code})], [text("South leads.")]]) as p:
+        return await Agent(p, tools=[run_code]).run("Explore")
+
+
+async def test_code_reads_like_a_cell_also_where_nothing_can_be_unfolded():
+    run = await data_run("top = df.max()  # <most>", {"text/plain": "printed"}, TABLE, FIGURE, NAMES)
+    page = bundle(run)["text/html"]
+    shown = page[page.index("anb-talk") :]
+    assert "<details" not in shown
+    elements = Elements(shown)
+    assert [pre.get("class") for pre in elements.named("pre")] == ["anb-source", None]
+    order = [
+        elements.text.index(part)
+        for part in ("I look.", "# <most>", "printed", "south", "Bound top.", "South leads.")
+    ]
+    assert order == sorted(order)
+    assert [tag for tag, _ in elements.tags].count("td") == 1
+    assert not elements.named("iframe")
+    assert elements.named("img")[0]["src"] == f"data:image/png;base64,{PNG}"
+
+
+async def test_markdown_has_code_and_outputs_as_blocks_and_exports_the_figures():
+    run = await data_run(
+        "a = '```'\ntop", {"text/plain": "printed\n"}, TABLE, FIGURE, {"text/markdown": "**b**"}
+    )
+    saved, exported = bundle(run)["text/markdown"], to_markdown(run)
+    assert "````python\na = '```'\ntop\n````\n\n```\nprinted\n```\n\n```\n  region\n0  south\n```" in saved
+    assert PNG not in saved
+    assert f"![image](data:image/png;base64,{PNG})\n\n**b**" in exported
+
+
+async def test_secrets_in_code_are_masked_before_it_is_coloured():
+    key = "sk-ant-api03-" + "aB3" * 30
+    run = await data_run(f"token = '{key[:20]}' '{key}'\nif 1: print('{key}')")
+    for text_ in (*bundle(run).values(), to_markdown(run), to_html_page(run)):
+        assert key not in re.sub(r"<[^>]+>", "", text_)
+
+
+async def test_a_long_output_is_folded_with_a_count():
+    run = await data_run("x", {"text/plain": "".join(f"line {number}\n" for number in range(100))})
+    assert "line 29</pre><details><summary>70 more lines</summary><pre>line 30" in bundle(run)["text/html"]
+
+
+async def test_the_answer_and_the_names_that_code_left_come_last():
+    run = await data_run("top = 1", NAMES)
+    answer = '<div class="anb-answer"><div class="anb-text"><p>South leads.</p>\n</div></div>'
+    left = '<ul class="anb-left"><li><code>top</code>: pandas.DataFrame, 12 rows x 3 columns</li></ul>'
+    assert f"{answer}{left}</div>" in bundle(run)["text/html"]
+    assert (
+        "South leads.\n\nIn the notebook:\n\n- `top`: pandas.DataFrame, 12 rows x 3 columns\n"
+        in to_markdown(run)
+    )
+
+
+async def test_interactive_output_is_saved_as_its_text_with_how_to_see_it():
+    marked = {"application/vnd.agent-nb.interactive+json": True, "text/plain": "Figure()"}
+    run = await data_run(
+        "x", marked, {"text/html": "<div></div><SCRIPT>draw()</SCRIPT>", "text/plain": "Chart()"}
+    )
+    page = bundle(run)["text/html"]
+    assert page.count("Interactive output: run the code in a cell of its own to see it.") == 2
+    assert "<pre>Figure()</pre>" in page
+    assert "<pre>Chart()</pre>" in page
+    assert "draw()" not in page
