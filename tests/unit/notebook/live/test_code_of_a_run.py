@@ -170,3 +170,23 @@ async def test_edited_code_that_does_not_compile_stays_on_the_card(desk, tmp_pat
         assert python.problems({"code": "a\0b"})["code"]
         desk.command("deny", **about)
         await handle
+
+
+async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
+    @tool
+    def run_python(code: str) -> str:
+        """Runs code."""
+        return "2"
+
+    script = [[text("I add."), call("run_python", {"code": "1 + 1\n"})], [text("Two.")]]
+    handle = Agent(ScriptedProvider(script), tools=[run_python]).start("Go.")
+    live = desk.show(handle, "k")
+    assert desk.command("cells", run_id=live.id)["error"] == "The run has not ended."
+    live.announce_ready(await handle, None)
+    answer = desk.command("cells", run_id=live.id)
+    assert [(cell["kind"], cell["source"]) for cell in answer["cells"]] == [
+        ("markdown", "I add."),
+        ("code", "1 + 1"),
+        ("markdown", "Two."),
+    ]
+    assert answer["text"].startswith("# %%\n# I add.")

@@ -378,26 +378,6 @@ async def test_notes_are_sent_when_a_run_is_displayed_with_them(desk):
     assert len(desk.sent) == sent
 
 
-async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
-    @tool
-    def run_python(code: str) -> str:
-        """Runs code."""
-        return "2"
-
-    script = [[text("I add."), call("run_python", {"code": "1 + 1\n"})], [text("Two.")]]
-    handle = Agent(ScriptedProvider(script), tools=[run_python]).start("Go.")
-    live = desk.show(handle, "k")
-    assert desk.command("cells", run_id=live.id)["error"] == "The run has not ended."
-    live.announce_ready(await handle, None)
-    answer = desk.command("cells", run_id=live.id)
-    assert [(cell["kind"], cell["source"]) for cell in answer["cells"]] == [
-        ("markdown", "I add."),
-        ("code", "1 + 1"),
-        ("markdown", "Two."),
-    ]
-    assert answer["text"].startswith("# %%\n# I add.")
-
-
 async def test_an_element_is_found_in_the_page_of_a_finished_run(desk):
     page = {"path": "index.html", "content": "<main>\n<h2>One</h2>\n<h2>Two</h2></main>"}
     handle = Agent(ScriptedProvider([[call("create_file", page)], [text("Done.")]])).start("Go.")
