@@ -1,4 +1,4 @@
-"""The facts needed to reproduce a run: model, settings, hashes, versions, usage."""
+"""The facts needed to cite and to reproduce a run: model, dates, settings, prompt, approvals, hashes, versions."""
 
 import functools
 import hashlib
@@ -7,8 +7,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.events import TurnFinished
+from agent_nb.events import ApprovalResolved, TurnFinished
 from agent_nb.run.record import RunRecord
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
@@ -19,7 +20,12 @@ def manifest_of(run: RunRecord) -> Json:
         "model": run.model,
         "model_returned": model_returned(run),
         "reason": run.reason,
+        "started": run.started.isoformat() if run.started else None,
+        "ended": run.ended.isoformat() if run.ended else None,
         "settings": run.settings,
+        "prompt": safe_text(run.prompt),
+        "approvals": [_approval(event) for event in run.events.of(ApprovalResolved)],
+        "edited_by_hand": _edited(run),
         "prompt_sha256": _hash(run.prompt),
         "system_sha256": _hash(run.system),
         "tools_sha256": {tool.name: _hash(to_wire(tool)) for tool in run.tools},
@@ -30,6 +36,17 @@ def manifest_of(run: RunRecord) -> Json:
         "seconds": run.seconds,
         "versions": package_versions(),
     }
+
+
+def _approval(event: ApprovalResolved) -> Json:
+    edited = event.executed is not None and event.executed != event.proposed
+    return {"call": event.call_id, "approved": event.approved, "by": event.by, "edited": edited}
+
+
+def _edited(run: RunRecord) -> list[str]:
+    """The files that the user has changed since the run ended."""
+    given = run.files if run.given_files is None else run.given_files
+    return sorted(path for path in {*given, *run.files} if given.get(path) != run.files.get(path))
 
 
 def model_returned(run: RunRecord) -> str:

@@ -32,7 +32,7 @@ class Run(RunRecord):
 
     @property
     def manifest(self) -> Json:
-        """The facts needed to reproduce the run: model, settings, hashes, versions, usage."""
+        """The facts needed to cite and to reproduce the run: model, dates, settings, approvals, hashes, versions."""
         return manifest_of(self)
 
     def request(self, step: int = 1) -> Json:

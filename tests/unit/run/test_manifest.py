@@ -1,9 +1,10 @@
 """The manifest: what two runs have in common, and what tells them apart."""
 
 import json
+from dataclasses import replace
 
-from agent_nb import Agent, load, tool
-from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb import Agent, Answer, load, tool
+from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 
 async def run_with(*tools):
@@ -40,3 +41,25 @@ async def test_a_run_saved_without_tools_loads(tmp_path):
     path.write_text(json.dumps(data), encoding="utf-8")
     assert load(path).tools == ()
     assert load(path).manifest["tools_sha256"] == {}
+
+
+async def test_it_says_when_it_ran_what_was_approved_and_what_was_edited_by_hand():
+    @tool(approval="ask")
+    def pay(amount: int) -> str:
+        return "paid"
+
+    turns = [[call("pay", {"amount": 1}), call("pay", {"amount": 9})], [text("Done.")]]
+
+    def decide(name, args):
+        return Answer(args["amount"] < 5, args={"amount": 2} if args["amount"] < 5 else None)
+
+    with ScriptedProvider(turns) as provider:
+        run = await Agent(provider, tools=[pay], approve=decide).run(
+            "Pay", files={"a.txt": "a", "b.txt": "b"}
+        )
+    dates = "2026-11-16T10:00:00+00:00", "2026-11-16T10:00:07+00:00"
+    dated = replace(run, settings={**run.settings, "started": dates[0]}, ended_at=dates[1])
+    facts = dated.with_files({"a.txt": "c", "b.txt": None}).manifest
+    assert (facts["prompt"], facts["edited_by_hand"]) == ("Pay", ["a.txt", "b.txt"])
+    assert (facts["started"], facts["ended"]) == dates
+    assert [(one["approved"], one["edited"]) for one in facts["approvals"]] == [(True, True), (False, False)]
