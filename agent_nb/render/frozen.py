@@ -46,7 +46,8 @@ _GAP = '<br class="anb-c">'
 
 
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
-    pages, code, log = _pages(run, image), _code(run), _log(rows)
+    pages, code = _pages(run, image), _code(run)
+    log = _log(rows, folds=bool(pages))
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -214,10 +215,10 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(rows: Sequence[Row]) -> str:
+def _log(rows: Sequence[Row], *, folds: bool) -> str:
     """The transcript in one fold, between the given images and the final text, which are always visible.
 
-    A transcript with code is not folded: it reads like a notebook.
+    Without a page beside it, a transcript with code is not folded: it reads like a notebook.
     """
     given = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
@@ -231,10 +232,11 @@ def _log(rows: Sequence[Row]) -> str:
     summary = f"<summary>Transcript{': ' if facts else ''}{', '.join(facts)}</summary>"
     folded = rows_html(rows[:end])
     log = f'<details class="anb-open anb-log">{summary}{folded}</details>{_GAP}' if folded else ""
-    if any(isinstance(row, ToolRow) and row.code for row in rows):
+    ran_code = any(isinstance(row, ToolRow) and row.code for row in rows)
+    if ran_code and not folds:
         log = folded
     answer = "".join(map(row_html, rows[end:]))
-    if log is folded and answer:
+    if ran_code and answer:
         answer = f'<div class="anb-answer">{answer}</div>'
     if left := names_left(rows):
         kinds = (

@@ -209,7 +209,7 @@ def look_at_tabs(page: Page, name: str) -> None:
         if closed.count() == 1:
             closed.click()
     assert run.locator(".anb-add").is_visible()
-    assert run.frame_locator("iframe.anb-html").get_by_text("links").is_visible()
+    assert run.locator(".anb-plain").get_by_text("links").is_visible()
     keep_screenshot(page, f"frozen-{name}-transcript")
 
 

@@ -41,6 +41,24 @@ _SEARCHED = 2_000
 MOST_KINDS = 12
 """Names that a call of `run_python` tells the page about."""
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
+_SIZED = frozenset(
+    [
+        "list",
+        "tuple",
+        "set",
+        "frozenset",
+        "dict",
+        "str",
+        "bytes",
+        "range",
+        "numpy.ndarray",
+        "pandas.DataFrame",
+        "pandas.Series",
+        "polars.DataFrame",
+        "polars.Series",
+        "pyarrow.Table",
+    ]
+)
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
@@ -157,7 +175,9 @@ def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kind(value: Any) -> str:
-    return ", ".join(filter(None, (type_name(value), size(value))))
+    """Only types whose size is at hand are asked for it: the length of a `GroupBy` is computed, and kept in it."""
+    name = type_name(value)
+    return ", ".join(filter(None, (name, size(value) if name in _SIZED else "")))
 
 
 def type_and_size(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 import math
 
+import pandas as pd
+
 from agent_nb import kernel_tools
 from agent_nb.events import ToolFinished
 from agent_nb.messages import ToolResult
@@ -72,8 +74,13 @@ def test_an_empty_notebook_says_so(shell):
 def test_what_code_leaves_is_told_by_kind_and_size_but_not_what_code_is_made_of():
     class Slow:
         def __len__(self):
-            raise RuntimeError("no")
+            raise RuntimeError("asked")
 
-    left = kinds({"math": math, "f": len, "C": Slow, "g": lambda: 1, "rows": [1, 2], "n": 3, "s": Slow()})
-    assert left == {"rows": "list, 2 items", "n": "int", "s": "(type not readable: raises RuntimeError: no)"}
+    groups = pd.DataFrame({"a": [1, 1]}).groupby("a")
+    before = dict(vars(groups))
+    left = kinds(
+        {"math": math, "f": len, "C": Slow, "g": lambda: 1, "rows": [1, 2], "n": 3, "s": Slow(), "by": groups}
+    )
+    assert left == {"rows": "list, 2 items", "n": "int", "s": "tests.Slow", "by": "pandas.DataFrameGroupBy"}
+    assert dict(vars(groups)) == before
     assert len(kinds({f"n{number}": number for number in range(100)})) == 12
