@@ -303,6 +303,6 @@ def test_a_first_frame_left_alone_shrinks(page):
     page.set_content(first_frame("next-1", "next", "anthropic:claude-opus-5-5")["text/html"])
     height = "() => document.querySelector('.anb-first').getBoundingClientRect().height"
     assert page.evaluate(height) >= 520
-    assert not page.get_by_text("was still running").is_visible()
-    page.get_by_text("was still running").wait_for()
+    assert not page.get_by_text("or was when this was saved").is_visible()
+    page.get_by_text("or was when this was saved").wait_for()
     assert page.evaluate(height) < 120
