@@ -8,6 +8,8 @@ import itertools
 class SharedClock:
     """Moves on to the next sleeper when every run sleeps or has left, so that only the order of waits counts."""
 
+    date = ""
+
     def __init__(self, runs: int) -> None:
         self._now = 0.0
         self._awake = runs
