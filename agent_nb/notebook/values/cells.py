@@ -16,10 +16,11 @@ _NAMED_TEXT = re.compile(
     re.IGNORECASE,
 )
 """A text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`, `login(password="...")`."""
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def recent_cells(shell: Any, count: int) -> str:
-    """The source and text output of the last cells, newest last."""
+    """The source, text output and error of the last cells, newest last."""
     sources = shell.history_manager.input_hist_raw
     current = len(sources) - 1
     blocks = []
@@ -27,7 +28,9 @@ def recent_cells(shell: Any, count: int) -> str:
         output = _mask_named("\n".join(_text_outputs(shell, number)))
         source = _mask_named(sources[number])
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
-        blocks.append(block + (f"\nOutput:\n{fenced(limited(output, CELL_LIMIT))}" if output.strip() else ""))
+        for title, text in (("Output", output), ("Error", _mask_named(_error(shell, number)))):
+            block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""
+        blocks.append(block)
     return "\n\n".join(blocks)
 
 
@@ -40,6 +43,12 @@ def _text_outputs(shell: Any, number: int) -> Iterator[str]:
             continue
         text = output.bundle.get("stream") or output.bundle.get("text/plain") or ""
         yield "".join(text) if isinstance(text, list) else str(text)
+
+
+def _error(shell: Any, number: int) -> str:
+    """How a cell failed, as the user has seen it, without colours. IPython 7 does not keep it."""
+    error = getattr(shell.history_manager, "exceptions", {}).get(number, {})
+    return _COLOUR.sub("", "\n".join(error.get("traceback", ())))
 
 
 def _masked_value(number: int, value: Any) -> str:

@@ -287,6 +287,16 @@ def test_what_cells_call_a_secret_is_masked(tmp_path, code):
     assert MASK in prompt
 
 
+def test_the_error_of_a_cell_is_sent_without_colours_and_secrets(tmp_path):
+    with start_shell(tmp_path) as shell:
+        shell.run("password = 'hush-hush'; rows = []; rows[3]")
+        shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
+        prompt = shell.names["described"].prompt
+    assert "IndexError: list index out of range" in prompt.partition("\nError:\n")[2]
+    assert "\x1b" not in prompt
+    assert "hush-hush" not in prompt
+
+
 def test_other_text_in_cells_stays(tmp_path):
     code = "name = 'by price' if 'token' == 'x' else \"sort_key\"; rows = {'user': 'ann'}"
     with start_shell(tmp_path) as shell:
