@@ -79,5 +79,5 @@ def test_images_open_large_and_findings_unfold(stage: Stage):
 
 def test_a_good_page_has_nothing_to_unfold(stage: Stage):
     stage.play([*wrote("index.html", HTML), *looked({"screenshots": REPORT["screenshots"]})])
-    stage.widget.get_by_text("no problems").wait_for()
+    stage.widget.get_by_text("no problems", exact=True).wait_for()
     assert stage.widget.get_by_text("console and problems").count() == 0

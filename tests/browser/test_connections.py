@@ -102,7 +102,12 @@ def show_output(stage: Stage, markup: str) -> None:
     started = event("tool_started", call_id="c", name="any", title="show")
     stage.play([event("turn_started", step=1), started, finished | {"code": None, "hint": ""}])
     stage.widget.locator("summary", has_text="show").first.click(timeout=10 * SECONDS)
-    stage.widget.locator("iframe.anb-html").wait_for(timeout=10 * SECONDS)
+    show_it = stage.widget.get_by_role("button", name="Show it")
+    shown = stage.widget.locator("iframe.anb-html, .anb-plain, p.anb-cap:has-text('Interactive output')")
+    shown.or_(show_it).first.wait_for(timeout=10 * SECONDS)
+    if show_it.count():
+        show_it.click()
+        shown.first.wait_for(timeout=10 * SECONDS)
     stage.page.wait_for_timeout(SETTLE)
 
 

@@ -246,7 +246,7 @@ class _Connection(asyncio.Protocol):
             return
         self.buffer = rest[length:]
         path = lines[0].split(" ")[1]
-        if path in self.server.facts or path.endswith("/models"):
+        if path in self.server.facts or path.endswith(("/models", "/api/show")):
             self.tell(path)
             return
         body = read_body(headers, rest[:length])
