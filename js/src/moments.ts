@@ -1,7 +1,9 @@
 // The moments of a run: a user steps through its replay by them.
 
 import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
+import type { Tape } from "./tape.ts";
 import { decisionText } from "./tool-call.ts";
+import type { Position } from "./ui.ts";
 
 /** One moment: everything the model says, thinks or writes in one go, or one thing that happens. */
 export interface Moment {
@@ -20,13 +22,45 @@ export interface Moment {
 
 type Description = Pick<Moment, "key" | "label" | "kind"> & { readonly failed?: boolean };
 
+/** A place on a tape. */
+type On = { readonly tape: Tape } & Pick<Position, "count">;
+
 const NOTHING: Description = { key: "", label: "", kind: "start" };
 
-export function toMoments(events: readonly Event[], timeAt: (count: number) => number): Moment[] {
+const known = new WeakMap<Tape, { length: number; moments: readonly Moment[] }>();
+
+/** The moments of a run, which are computed again when its tape has become longer. */
+export function momentsOn(tape: Tape): readonly Moment[] {
+	const last = known.get(tape);
+	if (last?.length === tape.length) return last.moments;
+	const moments = toMoments(tape);
+	known.set(tape, { length: tape.length, moments });
+	return moments;
+}
+
+/** The moment after the first `count` events. */
+export function momentAt({ tape, count }: On): Moment | undefined {
+	const moments = momentsOn(tape);
+	return moments.find((moment) => moment.count >= count) ?? moments.at(-1);
+}
+
+/** How many events have happened at the end of the next moment, or had at the end of the previous one. */
+export function countAfter({ tape, count }: On, by: 1 | -1): number {
+	const moments = momentsOn(tape);
+	if (by > 0) return moments.find((moment) => moment.count > count)?.count ?? tape.length;
+	return moments.findLast((moment) => moment.count < count)?.count ?? tape.start;
+}
+
+/** The number of the turn that a replay is in; before the first request, that of the first. */
+export function turnOf(on: On): number {
+	return Math.max(1, momentAt(on)?.turn ?? 0);
+}
+
+function toMoments(tape: Tape): Moment[] {
 	const calls = new Calls();
 	const moments: Moment[] = [];
 	let turn = 0;
-	for (const [index, event] of events.entries()) {
+	for (const [index, event] of tape.events.entries()) {
 		calls.note(event);
 		if (event.type === "turn_started") turn = event.step;
 		const described = describe(event, calls);
@@ -41,7 +75,7 @@ export function toMoments(events: readonly Event[], timeAt: (count: number) => n
 			};
 		} else {
 			const { failed = false, ...moment } = described ?? NOTHING;
-			moments.push({ ...moment, failed, count, at: timeAt(count), turn });
+			moments.push({ ...moment, failed, count, at: tape.timeAt(count), turn });
 		}
 	}
 	return moments;

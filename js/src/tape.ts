@@ -1,7 +1,6 @@
-// A finished run on tape: its events as they came, its state after any of them, and its moments.
+// A finished run on tape: its events as they came, and its state after any of them.
 
 import type { Event } from "./events.ts";
-import { type Moment, toMoments } from "./moments.ts";
 import { EMPTY, reduce, type VariantState } from "./state.ts";
 
 /**
@@ -9,8 +8,6 @@ import { EMPTY, reduce, type VariantState } from "./state.ts";
  * run would each hold a full copy of the file being written.
  */
 const STORED_EVERY = 64;
-/** Seconds that a wait takes in a replay at most: a question may have been open for minutes. */
-const LONGEST_WAIT = 2;
 /** Seconds per event for a run without times of its own. */
 const STILL = 0.05;
 
@@ -23,14 +20,12 @@ export class Tape {
 	#end = EMPTY;
 	/** The state requested last; the next is usually a little further on. */
 	#near = { count: 0, state: EMPTY };
-	#moments: readonly Moment[] | null = null;
 
 	/** Adds the next event and returns the state after it. */
 	push(event: Event): VariantState {
 		this.#end = reduce(this.#end, event);
 		this.#events.push(event);
 		this.#times.push(Math.max(this.#times.at(-1) ?? 0, this.#end.at));
-		this.#moments = null;
 		return this.#end;
 	}
 
@@ -100,41 +95,11 @@ export class Tape {
 		return this.#events.slice(start, end).reduce(reduce, from);
 	}
 
-	/** The time after playing on for so many seconds; long waits are shortened. */
-	advance(time: number, seconds: number): number {
-		let [now, left] = [time, seconds];
-		for (let count = this.countAt(now); count < this.length; count = this.countAt(now)) {
-			const next = this.timeAt(count + 1);
-			const rate = Math.max(1, (next - this.timeAt(count)) / LONGEST_WAIT);
-			if ((next - now) / rate > left) return now + left * rate;
-			left -= (next - now) / rate;
-			now = next;
-		}
-		return this.seconds;
-	}
-
-	get moments(): readonly Moment[] {
-		this.#moments ??= toMoments(this.#events, (count) => this.timeAt(count));
-		return this.#moments;
-	}
-
-	/** How many events have happened at the end of the first moment, where a replay begins. */
+	/** How many events have happened before the first request, where a replay begins. */
 	get start(): number {
-		return this.moments[0]?.count ?? 1;
-	}
-
-	/** The moment after the first `count` events. */
-	momentAt(count: number): Moment | undefined {
-		return this.moments.find((moment) => moment.count >= count) ?? this.moments.at(-1);
-	}
-
-	/** How many events have happened at the end of the next moment. */
-	next(count: number): number {
-		return this.moments.find((moment) => moment.count > count)?.count ?? this.length;
-	}
-
-	/** How many events had happened at the end of the previous moment. */
-	previous(count: number): number {
-		return this.moments.findLast((moment) => moment.count < count)?.count ?? this.start;
+		return Math.max(
+			1,
+			this.#events.findIndex((event) => event.type === "turn_started"),
+		);
 	}
 }

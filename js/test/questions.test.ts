@@ -2,9 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { changedNames, sameJson } from "../src/json.ts";
-import { toMoments } from "../src/moments.ts";
+import { momentAt } from "../src/moments.ts";
 import { countAlike, questionsOf } from "../src/questions.ts";
 import type { ToolRow } from "../src/state.ts";
+import { Tape } from "../src/tape.ts";
 import { toVariants } from "../src/variants.ts";
 import { diffOf } from "../src/view/shared/diff-table.ts";
 import { play, script, started, tool, turn } from "./events.ts";
@@ -85,7 +86,8 @@ describe("the answer", () => {
 		[{ approved: false, by: "nobody" }, "nobody was there to answer"],
 		[{ approved: false, by: "stopped" }, "stopped before there was an answer"],
 	])("%o is told in a replay as %s", (answer, label) => {
-		const moments = toMoments(script(ask(1, {}), resolved(answer)), () => 0);
-		expect(moments.at(-1)?.label).toBe(label);
+		const tape = new Tape();
+		for (const event of script(ask(1, {}), resolved(answer))) tape.push(event);
+		expect(momentAt({ tape, count: 2 })?.label).toBe(label);
 	});
 });

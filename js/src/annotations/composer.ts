@@ -1,6 +1,7 @@
 // The form with which a teacher adds a note at the moment that the replay shows.
 
 import { h, setText } from "../dom.ts";
+import { momentAt } from "../moments.ts";
 import type { Replay } from "../ui.ts";
 import { type Context, follow, type Outcome } from "../view/context.ts";
 
@@ -68,7 +69,7 @@ function createForm(add: () => void, cancel: () => void) {
 }
 
 /** The start of a turn by its name, anything else by its time. */
-function momentOf({ tape, count, time }: Replay): string | number {
-	const moment = tape.momentAt(count);
-	return moment?.kind === "turn" && moment.count === count ? `turn ${moment.turn}` : time;
+function momentOf(replay: Replay): string | number {
+	const moment = momentAt(replay);
+	return moment?.kind === "turn" && moment.count === replay.count ? `turn ${moment.turn}` : replay.time;
 }

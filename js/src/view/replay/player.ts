@@ -1,11 +1,14 @@
 // Plays, pauses and seeks a replay, and steps through it by moments or by single events.
 
+import { countAfter, turnOf } from "../../moments.ts";
+import type { Tape } from "../../tape.ts";
 import type { Position, Replay } from "../../ui.ts";
 import type { Context } from "../context.ts";
-import { turnOf } from "./replay.ts";
 
 /** Milliseconds that one frame advances a replay at most, so that a page that was hidden continues where it was. */
 const LONGEST_FRAME = 100;
+/** Seconds that a wait takes in a replay at most: a question may have been open for minutes. */
+const LONGEST_WAIT = 2;
 
 /** Where a replay does not go on by itself. */
 export interface Stops {
@@ -58,9 +61,8 @@ export function createPlayer(context: Context): Player {
 		},
 		step(by, single = false) {
 			go((replay) => {
-				const { tape, count } = replay;
-				const next = by > 0 ? tape.next(count) : tape.previous(count);
-				const target = at(replay, single ? count + by : next);
+				const { count } = replay;
+				const target = at(replay, single ? count + by : countAfter(replay, by));
 				const stop = by > 0 ? player.stops?.between(replay, target) : null;
 				if (stop?.count === count && stop.time === replay.time) player.stops?.insist();
 				return stop ?? target;
@@ -80,6 +82,19 @@ function at({ tape }: Replay, events: number): Position {
 	return { count, time: tape.timeAt(count) };
 }
 
+/** The time after playing on for so many seconds; long waits are shortened. */
+export function advanced(tape: Tape, time: number, seconds: number): number {
+	let [now, left] = [time, seconds];
+	for (let count = tape.countAt(now); count < tape.length; count = tape.countAt(now)) {
+		const next = tape.timeAt(count + 1);
+		const rate = Math.max(1, (next - tape.timeAt(count)) / LONGEST_WAIT);
+		if ((next - now) / rate > left) return now + left * rate;
+		left -= (next - now) / rate;
+		now = next;
+	}
+	return tape.seconds;
+}
+
 /** Advances a replay with every frame while it plays. */
 function createClock({ choices, signal, redraw }: Context, player: Player) {
 	let frame = 0;
@@ -91,7 +106,7 @@ function createClock({ choices, signal, redraw }: Context, player: Player) {
 		if (!replay?.playing || signal.aborted) return;
 		const elapsed = Math.min(now - last, LONGEST_FRAME) / 1000;
 		last = now;
-		const time = replay.tape.advance(replay.time, elapsed * replay.speed);
+		const time = advanced(replay.tape, replay.time, elapsed * replay.speed);
 		const next = { time, count: Math.max(replay.count, replay.tape.countAt(time)) };
 		const stop = player.stops?.between(replay, next);
 		Object.assign(replay, stop ?? next);

@@ -1,7 +1,6 @@
 // Entering and leaving the replay of a finished run, and the button for it in the header.
 
 import { h, icon, listen, setAttribute } from "../../dom.ts";
-import type { Replay } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 
 export function createReplayButton(context: Context) {
@@ -62,9 +61,4 @@ export function keepReplay(context: Context, snapshot: Snapshot): void {
 		Object.assign(replay, { tape, count: tape.countAt(replay.time), playing: false });
 		context.redraw();
 	}
-}
-
-/** The number of the turn that a replay is in; before the first request, that of the first. */
-export function turnOf({ tape, count }: Replay): number {
-	return Math.max(1, tape.momentAt(count)?.turn ?? 0);
 }

@@ -7,13 +7,14 @@
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import { type IconName, paths } from "../../icons.ts";
+import { momentAt, momentsOn, turnOf } from "../../moments.ts";
 import { adopter } from "../../sheets.ts";
 import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createAnnotationSlot } from "./annotation-slot.ts";
 import { createPlayer, onKey, type Player } from "./player.ts";
-import { leaveReplay, turnOf } from "./replay.ts";
+import { leaveReplay } from "./replay.ts";
 import css from "./scrubber.css";
 import { createSlider } from "./time-slider.ts";
 
@@ -80,7 +81,7 @@ function createAbout() {
 }
 
 function labelOf(replay: Replay | null): string {
-	const moment = replay?.tape.momentAt(replay.count);
+	const moment = replay && momentAt(replay);
 	if (!moment) return "";
 	return moment.kind === "start" || moment.kind === "end"
 		? moment.label
@@ -140,7 +141,7 @@ function createRequestButton(context: Context) {
 		element,
 		update(replay: Replay) {
 			setAttribute(element, "aria-label", `Request of turn ${turnOf(replay)}`);
-			element.hidden = !replay.tape.moments.some(({ kind }) => kind === "turn");
+			element.hidden = !momentsOn(replay.tape).some(({ kind }) => kind === "turn");
 		},
 	};
 }

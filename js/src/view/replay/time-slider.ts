@@ -2,6 +2,7 @@
 
 import { h, setAttribute } from "../../dom.ts";
 import { seconds } from "../../format.ts";
+import { momentsOn } from "../../moments.ts";
 import type { Tape } from "../../tape.ts";
 import type { Replay } from "../../ui.ts";
 
@@ -36,7 +37,7 @@ export function createSlider(seek: (time: number) => void) {
 
 /** A line where a turn begins, a dot where a tool has finished. */
 function marksOf(tape: Tape): HTMLElement[] {
-	const moments = tape.moments.filter(({ kind }) => kind === "turn" || kind === "result");
+	const moments = momentsOn(tape).filter(({ kind }) => kind === "turn" || kind === "result");
 	return moments.map((moment) => {
 		const mark = h("i", { class: `${moment.kind} ${moment.failed ? "bad" : ""}`.trim() });
 		mark.style.setProperty("--at", String(moment.at / (tape.seconds || 1)));
