@@ -55,6 +55,12 @@ class ConsoleLine:
     """In the file, from 1."""
     file: str = ""
 
+    def __str__(self) -> str:
+        """Texts of the page are JSON strings, so that they cannot be mistaken for the rest."""
+        place = [_string(self.file)] if self.file else []
+        place += [f"line {self.line}"] if self.line else []
+        return f"{self.level}{' in ' if place else ''}{' '.join(place)}: {_string(self.text)}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockedLoad:
@@ -199,11 +205,8 @@ def summary_of(check: PageCheck) -> str:
 
 
 def problems_of(check: PageCheck) -> Iterator[str]:
-    """A line for each problem. Texts of the page are JSON strings, so that they cannot be mistaken for the rest."""
-    for line in check.console:
-        place = [_string(line.file)] if line.file else []
-        place += [f"line {line.line}"] if line.line else []
-        yield f"{line.level}{' in ' if place else ''}{' '.join(place)}: {_string(line.text)}"
+    """A line for each problem, with texts of the page as JSON strings."""
+    yield from map(str, check.console)
     for load in check.blocked:
         yield f"not loaded: {_string(load.address)}, {_string(load.reason)}"
     if check.overflow:

@@ -72,7 +72,7 @@ def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:
         viewer=viewer,
         size=request.size,
         screenshots=screenshots,
-        console=read("console", _console_line),
+        console=read("console", read_console_line),
         blocked=read("blocked", _blocked_load),
         overflow=_overflow(data.get("overflow")),
         findings=read("findings", _finding),
@@ -91,11 +91,12 @@ def _urgency(entry: Json) -> int:
     return levels.index(entry.get("level")) if entry.get("level") in levels else len(levels)
 
 
-def _console_line(entry: Json) -> ConsoleLine:
-    level: Any = entry.get("level")
+def read_console_line(entry: Json, most: int = _MAX_TEXT) -> ConsoleLine:
+    """A line of a report, with at most so many characters."""
+    level: Any = "warning" if entry.get("level") == "warn" else entry.get("level")
     return ConsoleLine(
         level=level if level in get_args(Level) else "info",
-        text=_text(entry.get("text")),
+        text=_text(entry.get("text"), most),
         line=limited_number(entry.get("line")) or None,
         file=_text(entry.get("file")),
     )
@@ -175,8 +176,8 @@ def _thumbnail(image: Image) -> bytes:
     return next((data for data in sizes if len(data) <= MAX_THUMBNAIL_BYTES), b"")
 
 
-def _text(value: Any) -> str:
-    return shortened(showable_text(value[: _MAX_TEXT + 1]), _MAX_TEXT) if isinstance(value, str) else ""
+def _text(value: Any, most: int = _MAX_TEXT) -> str:
+    return shortened(showable_text(value[: most + 1]), most) if isinstance(value, str) else ""
 
 
 def limited_number(value: Any) -> int:

@@ -28,6 +28,7 @@ from agent_nb.events import (
 from agent_nb.files import Files
 from agent_nb.files.unfinished import lost_files
 from agent_nb.looking.page_check import PageCheck, checks_in
+from agent_nb.looking.page_console import PageConsole, console_of
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
 
@@ -176,6 +177,11 @@ class RunRecord:
     def checks(self) -> tuple[PageCheck, ...]:
         """What the model saw each time it looked at the page: screenshots, console, problems."""
         return tuple(check for end in self.events.of(ToolFinished) for check in checks_in(end.outputs))
+
+    @property
+    def console(self) -> PageConsole:
+        """What its page has logged in the preview, by number: `hero.console[3]`. Kept in this kernel alone."""
+        return console_of(self.id, self.variant)
 
     @property
     def variant(self) -> int:

@@ -61,6 +61,10 @@ export class Kernel {
 		reply({ code: await response.text() });
 	}
 
+	on_preview_report(reply, { entries }) {
+		reply({ numbers: entries.map((_, index) => index + 1) });
+	}
+
 	on_element(reply) {
 		reply(this.record.element ?? { ok: false, error: "A recording has no kernel to ask." });
 	}

@@ -104,6 +104,11 @@ const TABLE = `<table><thead><tr><th></th><th>${LONG}</th></tr></thead><tbody><t
 const NAMES = {
 	"application/vnd.agent-nb.names+json": { bound: [LONG], changed: ["df"], deleted: [], ...CODE, undo: "1" },
 };
+const BROKEN = `${PAGE}<script>
+console.log("${WORDS}");
+console.warn("${LONG}");
+${LONG.slice(0, 90).replace(/\W/g, "_")}.call();
+</script>`;
 const FAILED = `The server is limiting requests (429): ${WORDS} \`${LONG}\` Try again in a while.`;
 const CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA landing page for a small bakery in Lyon";
 
@@ -286,6 +291,10 @@ const RESULT = {
 		press: [["[aria-label='Previous version']"]],
 	},
 	console: { events: [...done, finished()], press: [["[data-tab=console]"]] },
+	"errors of the page": {
+		events: [...started(), ...create("c1", "index.html", BROKEN), finished()],
+		press: [["[data-tab=console]"], ["button.fix", "Ask to fix"]],
+	},
 	files: { events: [...done, ...create("c2", PATH), finished()], press: [["[data-tab=files]"]] },
 	"the next cell": { events: [...done, finished()], press: [["button", "Next cell"]] },
 	replay: { events: [...done, ...edit("c2", 2), finished()], press: [["button", "Replay"]] },

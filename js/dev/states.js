@@ -57,6 +57,7 @@ async function draw([name, { events, meta = {}, ready = {}, press = [], readOnly
 
 /** The element of a widget with this text, as soon as it is there. */
 async function find(output, selector, text) {
+	output.scrollIntoView(); // a page runs only where it can be seen
 	for (let frame = 0; frame < 300; frame++) {
 		await new Promise(requestAnimationFrame);
 		const all = output.shadowRoot?.querySelectorAll(selector) ?? [];

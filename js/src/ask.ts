@@ -25,8 +25,8 @@ export interface Note {
 export interface Ask {
 	notes: Note[];
 	text: string;
-	/** Whether the field of the last note takes the focus when it is drawn. */
-	focus?: boolean;
+	/** The field that takes the focus when it is drawn: that of the last note, or the one below the notes. */
+	focus?: "note" | "text" | undefined;
 	/** The run of the cell that was inserted last, out of sight: this one continues from it. */
 	base?: string;
 }
@@ -40,6 +40,13 @@ export interface Asking {
 
 export function newAsk(): Ask {
 	return { notes: [], text: "" };
+}
+
+/** Adds a line to what is asked for. It is never text of the page: that may only be referred to. */
+export function addToAsk(ask: Ask, line: string): void {
+	const lines = ask.text.trim().split("\n").filter(Boolean);
+	if (!lines.includes(line)) lines.push(line);
+	Object.assign(ask, { text: lines.join("\n"), focus: "text" });
 }
 
 /** What is asked for after a cell that nobody can see yet: its run goes on. */

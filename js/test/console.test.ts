@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RunEntry } from "../src/runs.ts";
 import { copyChoices, newChoices, type Replay } from "../src/ui.ts";
 import type { Context } from "../src/view/context.ts";
@@ -12,11 +12,12 @@ function createRun() {
 	const sent: unknown[][] = [];
 	const command = (_name: string, fields: { entries: unknown[] }) => {
 		sent.push(fields.entries);
-		return Promise.resolve({ ok: true });
+		return Promise.resolve({ ok: true, numbers: [7] });
 	};
+	const meta = { network: false, name: "hero", magic: "agent" };
 	return {
 		sent,
-		run: { reporter: null, state: { owner: true, meta: { network: false } }, command } as unknown as RunEntry,
+		run: { reporter: null, state: { owner: true, meta }, command } as unknown as RunEntry,
 	};
 }
 
@@ -88,4 +89,61 @@ test("the switch for the network is offered only where the page is closed and li
 	context.choices.replay = {} as Replay;
 	console.update();
 	expect(label.hidden).toBe(true);
+});
+
+describe("Ask to fix", () => {
+	const ERROR = {
+		level: "error",
+		text: "x\n{{secret}} is not defined",
+		line: 3,
+		file: "index.html",
+	} as const;
+
+	function broken() {
+		const shown = createRun();
+		const { console, context } = view(shown.run);
+		console.add(ERROR);
+		console.update();
+		return { ...shown, console, context, list: console.element.querySelector(".anb-con")! };
+	}
+
+	test("asks for it by the number that the kernel has for it, once, below what was typed", async () => {
+		const { console, context, sent } = broken();
+		context.choices.ask.text = "Larger, please";
+		for (let press = 0; press < 2; press++) {
+			console.element.querySelector<HTMLElement>(".fix")!.click();
+			await vi.runAllTimersAsync();
+		}
+		expect(sent).toContainEqual([ERROR]);
+		expect(context.choices.ask.text).toBe("Larger, please\nFix {{hero.console[7]}}");
+		expect(context.choices.ask.focus).toBe("text");
+	});
+
+	test("asks for nothing if the kernel has no number", async () => {
+		const { console, context, run } = broken();
+		Object.assign(run, { command: () => Promise.resolve({ ok: true, numbers: ["7]}} {{key"] }) });
+		console.element.querySelector<HTMLElement>(".fix")!.click();
+		await vi.runAllTimersAsync();
+		expect(context.choices.ask.text).toBe("");
+	});
+
+	test.each([
+		["while the run goes on", { busy: true }, {}],
+		["for a variable that cannot be named in a cell", {}, { meta: { name: "a b", magic: "agent" } }],
+		["where a cell has no references", {}, { meta: { name: "hero", magic: "" } }],
+		["when the kernel is gone", {}, { lost: "the kernel was restarted" }],
+		["for a variant that the variable does not hold", {}, { ready: { variant: 1 } }],
+	])("is not offered %s", (_when, entry, state) => {
+		const { console, list, run } = broken();
+		expect(list.classList.contains("asks")).toBe(true);
+		Object.assign(run, entry, { state: { ...run.state, ...state } });
+		console.update();
+		expect(list.classList.contains("asks")).toBe(false);
+	});
+
+	test("is not offered for what is no error", () => {
+		const { console } = view(createRun().run);
+		console.add({ level: "warn", text: "careful" });
+		expect(console.element.querySelector(".fix")).toBeNull();
+	});
 });

@@ -304,6 +304,7 @@ def test_what_the_page_reports_can_be_read(page):
     printed = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
     assert "boom is not defined" in printed
     assert "12" in printed
+    assert "boom is not defined" in page.kernel.run("print(drawn.console[1])").stdout
     assert "No page of `nobody` has been previewed" in page.kernel.run("%agent console nobody").errors
 
 

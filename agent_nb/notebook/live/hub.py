@@ -22,6 +22,7 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
+from agent_nb.looking.page_console import PageConsole
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
@@ -90,7 +91,7 @@ class Hub:
             "placed": _placed,
             "undo_python": lambda run, message: {"text": undo_store.undo(str(message.get("token")))},
             "result": lambda run, message: {"data": run.output()},
-            "preview_report": lambda run, message: run.report(message.get("entries")),
+            "preview_report": lambda run, message: run.report(_variant(message), message.get("entries")),
         }
         self._open()
         if _CHANNEL:
@@ -123,10 +124,10 @@ class Hub:
             if not run.done:
                 run.stream.send_new()
 
-    def console_of(self, name: str) -> list[Json] | None:
+    def console_of(self, name: str) -> PageConsole | None:
         """What the page of the newest run of that name has logged; None if no such run was shown."""
         shown = [run for run in self._runs.values() if run.name == name]
-        return shown[-1].console if shown else None
+        return shown[-1].console() if shown else None
 
     def knows(self, key: str, run_id: str) -> bool:
         run = self._runs.get(key)

@@ -17,6 +17,7 @@ from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
+from agent_nb.looking.page_console import PageConsole, console_of
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
@@ -38,8 +39,6 @@ OWNER_PATIENCE = 2.0
 """Seconds that the window with the buttons has to say that it is still there when another wants them."""
 CHECK_PATIENCE = 40.0
 """Seconds that the page has to look at a page. It does so for one variant after the other, 15 s each at most."""
-MOST_ENTRIES = 200
-"""Console lines to keep of the previewed page."""
 
 Send = Callable[[Json], None]
 _check_ids = count(1)
@@ -71,8 +70,8 @@ class LiveRun:
         self._started = time.monotonic()
         self.placed = True
         """Whether the notebook still has the run's output, as far as the page has said."""
-        self.console: list[Json] = []
-        """What the previewed page has logged."""
+        self._consoles: dict[int, PageConsole] = {}
+        """What the previewed pages of the variants have logged; kept here for `run.console`."""
         self.on_pick: Callable[[int], None] | None = None
         self.on_annotate: Callable[[int, float | str, str], Run] | None = None
         self.questions = Questions(handle.problems_of) if handle else Questions()
@@ -259,11 +258,16 @@ class LiveRun:
         if before not in (None, client):
             self.stream.send_owner(window_number(client))
 
-    def report(self, entries: object) -> None:
-        """Keeps what the previewed page has logged."""
-        if isinstance(entries, list):
-            valid = [entry for entry in entries if isinstance(entry, dict)]
-            self.console = [*self.console, *valid][-MOST_ENTRIES:]
+    def console(self, variant: int | None = None) -> PageConsole:
+        """What the page of a variant has logged, by default of the one that the variable has."""
+        if variant is None:
+            variant = self.result.variant if self.result else 0
+        return self._consoles.setdefault(variant, console_of(self.id, variant))
+
+    def report(self, variant: int, entries: object) -> Json:
+        """Keeps what the page of a variant has logged, and says under which numbers."""
+        valid = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        return {"numbers": [self.console(variant).add(entry) for entry in valid]}
 
     def file(self, variant: int, path: str, version: object = None) -> Json:
         """A version of a file for the page, the newest by default: text without secrets, or bytes in base64."""

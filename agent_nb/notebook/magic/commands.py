@@ -73,10 +73,11 @@ def _console(session: Session, rest: str) -> Table:
     if entries is None:
         raise UsageError(f"No page of `{name}` has been previewed in this session.")
     rows = [
-        (str(entry.get("level", "")), str(entry.get("line") or ""), str(entry.get("text", "")))
-        for entry in entries
+        (str(number), line.level, line.file, str(line.line or ""), line.text)
+        for number, line in entries.items()
     ]
-    return Table(("level", "line", "message"), rows, f"The page of `{name}` has logged nothing.")
+    columns = ("number", "level", "file", "line", "message")
+    return Table(columns, rows, f"The page of `{name}` has logged nothing.")
 
 
 def _log(session: Session, rest: str) -> str:

@@ -244,5 +244,6 @@ def _element(value: Element) -> str:
 _DESCRIBERS: dict[tuple[str, str], Callable[[Any], str]] = {
     ("builtins", "str"): lambda value: value,
     ("agent_nb", "Element"): _element,
+    ("agent_nb", "ConsoleLine"): lambda value: f"the console {value}",
 }
 """Describes values of these classes, tables apart; others are described by their `repr`."""

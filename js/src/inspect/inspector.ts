@@ -205,7 +205,7 @@ function note({ choices, redraw }: Context, pointed: Pointed, more: boolean): vo
 		const elements = more ? [...last.elements, pointed] : [pointed];
 		notes.splice(-1, 1, { ...last, elements });
 	} else notes.push({ elements: [pointed], text: "" });
-	choices.ask.focus = !more;
+	choices.ask.focus = more ? undefined : "note";
 	redraw();
 }
 

@@ -23,8 +23,9 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 	}
 	return () => {
 		list.update(choices.ask.notes);
-		if (choices.ask.focus) moveFocus(element.querySelector<HTMLElement>("li:last-child textarea"));
-		choices.ask.focus = false;
+		if (choices.ask.focus !== "note") return;
+		moveFocus(element.querySelector<HTMLElement>("li:last-child textarea"));
+		choices.ask.focus = undefined;
 	};
 }
 

@@ -39,6 +39,12 @@ export interface BodyView {
 /** Draws what changes by itself in the rows of a transcript, such as the seconds of a running tool. */
 export type Ticking = Set<(snapshot: Snapshot) => void>;
 
+/** Whether the run's variable holds what is shown, so that a cell can refer to it. */
+export function isBound({ choices, run }: Context): boolean {
+	const { lost = "", ready } = run.state ?? {};
+	return !run.busy && !lost && !choices.replay && (ready?.variant ?? choices.variant) === choices.variant;
+}
+
 export const ANSWER_WITHIN = 1000;
 
 /** Shown when the kernel does not answer in time. */

@@ -1,9 +1,11 @@
 // What the page has logged and thrown. It is also sent to the kernel.
 
-import { type Child, h, icon, listen } from "../../dom.ts";
-import type { IconName } from "../../icons.ts";
-import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
-import type { Context } from "../context.ts";
+import { addToAsk } from "../../ask.ts";
+import { isName } from "../../cells.ts";
+import { h, listen } from "../../dom.ts";
+import type { ConsoleEntry } from "../../preview/messages.ts";
+import { type Context, followInFooter, isBound } from "../context.ts";
+import { createLine } from "../shared/console-line.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
@@ -11,13 +13,6 @@ const REPORT_AFTER = 300;
 const MOST_REPORTED = 100;
 /** How many errors, and how many other entries, are reported per load: a page may log on every frame. */
 const MOST_PER_LOAD = 200;
-const LOOK: Record<ConsoleLevel, [string, IconName]> = {
-	log: ["", "right"],
-	info: ["", "right"],
-	debug: ["", "right"],
-	warn: ["w", "warn"],
-	error: ["e", "error"],
-};
 const MEANING =
 	"It can then load from any https address, and send there what it knows. Only this preview opens, until the cell is run again; saved, replayed and exported pages stay closed.";
 
@@ -40,13 +35,14 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 	return {
 		element,
 		add(entry) {
-			const { file, ...reported } = entry;
-			list.append(createLine(entry.level, entry.text, createPlace(context, entry)));
+			const fix = entry.level === "error" && createFix(context, entry);
+			const acts = h("span", { class: "acts" }, createPlace(context, entry), fix);
+			list.append(createLine(entry.level, entry.text, acts));
 			if (list.childElementCount > MOST) list.firstElementChild?.remove();
 			empty.hidden = true;
 			const nth = entry.level === "error" ? ++errors : ++others;
 			if (entry.level === "error") onErrors(errors);
-			if (nth <= MOST_PER_LOAD) report(reported);
+			if (nth <= MOST_PER_LOAD) report(entry);
 		},
 		clear() {
 			list.replaceChildren();
@@ -54,7 +50,11 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 			errors = others = 0;
 			onErrors(0);
 		},
-		update: network.update,
+		update() {
+			network.update();
+			const { name = "", magic } = context.run.state?.meta ?? {};
+			list.classList.toggle("asks", isBound(context) && isName(name) && Boolean(magic));
+		},
 	};
 }
 
@@ -81,18 +81,32 @@ function createNetwork({ run, choices, redraw, signal }: Context) {
 	};
 }
 
-/** A line, with the place that it comes from. */
-export function createLine(level: ConsoleLevel, text: string, place: Child = null): HTMLElement {
-	const [look, glyph] = LOOK[level];
-	return h("li", { class: look }, icon(glyph), h("span", { class: "text" }, text), place);
-}
-
 /** Leads to the line that an entry comes from. */
 function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElement | null {
 	if (!file || !line) return null;
 	const button = h("button", { class: "at", type: "button", title: "Show in Code" }, `${file} line ${line}`);
 	listen(button, "click", context.signal, () => {
 		Object.assign(context.choices, { tab: "code", file, moment: null, line });
+		context.redraw();
+	});
+	return button;
+}
+
+/** Asks for an error to be fixed. The kernel says its number, by which the cell refers to it: its text stays here. */
+function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
+	const { choices, run, signal } = context;
+	const button = h("button", { class: "anb-btn sm fix", type: "button" }, "Ask to fix");
+	listen(button, "click", signal, async () => {
+		const reply = run.command("preview_report", { variant: choices.variant, entries: [entry] });
+		followInFooter(
+			context,
+			reply,
+			"The kernel is busy. It has yet to say the number of this error.",
+			() => {},
+		);
+		const [number] = ((await reply) as { numbers?: unknown[] }).numbers ?? [];
+		if (Number.isSafeInteger(number))
+			addToAsk(choices.ask, `Fix {{${run.state?.meta.name}.console[${number}]}}`);
 		context.redraw();
 	});
 	return button;

@@ -4,7 +4,7 @@ import { setAttribute } from "../../dom.ts";
 import type * as Module from "../../inspect/inspector.ts";
 import { loadModule } from "../../loading.ts";
 import { shownPage } from "../../shown.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { type Context, isBound, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
 export function createInspectButton(context: Context, preview: Module.Preview) {
@@ -20,13 +20,8 @@ export function createInspectButton(context: Context, preview: Module.Preview) {
 		else context.notify("The kernel did not send the code for this.");
 	}
 
-	/** The cell refers to the variable, so it must hold what is shown. */
-	function usable({ run: { lost, ready }, state }: Snapshot): boolean {
-		const page = shownPage(state, choices);
-		const newest = choices.moment === null && !choices.replay && !state.busy && !lost;
-		return (
-			newest && !run.busy && (ready?.variant ?? choices.variant) === choices.variant && Boolean(page?.text)
-		);
+	function usable({ state }: Snapshot): boolean {
+		return isBound(context) && choices.moment === null && Boolean(shownPage(state, choices)?.text);
 	}
 
 	return {

@@ -55,6 +55,8 @@ export function createComposer(context: Context) {
 			if (drawNotes) drawNotes();
 			else if (choices.ask.notes.length) void loadNotes();
 			field.update(choices.ask);
+			if (choices.ask.focus === "text") moveFocus(field.element);
+			if (choices.ask.focus === "text") choices.ask.focus = undefined;
 			// What was shown is no longer what the cell would hold.
 			if (next.text !== null && next.text !== cellText(run, choices)) next.show(null);
 		},

@@ -1,7 +1,7 @@
 // What was found when the model looked at its page: the console and the problems, in a fold.
 
 import { h, icon } from "../../dom.ts";
-import { createLine } from "../result/console.ts";
+import { createLine } from "../shared/console-line.ts";
 
 export const CHECK_TYPE = "application/vnd.agent-nb.check+json";
 

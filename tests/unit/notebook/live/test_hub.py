@@ -313,6 +313,18 @@ async def test_the_window_that_owns_the_run_looks_at_the_page(desk):
     assert run.checks[0].viewer == "your browser"
 
 
+async def test_what_a_page_logs_has_numbers_that_hold_in_the_variable(desk):
+    handle = Agent(ScriptedProvider([[text("Done.")]])).start("Go")
+    desk.show(handle, "hero-1")
+    run = await handle
+    entries = [{"level": "log", "text": "hello"}, "nonsense", {"level": "error", "text": "boom", "line": 3}]
+    about = {"key": "hero-1", "variant": 0}
+    assert desk.command("preview_report", **about, entries=entries)["numbers"] == [1, 2]
+    assert desk.command("preview_report", **about, entries=entries[2:])["numbers"] == [2]
+    assert desk.command("preview_report", **about, entries="nonsense")["numbers"] == []
+    assert run.console[2].text == "boom"
+
+
 async def test_another_viewer_looks_if_the_window_cannot(desk):
     def refuse(message):
         about = {"run_id": message["run_id"], "check_id": message["check_id"]}
