@@ -128,41 +128,32 @@ class Agent(AgentParts):
             raise ConfigError(
                 "A cassette holds one prompt. Leave `recording` out, or use `save` to store the runs."
             )
-        agent = self._copy() if budget is not None else self
-        agent._in_budgeted_batch |= budget is not None
+        agent = self._copy(_in_budgeted_batch=True) if budget is not None else self
         jobs = plan_jobs(agent, prompts, models, material, saved=save is not None)
         store = Store(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget, executor=executor)
 
     def with_model(self, model: str | Provider) -> Self:
         """A copy of this agent with another model."""
-        other = self._copy()
-        other.provider = read_model(model)
-        return other
+        return self._copy(provider=read_model(model))
 
     def with_stack(self, stack: str) -> Self:
         """A copy of this agent that builds pages with `html`, `tailwind`, `react`, `vue` or `bootstrap`.
 
         Without a stack of its own, an agent uses the stack of the run it continues.
         """
-        other = self._copy()
-        other.stack = check_stack(stack)
-        return other
+        return self._copy(stack=check_stack(stack))
 
     def with_viewer(self, viewer: PageViewer | None, *, looks: int = LOOKS) -> Self:
         """A copy of this agent whose model can look at its page with this viewer, at most `looks` times in a run.
 
         With None or 0 looks, the model is not offered the tool `check_preview`.
         """
-        other = self._copy()
-        other.viewer, other.looks = viewer, looks
-        return other
+        return self._copy(viewer=viewer, looks=looks)
 
     def with_network(self) -> Self:
         """A copy of this agent that tells the model that its page may load from any https address."""
-        other = self._copy()
-        other.network = True
-        return other
+        return self._copy(network=True)
 
     def with_data(self, data: Literal["all", "schema"]) -> Self:
         """A copy of this agent whose runs send all that tools give back, or only names, types and shapes of data.
@@ -172,9 +163,7 @@ class Agent(AgentParts):
         """
         if data not in ("all", "schema"):
             raise ConfigError(f"`data` is 'all' or 'schema', not {data!r}.")
-        other = self._copy()
-        other.data = "" if data == "all" else data
-        return other
+        return self._copy(data="" if data == "all" else data)
 
     def with_lean(self, lean: bool = True) -> Self:
         """A copy of this agent whose requests are as short as possible, or not.
@@ -182,18 +171,14 @@ class Agent(AgentParts):
         A lean request has a few lines of instructions, your tools and those for files, and what options such as a stack
         or images ask for. It is the default for a server of your own, and for a run that continues a lean one.
         """
-        other = self._copy()
-        other.lean = lean
-        return other
+        return self._copy(lean=lean)
 
     def compacting(self) -> Self:
         """A copy of this agent that leaves earlier file contents out of the conversation that a run continues.
 
         The model can read the files again. Where a conversation would not fit the model, this happens by itself.
         """
-        other = self._copy()
-        other.compact = True
-        return other
+        return self._copy(compact=True)
 
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
         """Runs to the end. Limits, refusals and failures are reported in `run.reason`, never raised."""
@@ -250,9 +235,8 @@ class Agent(AgentParts):
         A cassette of another prompt is only replaced with `force`. A relative path is resolved against `folder`.
         A cassette that cannot be written is logged as a warning; with `quiet` only `handle.recorded` says so.
         """
-        recording = self._copy()
-        recording._target = Target(path=Path(path), folder=folder or Path(), force=force, quiet=quiet)
-        return recording
+        target = Target(path=Path(path), folder=folder or Path(), force=force, quiet=quiet)
+        return self._copy(_target=target)
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
         """Calls `subscriber(event)` for every event of later runs. Exceptions it raises are logged."""

@@ -71,11 +71,11 @@ class AgentParts:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_studio": None}  # it may hold connections
 
-    def _copy(self) -> Self:
-        """A copy whose hooks can change independently."""
+    def _copy(self, **changed: Any) -> Self:
+        """A copy with these attributes, whose hooks can change independently."""
         other = copy(self)
-        other._hooks = self._hooks.copy()
-        other._studio = None  # each agent closes its own
+        own = {"_hooks": self._hooks.copy(), "_studio": None}  # each agent closes its own studio
+        other.__dict__.update({**own, **changed})
         return other
 
     def _prepare(self, opening: Opening) -> Prepared:
