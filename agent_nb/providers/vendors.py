@@ -31,7 +31,6 @@ YOUR_SERVER = "your server"
 class Api:
     """A wire protocol: the provider that speaks it, and the SDK it needs."""
 
-    title: str
     target: str
     """`module:Class` of the provider, imported on first use."""
     package: str = ""
@@ -44,37 +43,24 @@ class Api:
 
 APIS: dict[str, Api] = {
     "anthropic_messages": Api(
-        title="Messages",
         target="agent_nb.providers.anthropic_messages:AnthropicMessagesProvider",
         package="anthropic",
         sdk="anthropic",
     ),
-    "responses": Api(
-        title="Responses",
-        target="agent_nb.providers.responses:ResponsesProvider",
-        package="openai",
-        sdk="openai",
-    ),
+    "responses": Api(target="agent_nb.providers.responses:ResponsesProvider", package="openai", sdk="openai"),
     "interactions": Api(
-        title="Interactions",
         target="agent_nb.providers.interactions:InteractionsProvider",
         package="google-genai",
         sdk="google.genai",
     ),
     "generate_content": Api(
-        title="generate_content",
         target="agent_nb.providers.generate_content:GenerateContentProvider",
         package="google-genai",
         sdk="google.genai",
     ),
-    "chat": Api(
-        title="Chat Completions",
-        target="agent_nb.providers.chat:ChatProvider",
-        package="openai",
-        sdk="openai",
-    ),
-    DEMO: Api(title="scripted", target="agent_nb.demo:DemoProvider", options=("pace",)),
-    REPLAY: Api(title="recorded", target="agent_nb.cassette:replay", options=("pace", "folder")),
+    "chat": Api(target="agent_nb.providers.chat:ChatProvider", package="openai", sdk="openai"),
+    DEMO: Api(target="agent_nb.demo:DemoProvider", options=("pace",)),
+    REPLAY: Api(target="agent_nb.cassette:replay", options=("pace", "folder")),
 }
 
 
