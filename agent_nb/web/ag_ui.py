@@ -82,9 +82,8 @@ class AgUi:
                 | ev.ApprovalRequested()
                 | ev.ApprovalResolved()
                 | ev.UsageUpdated()
+                | ev.ConversationCompacted()
             ):
-                yield _custom(event)
-            case ev.ConversationCompacted():
                 yield _custom(event)
             case ev.ToolReady() | ev.RunStarted():
                 return  # the arguments have been sent; the start is handled before
