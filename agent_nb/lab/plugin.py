@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from agent_nb._base.table import Table
-from agent_nb.engine.limits import LIMITS
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.cell import LabCell
@@ -71,8 +70,8 @@ class Lab(Plugin):
         empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
         if rules is None:
             return Table(("rule", "value"), [], empty)
-        values = {**_values(rules), **hint_rows(rules, watch, notebook)}
-        rows = [(name, str(values[name])) for name in _ORDER if values.get(name)]
+        values = _values(rules, hint_rows(rules, watch, notebook))
+        rows = [(name, str(value)) for name, value in values.items() if value]
         return Table(("rule", "value"), rows, empty, _note(rules, notebook))
 
 
@@ -86,25 +85,8 @@ class _NoLab(Rules):
         return (self._watch.announce(None, ""),)
 
 
-_ORDER = (
-    *(
-        "title",
-        "mode",
-        "models",
-        "budget",
-        "run_budget",
-        *LIMITS,
-        "tools",
-        "approve",
-        "data",
-        "variants",
-        "replay",
-    ),
-    *("hints", "hints so far", "avoid", "open", "close"),
-)
-
-
-def _values(rules: LabRules) -> dict[str, object]:
+def _values(rules: LabRules, hints: dict[str, str]) -> dict[str, object]:
+    """What each rule says, in the order of the table."""
     listed = ", ".join
     return {
         "title": rules.title,
@@ -118,6 +100,7 @@ def _values(rules: LabRules) -> dict[str, object]:
         "data": rules.data,
         "variants": rules.variants and f"at most {rules.variants}",
         "replay": rules.replay,
+        **hints,
         "open": rules.open and rules.open.isoformat(" ", "minutes"),
         "close": rules.close and rules.close.isoformat(" ", "minutes"),
     }
