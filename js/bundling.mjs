@@ -11,6 +11,10 @@ export const LEAN = {
 	mdurl: resolve(import.meta.dirname, "src/markdown/lean/addresses.ts"),
 };
 
+/** Rules that the Markdown parser disables, and what is bundled instead of them. */
+const DISABLED = /\/rules_(?:block\/html_block|inline\/(?:html_inline|image|linkify))\.mjs$/;
+const NO_RULE = resolve(import.meta.dirname, "src/markdown/lean/no-rule.ts");
+
 const SUFFIX = "?bundle";
 
 export async function scriptText(file) {
@@ -34,6 +38,7 @@ async function cssText(file) {
 export const esbuildText = {
 	name: "text",
 	setup(build) {
+		build.onResolve({ filter: DISABLED }, () => ({ path: NO_RULE }));
 		build.onResolve({ filter: /\?bundle$/ }, (args) => ({
 			path: resolve(args.resolveDir, args.path.slice(0, -SUFFIX.length)),
 			namespace: "script-text",
@@ -54,6 +59,7 @@ export const viteText = {
 	name: "text",
 	enforce: "pre",
 	resolveId(id, importer) {
+		if (DISABLED.test(id)) return NO_RULE;
 		if (id.endsWith(SUFFIX)) return `\0script:${resolve(dirname(importer), id.slice(0, -SUFFIX.length))}`;
 		if (id.endsWith(".css") && importer) return `\0css:${resolve(dirname(importer), id)}.text`;
 		return null;
