@@ -11,7 +11,7 @@ from agent_nb.engine.race import count_variants
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
-from agent_nb.lab.hints.cell import hints_for
+from agent_nb.lab.hints.hints import hints_for
 from agent_nb.lab.log import FILE, Around, LabLog, content_hash, entry_of
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch

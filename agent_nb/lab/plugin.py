@@ -6,7 +6,7 @@ from agent_nb._base.table import Table
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.cell import LabCell
-from agent_nb.lab.hints.cell import hint_rows
+from agent_nb.lab.hints.hints import hint_rows
 from agent_nb.lab.reading import FILE
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.submit import submit_command

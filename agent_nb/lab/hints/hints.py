@@ -1,4 +1,4 @@
-"""What the mode "hints" makes of a run: its instructions, its filter, and what was given and held back."""
+"""What the mode "hints" makes of a run: its step, its instructions, its filter, and what was given and held back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +13,15 @@ from agent_nb.lab.hints.calls import HeldReplay, HeldTools
 from agent_nb.lab.hints.demo import next_hint
 from agent_nb.lab.hints.ladder import Ladder, Place
 from agent_nb.lab.hints.provider import HintsProvider
+from agent_nb.lab.hints.tries import is_try
 from agent_nb.lab.rules import LabRules
+from agent_nb.lab.watch import LabWatch
+from agent_nb.plugins import Cell, Notebook
+from agent_nb.run.store import RunStore
 
 _PROMPTS = Path(__file__).parent / "prompts"
+FILE = "hints.json"
+"""In the folder of the saved runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +91,32 @@ class Hints:
 
 def _text(name: str) -> str:
     return (_PROMPTS / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def hints_for(rules: LabRules, watch: LabWatch, cell: Cell) -> Hints:
+    """The hints for this cell. Nothing is recorded yet."""
+    notebook = cell.notebook
+    tries = [text for text in notebook.inputs if is_try(text, notebook.run_names)]
+    ladder = _ladder(rules, watch, notebook)
+    return Hints.of(rules, ladder, cell.name, inputs=notebook.inputs, tries=tries)
+
+
+def hint_rows(rules: LabRules, watch: LabWatch, notebook: Notebook) -> dict[str, str]:
+    """What `%agent lab` shows about the hints."""
+    if rules.mode != "hints":
+        return {}
+    ladder = _ladder(rules, watch, notebook)
+    so_far = "; ".join(f"{name}: {step}" for name, step in ladder.steps_so_far().items())
+    count = len(rules.avoid)
+    return {
+        "hints": ", ".join(ladder.steps),
+        "hints so far": so_far or "none",
+        "avoid": f"{count} {'entry' if count == 1 else 'entries'}" if count else "",
+    }
+
+
+def _ladder(rules: LabRules, watch: LabWatch, notebook: Notebook) -> Ladder:
+    name = notebook.file.name if notebook.file else ""
+    memory = watch.unsaved_hints.setdefault(f"{rules.path} {name}", {})
+    path = RunStore(notebook.folder).root / FILE
+    return Ladder(path, lab=rules.path, notebook=name, steps=rules.hints, memory=memory)
