@@ -15,6 +15,7 @@ from pathlib import Path
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
+from agent_nb.render.code_colours import code_html
 from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
@@ -203,10 +204,8 @@ def _code(run: FinishedRun) -> str:
         if isinstance(content, str) and len(content) <= left:
             left -= len(content)
             shown = ' class="anb-open"' if path == run.files.entry or len(run.files) == 1 else ""
-            text = html.escape(content, quote=False)
-            rows.append(
-                f"<details{shown}><summary>{name}{size}</summary><pre><code>{text}</code></pre></details>"
-            )
+            code = f"<pre><code>{code_html(content)}</code></pre>"
+            rows.append(f"<details{shown}><summary>{name}{size}</summary>{code}</details>")
         else:
             expression = html.escape(subscript(run, path))
             rows.append(

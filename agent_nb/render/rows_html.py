@@ -12,7 +12,7 @@ from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_T
 from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
-from agent_nb.render.code_colours import coloured
+from agent_nb.render.code_colours import code_html, coloured
 from agent_nb.render.plain_html import plain_html
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.rows import (
@@ -217,13 +217,13 @@ def _diff(diff: str) -> str:
     lines = [line for line in _cut(diff).split("\n") if not line.startswith(("--- ", "+++ "))]
     pieces = []
     for kind, group in itertools.groupby(lines, key=lambda line: _DIFF_CLASSES.get(line[:1], "")):
-        text = html.escape("\n".join(group), quote=False)
+        text = code_html("\n".join(group))
         pieces.append(f'<span class="{kind}">{text}</span>' if kind else text)
     return f"<pre>{chr(10).join(pieces).rstrip()}</pre>"
 
 
 def _block(text: str) -> str:
-    lines = html.escape(_cut(text), quote=False).rstrip().split("\n")
+    lines = code_html(_cut(text)).rstrip().split("\n")
     end = FIRST_LINES if len(lines) > MOST_LINES else len(lines)
     first, rest = "\n".join(lines[:end]), "\n".join(lines[end:])
     more = _fold(f"{len(lines) - end} more lines", f"<pre>{rest}</pre>") if rest else ""

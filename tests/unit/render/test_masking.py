@@ -1,6 +1,7 @@
 """What leaves the kernel by itself holds no secret: neither a known one nor what is shaped like a key."""
 
 import base64
+import html
 import json
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from agent_nb._base.secrets import MASK, register, registered
 from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import bundle, to_html_page, to_markdown, to_text
+from agent_nb.render.code_colours import code_html
 from agent_nb.render.rows_html import MAX_ARGUMENT
 from agent_nb.run import Run
 from agent_nb.run.store import RunStore
@@ -18,12 +20,17 @@ from agent_nb.tools import Toolbox
 from tests.support.scripts import write
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8
-KNOWN = 'hunter & "sons" of 1987'
+KNOWN = 'hunter & "sons" <of> 19&&87'
 
 
 async def play(*turns, tools=None) -> Run:
     with ScriptedProvider(list(turns)) as provider:
         return await Agent(provider, tools=tools).run("A page")
+
+
+def test_code_is_masked_before_it_is_escaped():
+    register(KNOWN)
+    assert html.unescape(code_html(f"key = {KNOWN}")) == f"key = {MASK}"
 
 
 @pytest.mark.parametrize(

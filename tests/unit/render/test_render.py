@@ -13,6 +13,7 @@ from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from agent_nb.render import bundle, first_frame, ready_line, run_digest, to_html_page, to_markdown, to_text
+from agent_nb.render.code_colours import code_html
 from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.rows_html import MAX_IMAGE
@@ -192,7 +193,7 @@ async def test_tools_unfold_to_their_outputs():
     seen = Elements(markup)
     assert [image["src"] for image in seen.named("img")] == [f"data:image/png;base64,{PNG}"]
     assert "image/png, 300 kB, too large to save here" in seen.text
-    assert '<span class="anb-del">-&lt;old&gt;</span>' in markup
+    assert '<span class="anb-del">-&lt;old></span>' in markup
     assert (frame := seen.named("iframe")[0])["sandbox"] == ""
     assert "<table onclick=x style=color:red>" in frame["srcdoc"]
     assert not seen.named("table")
@@ -276,6 +277,13 @@ def test_the_policy_comes_first(page, begins):
 )
 def test_quoting_loses_nothing(page):
     assert Elements(f"<iframe {frame_attributes(page)}>").page.endswith(page)
+
+
+@pytest.mark.parametrize("code", ["a&&b &amp; &lt; &#39; & <b>c</b> -->", "if (a<b && c>d) {}", HOSTILE])
+def test_code_reads_as_it_is_with_few_entities(code):
+    shown = Elements(f"<pre>{code_html(code)}</pre>")
+    assert (shown.text, [tag for tag, _ in shown.tags]) == (code, ["pre"])
+    assert "&gt;" not in code_html(code)
 
 
 def test_relative_files_come_into_the_page():
