@@ -6,7 +6,7 @@ PEERS_VENV := .venv-peers
 GRADERS_VENV := .venv-graders
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-BUNDLE := $(patsubst %,agent_nb/static/%.js,widget annotations check form headless inspect replay request zip)
+BUNDLE := $(patsubst %,agent_nb/static/%.js,widget annotations check form headless inspect outputs reminder replay request scrubber zip)
 JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.support.widget_stage import SECONDS, Stage, event, findings, focused, needs_axe, needs_browser
+from tests.support.widget_stage import Stage, event, findings, focused, needs_axe, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = [*needs_browser, needs_axe]
@@ -50,7 +50,7 @@ def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
     assert card.locator("pre .k").all_inner_texts() == ["for", "in"]
     stage.page.keyboard.press("e")
     field = card.get_by_role("textbox", name="code")
-    field.wait_for(timeout=10 * SECONDS)
+    field.wait_for()
     assert field.evaluate("node => node.getRootNode().activeElement === node")
     stage.page.keyboard.press("Control+End")
     stage.page.keyboard.press("Enter")
@@ -196,7 +196,7 @@ def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stag
     assert badges(card) == []
     stage.page.keyboard.press("Escape")
     stage.page.keyboard.press("e")
-    card.get_by_role("textbox", name="code").wait_for(timeout=10 * SECONDS)
+    card.get_by_role("textbox", name="code").wait_for()
     assert badges(card) == ["Esc", "Ctrl+Enter"]
     stage.page.keyboard.type("y")
     stage.still()
@@ -238,12 +238,12 @@ def test_a_question_off_screen_is_in_the_title_of_the_tab_and_the_prompt_of_the_
             window.scrollTo(0, 0);
         }"""
     )
-    expect(page).to_have_title("Approval needed · Sales", timeout=10 * SECONDS)
+    expect(page).to_have_title("Approval needed · Sales")
     expect(prompt).to_have_text("[?]:")
     page.evaluate("() => { document.title = 'Sales (2)'; }")
-    expect(page).to_have_title("Approval needed · Sales (2)", timeout=10 * SECONDS)
+    expect(page).to_have_title("Approval needed · Sales (2)")
     page.evaluate("() => { document.querySelector('#gap').style.height = 0; }")
-    expect(page).to_have_title("Sales (2)", timeout=10 * SECONDS)
+    expect(page).to_have_title("Sales (2)")
     expect(prompt).to_have_text("[*]:")
 
 
@@ -261,5 +261,5 @@ def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
         }"""
     )
     leaves = "() => document.dispatchEvent(new Event('visibilitychange')) && window.shown.length > 0"
-    page.wait_for_function(leaves, timeout=10 * SECONDS)
+    page.wait_for_function(leaves)
     assert page.evaluate("() => window.shown") == ["Approval needed: run it"]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tests.support.widget_stage import (
-    SECONDS,
     Stage,
     event,
     findings,
@@ -45,14 +44,14 @@ def test_change_becomes_a_cell_by_keyboard(stage: Stage):
     assert focused(stage) == "Copy: Insert below"
     cell = "%%agent hero_2 --from hero\nLarger {{df}} text, f\nand warmer."
     insert = stage.widget.get_by_role("button", name="Insert below", description=cell.replace("\n", " "))
-    insert.wait_for(timeout=10 * SECONDS)
+    insert.wait_for()
     assert stage.widget.locator(".anb-next code").inner_text() == cell
     assert findings(stage) == []
     stage.page.keyboard.press("Escape")
     assert focused(stage) == "Ask for a change"
     stage.page.keyboard.press("Enter")
     stage.page.keyboard.press("Enter")
-    stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for()
     assert stage.page.evaluate("window.copied") == [cell]
 
 
@@ -61,10 +60,10 @@ def test_what_is_typed_after_the_cell_was_shown_is_shown_before_it_is_inserted(s
     field.fill("Larger")
     stage.widget.get_by_role("button", name="Next cell").click()
     insert = stage.widget.get_by_role("button", name="Insert below")
-    insert.wait_for(timeout=10 * SECONDS)
+    insert.wait_for()
     field.press_sequentially(" and blue")
     assert insert.count() == 0
     field.fill("Larger\u202e")
     field.press("Enter")
-    stage.widget.locator(".anb-toast", has_text="hidden characters").wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-toast", has_text="hidden characters").wait_for()
     assert insert.count() == 0

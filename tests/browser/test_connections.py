@@ -16,7 +16,6 @@ from tests.support.widget_stage import Stage, edited, event, needs_browser, wrot
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 SETTLE = 400
 """Milliseconds in which a page that connects has connected."""
 
@@ -70,7 +69,7 @@ def framed(stage: Stage, frames: list[str], at_once: int = 5) -> None:
 
 def played(stage: Stage, page: str) -> None:
     stage.play([event("turn_started", step=1), *wrote("index.html", page)])
-    stage.preview.get_by_role("heading", name="Page").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_role("heading", name="Page").wait_for()
     stage.page.wait_for_timeout(SETTLE)
 
 
@@ -101,13 +100,13 @@ def show_output(stage: Stage, markup: str) -> None:
     )
     started = event("tool_started", call_id="c", name="any", title="show")
     stage.play([event("turn_started", step=1), started, finished | {"code": None, "hint": ""}])
-    stage.widget.locator("summary", has_text="show").first.click(timeout=10 * SECONDS)
+    stage.widget.locator("summary", has_text="show").first.click()
     show_it = stage.widget.get_by_role("button", name="Show it")
     shown = stage.widget.locator("iframe.anb-html, .anb-plain, p.anb-cap:has-text('Interactive output')")
-    shown.or_(show_it).first.wait_for(timeout=10 * SECONDS)
+    shown.or_(show_it).first.wait_for()
     if show_it.count():
         show_it.click()
-        shown.first.wait_for(timeout=10 * SECONDS)
+        shown.first.wait_for()
     stage.page.wait_for_timeout(SETTLE)
 
 
@@ -126,7 +125,7 @@ def test_an_edit_does_not_connect(stage: Stage, connections: Connections):
     }
     for version, page in enumerate(pages.values(), 2):
         stage.more(edited("index.html", version, [[1, 1, f"<h1>Page {version}</h1>{page}"]]))
-        stage.preview.get_by_role("heading", name=f"Page {version}").wait_for(timeout=10 * SECONDS)
+        stage.preview.get_by_role("heading", name=f"Page {version}").wait_for()
     stage.page.wait_for_timeout(SETTLE)
     assert heard(connections, "edit") == set()
 

@@ -7,7 +7,6 @@ from tests.support.widget_stage import Stage, event, findings, needs_axe, needs_
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 
 
 def piece(text: str, offset: int = 0) -> dict[str, object]:
@@ -19,7 +18,7 @@ def test_the_source_is_shown_until_the_page_has_content(stage: Stage):
     head = "<!doctype html><style>\n" + "".join(f".rule-{n} {{ margin: {n}px }}\n" for n in range(300))
     stage.play([event("tool_started", call_id="c", name="any", title="create"), piece(head)])
     source = stage.widget.locator(".anb-empty > pre").first
-    source.wait_for(timeout=10 * SECONDS)
+    source.wait_for()
     assert "rule-299" in source.inner_text()
     assert "rule-1 " not in source.inner_text()
     assert source.get_attribute("aria-hidden") == "true"
@@ -28,20 +27,20 @@ def test_the_source_is_shown_until_the_page_has_content(stage: Stage):
     assert bottom == [0, 0], "what does not fit is cut off above"
     script = "</style><div id=app></div><script>\nconst late = 1;\n"
     stage.more(piece(script, len(head)))
-    stage.widget.get_by_text("const late").last.wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_text("const late").last.wait_for()
     assert source.is_visible(), "a body without content is nothing to see"
     stage.page.emulate_media(reduced_motion="reduce")
     assert not source.is_visible()
     stage.page.emulate_media(reduced_motion="no-preference")
     stage.more(piece("app.textContent = 'Made by a script';\n</script>", len(head + script)))
-    stage.preview.get_by_text("Made by a script").wait_for(timeout=10 * SECONDS)
-    source.wait_for(state="hidden", timeout=10 * SECONDS)
+    stage.preview.get_by_text("Made by a script").wait_for()
+    source.wait_for(state="hidden")
 
 
 def test_a_page_that_stays_empty_is_shown_in_the_end(stage: Stage):
     stage.play(wrote("index.html", "<!doctype html><body style='background: red'>"))
-    stage.preview.locator("body").wait_for(timeout=10 * SECONDS, state="attached")
-    stage.widget.locator(".anb-stage > .anb-empty").first.wait_for(state="hidden", timeout=10 * SECONDS)
+    stage.preview.locator("body").wait_for(state="attached")
+    stage.widget.locator(".anb-stage > .anb-empty").first.wait_for(state="hidden")
 
 
 IMAGES = {
@@ -56,7 +55,7 @@ def test_an_image_that_comes_late_moves_nothing(stage: Stage):
     parts = [f"<div>{image}<p>{name}</p></div>" for name, image in IMAGES.items()]
     stage.play([event("turn_started", step=1), *wrote("index.html", "<!doctype html>" + "\n".join(parts))])
     tops = """body => [...body.querySelectorAll("p")].map((node) => Math.round(node.getBoundingClientRect().top))"""
-    stage.preview.get_by_text("a height").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("a height").wait_for()
     before = stage.preview.locator("body").evaluate(tops)
     stage.page.evaluate(
         "base64 => { kernel.record.binary = { 'a.png': { base64, media_type: 'image/png' } } }",
@@ -66,7 +65,7 @@ def test_an_image_that_comes_late_moves_nothing(stage: Stage):
     stage.more(
         event("file_changed", path="a.png", media_type="image/png", call_id=None, patch=None, **change)
     )
-    stage.preview.locator('img[src^="data:image/png"]').first.wait_for(timeout=10 * SECONDS)
+    stage.preview.locator('img[src^="data:image/png"]').first.wait_for()
     drawn = stage.preview.locator("img").last
     assert drawn.evaluate("node => node.decode().then(() => node.naturalWidth)") == 400
     assert stage.preview.locator("body").evaluate(tops) == before

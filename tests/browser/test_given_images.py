@@ -9,7 +9,6 @@ from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 
 
 def begun(*drawings: PIL.Image.Image) -> dict:
@@ -21,7 +20,7 @@ def begun(*drawings: PIL.Image.Image) -> dict:
 def test_given_images_stand_above_the_rows(stage: Stage):
     wide, tall = PIL.Image.new("RGB", (1280, 800), "teal"), PIL.Image.new("RGB", (390, 844), "navy")
     stage.play([begun(wide, tall), *wrote("index.html", "<!doctype html><h1>Made</h1>")])
-    stage.preview.get_by_text("Made").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Made").wait_for()
     group = stage.widget.get_by_role("group", name="Given images")
     first, second = group.get_by_role("img").all()
     assert first.get_attribute("alt") == "shot 1.png (1280 x 800)"
@@ -36,5 +35,5 @@ def test_given_images_stand_above_the_rows(stage: Stage):
 
 def test_a_run_without_images_has_no_gap(stage: Stage):
     stage.play([begun(), *wrote("index.html", "<!doctype html><h1>Made</h1>")])
-    stage.preview.get_by_text("Made").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Made").wait_for()
     assert stage.widget.locator(".anb-given").is_hidden()

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tests.support.widget_stage import (
-    SECONDS,
     Stage,
     event,
     findings,
@@ -42,7 +41,7 @@ def finished(stage: Stage, element: dict[str, Any] | None = None) -> str:
 
 
 def document(stage: Stage) -> str:
-    stage.preview.get_by_text("made").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("made").wait_for()
     html: str = stage.preview.locator("html").evaluate("node => node.outerHTML")
     return html
 
@@ -52,7 +51,7 @@ def point_at(stage: Stage, text: str, size: str, **options: Any) -> None:
     box = stage.preview.get_by_text(text).bounding_box()
     stage.page.mouse.move(box["x"] + 9, box["y"] + 9)
     stage.page.mouse.move(box["x"] + 10, box["y"] + 10)
-    stage.widget.locator(".anb-outline", has_text=size).wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-outline", has_text=size).wait_for()
     outline = stage.widget.locator(".anb-outline").bounding_box()
     assert [round(outline[side]) for side in ("x", "y")] == [round(box[side]) for side in ("x", "y")]
     for key in options.get("keys", ()):
@@ -72,17 +71,17 @@ def cell(stage: Stage) -> str:
 def test_elements_become_references_in_the_next_cell(stage: Stage):
     before = finished(stage, ANSWER)
     stage.widget.get_by_role("button", name="Point at an element").click()
-    stage.widget.get_by_role("application").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("application").wait_for()
     point_at(stage, "{{df}}", "h2 ")
     chip = stage.widget.get_by_role("button", name="h2 1 of 2, line 3")
-    chip.wait_for(timeout=10 * SECONDS)
-    stage.widget.get_by_text("turn 1: create index.html").wait_for(timeout=10 * SECONDS)
+    chip.wait_for()
+    stage.widget.get_by_text("turn 1: create index.html").wait_for()
     assert focused(stage) == "What should change"
     stage.page.keyboard.type("larger")
     stage.page.evaluate("() => { window.kernel.record.element = null }")
     point_at(stage, "Two", "h2 ", keys=["Shift"])
     point_at(stage, "made", "li ")
-    stage.widget.get_by_role("button", name="li made by a script, in ul").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("button", name="li made by a script, in ul").wait_for()
     stage.page.keyboard.type("blue")
     assert findings(stage) == []
     assert cell(stage) == "\n".join(
@@ -95,7 +94,7 @@ def test_elements_become_references_in_the_next_cell(stage: Stage):
     assert document(stage) == before
     assert stage.preview.locator("body").evaluate("() => window.pressed") is None
     chip.click()
-    stage.widget.get_by_role("region", name="Code").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("region", name="Code").wait_for()
     assert focused(stage) == "Code"
 
 
@@ -104,30 +103,30 @@ def test_elements_are_pointed_at_by_keyboard(stage: Stage):
     stage.widget.get_by_role("tab", name="Preview").focus()
     stage.page.keyboard.press("i")
     layer = stage.widget.get_by_role("application")
-    layer.wait_for(timeout=10 * SECONDS)
+    layer.wait_for()
     for key, name in [("ArrowDown", "main"), ("ArrowDown", "h2"), ("ArrowRight", "h2"), ("ArrowRight", "ul")]:
         stage.page.keyboard.press(key)
-        stage.widget.locator(".anb-outline", has_text=f"{name} ").wait_for(timeout=10 * SECONDS)
+        stage.widget.locator(".anb-outline", has_text=f"{name} ").wait_for()
         stage.page.wait_for_timeout(100)
     stage.page.keyboard.press("Enter")
-    stage.widget.get_by_role("textbox", name="What should change").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("textbox", name="What should change").wait_for()
     stage.page.keyboard.type("red")
     assert cell(stage).endswith('{{hero.element("body > main > ul")}}: red')
     stage.page.keyboard.press("Escape")  # from the cell back to the text
     stage.page.keyboard.press("Escape")
-    layer.wait_for(state="hidden", timeout=10 * SECONDS)
+    layer.wait_for(state="hidden")
     stage.widget.get_by_role("tab", name="Preview").focus()
     stage.page.keyboard.press("i")
-    layer.wait_for(timeout=10 * SECONDS)
+    layer.wait_for()
     stage.page.keyboard.press("Escape")
-    layer.wait_for(state="hidden", timeout=10 * SECONDS)
+    layer.wait_for(state="hidden")
     assert focused(stage) == "Point at an element (i)"
 
 
 def test_page_that_answers_for_the_script_gets_nothing_into_the_cell(stage: Stage):
     finished(stage)
     stage.widget.get_by_role("button", name="Point at an element").click()
-    stage.widget.get_by_role("application").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("application").wait_for()
     lie = """() => {
         const { postMessage } = MessagePort.prototype;
         MessagePort.prototype.postMessage = function (message, ...rest) {

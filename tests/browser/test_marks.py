@@ -7,7 +7,7 @@ from typing import Any
 from agent_nb import Files
 from agent_nb.lab.marks.command import main
 from tests.support.submissions import live_run, submit
-from tests.support.widget_stage import SECONDS, needs_browser
+from tests.support.widget_stage import PATIENCE, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -30,7 +30,7 @@ def test_pages_side_by_side(browser: Any, tmp_path: Path, monkeypatch: Any) -> N
     submit(tmp_path / "محمد.zip", [replace(run, files=Files({"index.html": HOSTILE}))])
     assert main([".", "-o", "marks.csv", "--html", "marks.html"]) == 0
     page = browser.new_context(offline=True).new_page()
-    page.set_default_timeout(30 * SECONDS)
+    page.set_default_timeout(PATIENCE)
     arrived: list[str] = []
     page.context.on("requestfinished", lambda request: arrived.append(request.url))
     page.goto((tmp_path / "marks.html").as_uri())

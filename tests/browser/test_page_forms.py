@@ -10,7 +10,6 @@ from tests.support.widget_stage import Stage, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 
 USES = """<!doctype html><h1>Page</h1><p>waiting</p><script>
 const said = [document.compatMode];
@@ -30,7 +29,7 @@ def live(stage: Stage, page: str) -> Any:
 
 
 def tab(stage: Stage, page: str) -> Any:
-    live(stage, page).locator("h1").wait_for(timeout=10 * SECONDS)
+    live(stage, page).locator("h1").wait_for()
     with stage.page.context.expect_page() as opened:
         stage.widget.get_by_role("button", name="Open in new tab").first.click()
     stage.page = opened.value
@@ -51,7 +50,7 @@ FORMS = pytest.mark.parametrize("show", [live, tab, saved])
 @FORMS
 def test_the_window_is_the_same_in_every_form(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, USES)
-    page.get_by_role("heading", name="Loaded").wait_for(timeout=10 * SECONDS)
+    page.get_by_role("heading", name="Loaded").wait_for()
     assert page.locator("p").inner_text() == "CSS1Compat 1 0 false null x"
 
 
@@ -75,7 +74,7 @@ def test_a_page_does_not_fill_the_history_of_the_tab(
     stage: Stage, show: Callable[[Stage, str], Any], move: str
 ):
     page = show(stage, MOVES.replace("{}", move, 1))
-    page.locator("h1").wait_for(timeout=10 * SECONDS)
+    page.locator("h1").wait_for()
     before = entries(stage)
     page.locator("h1").evaluate("() => start()")
     stage.page.wait_for_timeout(2500)
@@ -86,16 +85,16 @@ def test_a_page_does_not_fill_the_history_of_the_tab(
 def test_a_page_that_keeps_setting_its_hash_ends(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, MOVES.replace("{}", "", 1))
     heading = page.locator("h1")
-    heading.wait_for(timeout=10 * SECONDS)
+    heading.wait_for()
     heading.evaluate("() => { let n = 0; setInterval(() => { location.hash = n++ }, 5) }")
-    heading.wait_for(state="detached", timeout=30 * SECONDS)
+    heading.wait_for(state="detached")
 
 
 @FORMS
 def test_a_link_inside_the_page_works_and_leaves_no_entry(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, MOVES.replace("{}", "", 1))
-    page.get_by_text("Go").wait_for(timeout=10 * SECONDS)
+    page.get_by_text("Go").wait_for()
     before = entries(stage)
     page.get_by_text("Go").click()
-    page.get_by_role("heading", name="At #end").wait_for(timeout=10 * SECONDS)
+    page.get_by_role("heading", name="At #end").wait_for()
     assert entries(stage) == before

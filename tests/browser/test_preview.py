@@ -8,7 +8,6 @@ from tests.support.widget_stage import Stage, edited, event, needs_browser, wrot
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 
 
 def test_errors_of_the_page_lead_to_their_lines(stage: Stage):
@@ -19,10 +18,10 @@ def test_errors_of_the_page_lead_to_their_lines(stage: Stage):
     reports = stage.wait_for_report("late")
     assert "nowhere is not defined" in reports
     stage.widget.get_by_role("tab", name="Console").click()
-    stage.widget.get_by_role("button", name="index.html line 4").wait_for(timeout=10 * SECONDS)
-    stage.widget.get_by_role("button", name="js/app.js line 201").click(timeout=10 * SECONDS)
+    stage.widget.get_by_role("button", name="index.html line 4").wait_for()
+    stage.widget.get_by_role("button", name="js/app.js line 201").click()
     mark = stage.widget.locator(".anb-lines .anb-at")
-    mark.wait_for(timeout=10 * SECONDS)
+    mark.wait_for()
     line = stage.widget.locator(".anb-lines").get_by_text("elsewhere()")
     assert line.is_visible()
     assert stage.widget.locator(".anb-lines").evaluate(
@@ -44,13 +43,13 @@ def test_page_streams_as_it_is_written(stage: Stage):
     first = "<!doctype html><h1>Begun</h1><script>window.runs=(window.runs||0)+1</script><p>half a se"
     piece = event("file_delta", call_id="c", path="index.html", offset=0, text=first)
     stage.play([start, piece])
-    stage.preview.get_by_text("half a se").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("half a se").wait_for()
     rest = event("file_delta", call_id="c", path="index.html", offset=len(first), text="ntence</p>")
     size = len(first) + 10
     change = {"version": 1, "action": "created", "size": size, "first_line": 1, "added": 1, "removed": 0}
     end = event("file_changed", path="index.html", media_type="text/html", call_id="c", patch=None, **change)
     stage.more(rest, end)
-    stage.preview.get_by_text("half a sentence").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("half a sentence").wait_for()
     body = stage.preview.locator("body")
     assert body.evaluate("() => [window.runs, document.compatMode]") == [1, "CSS1Compat"]
 
@@ -60,7 +59,7 @@ def test_a_page_gets_data_from_python_as_a_script(stage: Stage):
     html = "<!doctype html><p id=p></p><script src='data/sales.js'></script>"
     html += "<script>p.textContent = `${sales[0].month} sold ${window.sales[0].sold}`</script>"
     stage.play([*wrote("data/sales.js", script, "text/javascript"), *wrote("index.html", html)])
-    stage.preview.get_by_text("May</script> sold 3").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("May</script> sold 3").wait_for()
 
 
 def test_edit_keeps_scroll_and_typed_text(stage: Stage):
@@ -70,7 +69,7 @@ def test_edit_keeps_scroll_and_typed_text(stage: Stage):
     stage.page.keyboard.type("Ada")
     stage.preview.locator("body").evaluate("() => { window.kept = true; scrollTo(0, 900) }")
     stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
-    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS, state="attached")
+    stage.preview.get_by_text("New").wait_for(state="attached")
     state = stage.preview.locator("body").evaluate(
         "() => [scrollY, document.querySelector('#name').value, window.kept]"
     )
@@ -80,7 +79,7 @@ def test_edit_keeps_scroll_and_typed_text(stage: Stage):
 def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     stage.play(wrote("index.html", "<h1>Form</h1><input id=name>"))
     field = stage.preview.locator("#name")
-    field.wait_for(timeout=10 * SECONDS)
+    field.wait_for()
     full = stage.widget.get_by_role("button", name="Full screen")
     full.focus()
     while not field.evaluate("field => field.matches(':focus')"):
@@ -90,7 +89,7 @@ def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     stage.page.evaluate("() => { document.body.style.paddingBottom = '9000px'; scrollTo(0, 8000) }")
     stage.page.wait_for_timeout(500)
     stage.page.evaluate("() => scrollTo(0, 0)")
-    stage.preview.locator("#name").wait_for(timeout=10 * SECONDS)
+    stage.preview.locator("#name").wait_for()
     assert stage.preview.locator("#name").input_value() == "Ada"
 
 
@@ -123,7 +122,7 @@ def test_edit_is_scrolled_to_and_glows_once(stage: Stage, script: str):
     stage.page.emulate_media(reduced_motion="reduce")
     html = f"<!doctype html>\n<h1>Top</h1>\n<div style='height:3000px'></div>\n<p>Old</p>\n{script}"
     stage.play(wrote("index.html", html))
-    stage.preview.get_by_text("Old").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Old").wait_for()
     if not script:
         stage.preview.locator("body").evaluate(f"() => {{{NOTE_ANIMATED}}}")
     stage.more(edited("index.html", 2, [[3, 1, "<p>New</p>"]]))
@@ -147,9 +146,9 @@ def test_page_changed_by_its_script_loads_anew(stage: Stage):
     script = "<script>document.querySelector('ul').innerHTML='<li>made'</script>"
     html = f"<!doctype html>\n<h1>Old</h1>\n<ul></ul>\n{script}"
     stage.play(wrote("index.html", html))
-    stage.preview.get_by_text("made").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("made").wait_for()
     stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
-    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("New").wait_for()
     assert stage.preview.get_by_text("made").count() == 1
 
 
@@ -164,7 +163,7 @@ def test_several_files_make_one_page(stage: Stage):
         ]
     )
     heading = stage.preview.get_by_role("heading", name="from app")
-    heading.wait_for(timeout=10 * SECONDS)
+    heading.wait_for()
     assert heading.evaluate("node => getComputedStyle(node).color") == "rgb(10, 20, 30)"
     stage.more(edited("css/a.css", 2, [[0, 1, "h1 { color: rgb(40, 50, 60) }"]], "text/css"))
     stage.page.wait_for_timeout(300)
@@ -174,7 +173,7 @@ def test_several_files_make_one_page(stage: Stage):
 
 def test_reattached_output_feeds_itself_again(stage: Stage):
     stage.play(wrote("index.html", "<!doctype html><h1>Still here</h1>"))
-    stage.preview.get_by_text("Still here").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Still here").wait_for()
     stage.page.evaluate(
         """() => {
             const output = document.querySelector('[data-anb-run]');
@@ -184,7 +183,7 @@ def test_reattached_output_feeds_itself_again(stage: Stage):
         }"""
     )
     stage.page.wait_for_timeout(200)
-    stage.preview.get_by_text("Still here").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Still here").wait_for()
     assert stage.widget.locator(".anb-page iframe").count() == 1
 
 
@@ -194,21 +193,21 @@ def test_page_of_five_megabytes_keeps_the_widget_alive(stage: Stage):
     assert len(html) > 4_500_000
     stage.play(wrote("index.html", html))
     stage.widget.get_by_role("tab", name="Files").click()
-    stage.widget.locator(".anb-files").get_by_text("MB").wait_for(timeout=10 * SECONDS)
-    stage.preview.locator("#end").wait_for(timeout=60 * SECONDS, state="attached")
+    stage.widget.locator(".anb-files").get_by_text("MB").wait_for()
+    stage.preview.locator("#end").wait_for(state="attached")
 
 
 def test_tab_of_its_own_has_no_origin(stage: Stage):
     html = "<!doctype html><h1>x</h1><script>document.querySelector('h1').textContent = self.origin</script>"
     stage.play(wrote("index.html", html))
-    stage.preview.get_by_text("null").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("null").wait_for()
     with stage.page.context.expect_page() as opened:
         stage.widget.get_by_role("button", name="Open in new tab").first.click()
     tab = opened.value
     frame = tab.locator("iframe")
-    frame.wait_for(timeout=10 * SECONDS)
+    frame.wait_for()
     assert frame.get_attribute("sandbox") == "allow-scripts allow-forms"
-    tab.frame_locator("iframe").get_by_text("null").wait_for(timeout=10 * SECONDS)
+    tab.frame_locator("iframe").get_by_text("null").wait_for()
 
 
 def test_link_to_another_page_shows_it(stage: Stage):
@@ -224,7 +223,7 @@ def test_link_to_another_page_shows_it(stage: Stage):
     stage.preview.get_by_text("Away").click()
     assert "was not followed" in stage.wait_for_report("example.org")
     stage.preview.get_by_text("About").click()
-    stage.preview.get_by_role("heading", name="About us").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_role("heading", name="About us").wait_for()
 
 
 def test_links_of_every_kind_stay_in_the_page(stage: Stage):
@@ -249,7 +248,7 @@ def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
     stage.play([event("turn_started", step=1), ask])
     pane = stage.widget.locator(".anb-scroll")
     for part in (stage.widget.get_by_role("heading"), stage.widget.get_by_role("button", name="Approve")):
-        part.wait_for(timeout=10 * SECONDS)
+        part.wait_for()
         stage.page.wait_for_timeout(100)
         box, room = part.bounding_box(), pane.bounding_box()
         assert room["y"] <= box["y"]
@@ -264,7 +263,7 @@ def test_page_that_was_stopped_early_says_so(stage: Stage):
     usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
     end = {"reason": "stopped", "usage": usage, "cost": None, "seconds": 1.0, "error": None}
     stage.play([start, piece, event("run_finished", **end)])
-    stage.preview.locator("style").wait_for(timeout=10 * SECONDS, state="attached")
+    stage.preview.locator("style").wait_for(state="attached")
     stage.page.wait_for_timeout(300)
     assert stage.widget.get_by_text(
         "Stopped before the page had a body: 37 B of styles in index.html"
@@ -275,13 +274,13 @@ def test_page_is_compared_with_the_page_before(stage: Stage):
     turn = event("turn_started", step=1)
     html = "<!doctype html>\n<h1>Old</h1>\n<p style='height:3000px'></p>\n<p>End</p>"
     stage.play([turn, *wrote("index.html", html)])
-    stage.preview.get_by_text("Old").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Old").wait_for()
     button = stage.widget.get_by_role("button", name="Compare with the page before this change")
     assert not button.is_visible()
     stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"], [3, 1, "<p>Fin</p>"]]))
-    button.click(timeout=10 * SECONDS)
+    button.click()
     before = stage.widget.frame_locator(".anb-compare iframe").frame_locator("iframe")
-    before.get_by_text("Old").wait_for(timeout=10 * SECONDS)
+    before.get_by_text("Old").wait_for()
     slider = stage.widget.get_by_role("slider", name="Before and after")
     slider.focus()
     stage.page.keyboard.press("ArrowLeft")
@@ -308,7 +307,7 @@ def test_the_wheel_scrolls_what_is_around_a_page_that_nobody_has_clicked(stage: 
     for step in range(1, 4):  # the first one only leads into the frame
         stage.page.mouse.move(box["x"] + 9 * step, box["y"] + 9)
     stage.page.mouse.wheel(0, 60)
-    stage.page.wait_for_function("() => scrollY === 60", timeout=10 * SECONDS)
+    stage.page.wait_for_function("() => scrollY === 60")
     assert heading.evaluate("() => scrollY") == 0
     heading.click()
     stage.page.mouse.wheel(0, 50)

@@ -8,7 +8,6 @@ from tests.support.widget_stage import Stage, edited, event, needs_browser, wrot
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 CANARY = "https://canary.invalid"
 UNSENT = "The preview sends no forms."
 
@@ -85,7 +84,7 @@ document.querySelector('#own').addEventListener('submit', (event) => event.preve
         )
     )
     for name in ("Own", "Close", "Plain"):
-        stage.preview.get_by_role("button", name=name).click(timeout=10 * SECONDS)
+        stage.preview.get_by_role("button", name=name).click()
     reports = stage.wait_for_report("submit of plain")
     stage.wait_for_report(UNSENT)
     assert "submit of own" in reports
@@ -161,7 +160,7 @@ def test_edit_keeps_what_was_given_to_other_fields(stage: Stage):
             [[1, 1, "<h1>New</h1><input id=first>"], [2, 0, "<li><input type=checkbox> Eggs</li>"]],
         )
     )
-    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("New").wait_for()
     assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
     assert "selected" not in stage.preview.locator("select").evaluate("node => node.outerHTML")
     stage.more(edited("index.html", 3, [[5, 1, "<input id=name value=Bob><input id=town>"]]))
@@ -174,9 +173,9 @@ def test_page_that_loads_again_keeps_its_fields(stage: Stage):
     stage.play(wrote("index.html", f"{FORM}\n{script}"))
     fill(stage)
     stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
-    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("New").wait_for()
     stage.page.wait_for_timeout(200)
     assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
     stage.widget.get_by_role("button", name="Reload preview").click()
-    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("New").wait_for()
     assert given(stage) == [[], "Ada", "", "Hi", "S", "card"]

@@ -12,7 +12,6 @@ from tests.support.widget_stage import Stage, edited, event, needs_browser, wrot
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 
 
 def page_that(script: str) -> list[dict[str, Any]]:
@@ -152,20 +151,20 @@ def test_page_cannot_move_the_notebook(stage: Stage, escape: str):
 
 def test_page_that_leaves_is_stopped(stage: Stage):
     stage.play(page_that("location.href = 'data:text/html,<h1>gone</h1>'; location.href = 'about:blank';"))
-    stage.widget.get_by_text("Preview stopped").first.wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_text("Preview stopped").first.wait_for()
     assert stage.widget.get_by_text("tried to go to another address").is_visible()
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
 def test_endless_loop_is_stopped(stage: Stage):
     stage.play(page_that("setTimeout(() => { for (;;); }, 50);"))
-    stage.widget.get_by_text("Preview stopped").first.wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_text("Preview stopped").first.wait_for()
     assert stage.widget.get_by_text("did not respond").is_visible()
     # On a busy machine the process of the hung page may still be there, and take the next one into it.
     for version in itertools.count(2):
         stage.more(edited("index.html", version, [[0, 99, "<h1>Calm</h1>"]]))
         with suppress(TookTooLong):
-            stage.preview.get_by_role("heading", name="Calm").wait_for(timeout=10 * SECONDS)
+            stage.preview.get_by_role("heading", name="Calm").wait_for()
             break
         assert version < 6, "the page stayed stopped"
     assert not stage.widget.get_by_text("Preview stopped").first.is_visible()
@@ -174,9 +173,9 @@ def test_endless_loop_is_stopped(stage: Stage):
 def test_stopped_page_can_be_reloaded(stage: Stage):
     stage.play(page_that("setTimeout(() => { location.href = 'about:blank' }, 1500);"))
     reload = stage.widget.get_by_role("button", name="Reload", exact=True)
-    reload.wait_for(timeout=10 * SECONDS)
+    reload.wait_for()
     reload.click()
-    stage.preview.get_by_role("heading", name="Page").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_role("heading", name="Page").wait_for()
 
 
 def test_flood_of_messages_is_cut(stage: Stage):
@@ -215,7 +214,7 @@ def test_flood_beside_the_port_is_stopped(stage: Stage):
             "setInterval(() => { for (let i = 0; i < 2000; i++) parent.parent.postMessage(i, '*'); }, 50);"
         )
     )
-    stage.widget.get_by_text("The page sent too many messages.").wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_text("The page sent too many messages.").wait_for()
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
@@ -236,7 +235,7 @@ def typing_beside(stage: Stage, prelude: str) -> Any:
 
 def test_page_cannot_take_the_keyboard(stage: Stage):
     cell = typing_beside(stage, prelude="")
-    stage.preview.locator("#i").wait_for(timeout=10 * SECONDS)
+    stage.preview.locator("#i").wait_for()
     for letter in TYPED:
         stage.page.keyboard.press("Tab")
         stage.page.keyboard.type(letter)
@@ -247,7 +246,7 @@ def test_page_cannot_take_the_keyboard(stage: Stage):
 
 def test_page_that_grabs_the_keyboard_is_stopped(stage: Stage):
     cell = typing_beside(stage, prelude="document.hasFocus = () => true;")
-    stage.widget.get_by_text("kept taking the keyboard focus").wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_text("kept taking the keyboard focus").wait_for()
     stage.page.keyboard.type(TYPED)
     assert cell.input_value() == TYPED
 

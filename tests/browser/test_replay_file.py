@@ -13,7 +13,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.protocol import Ready
-from tests.support.widget_stage import AXE, SECONDS, Stage, event, needs_axe, needs_browser
+from tests.support.widget_stage import AXE, PATIENCE, Stage, event, needs_axe, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = [*needs_browser, needs_axe]
@@ -56,7 +56,7 @@ def opened(browser: Any, tmp_path: Path) -> Any:
         path = run.to_replay(tmp_path / "hero.html")
         page = browser.new_context(offline=True).new_page()
         contexts.append(page.context)
-        page.set_default_timeout(10 * SECONDS)
+        page.set_default_timeout(PATIENCE)
         page.asked = []
         page.context.on("request", lambda request: page.asked.append(request))
         page.goto(path.as_uri())

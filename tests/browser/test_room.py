@@ -9,7 +9,6 @@ from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, edited, event, ne
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
 
 
@@ -39,7 +38,7 @@ def overflow(stage: Stage) -> list[int]:
 
 def test_output_needs_no_scrollbar(stage: Stage):
     stage.play(wrote("index.html", PAGE))
-    stage.preview.get_by_text("Here.").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Here.").wait_for()
     assert overflow(stage) == [0, 0]
 
 
@@ -75,9 +74,7 @@ def is_full(stage: Stage) -> bool:
 
 
 def wait_until_full(stage: Stage, full: bool) -> None:
-    stage.page.wait_for_function(
-        "full => (document.fullscreenElement !== null) === full", arg=full, timeout=10 * SECONDS
-    )
+    stage.page.wait_for_function("full => (document.fullscreenElement !== null) === full", arg=full)
 
 
 def test_full_screen_by_button_and_key(stage: Stage):
@@ -120,7 +117,7 @@ def test_result_alone_folds_the_transcript(stage: Stage):
     asked = {"call_id": "call-1", "name": "run", "title": "run it", "args": {"code": "1"}}
     stage.more(event("tool_started", call_id="call-1", name="run", title="run it"))
     stage.more(event("approval_requested", **asked))
-    stage.widget.get_by_role("button", name="Approve").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("button", name="Approve").wait_for()
 
 
 def variants(count: int) -> list[dict[str, Any]]:
@@ -143,7 +140,7 @@ def test_all_variants_are_seen_side_by_side_and_scroll_together(stage: Stage):
     frames = [side.locator(".anb-page > iframe").nth(n) for n in range(3)]
     pages = [frame.content_frame.frame_locator("iframe").locator("body") for frame in frames]
     for number, page in enumerate(pages):
-        page.get_by_text(f"Page {number}").wait_for(timeout=10 * SECONDS)
+        page.get_by_text(f"Page {number}").wait_for()
     frames[1].click()
     stage.page.mouse.wheel(0, 1000)
     share = "() => scrollY / (document.documentElement.scrollHeight - innerHeight)"
@@ -162,7 +159,7 @@ def test_narrow_output_clips_nothing_and_forced_colours_hide_nothing(stage: Stag
     text = event("text_delta", text="Here:\n\n- one\n- two")
     stage.play([*wrote("index.html", PAGE), edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]), text])
     assert overflow(stage) == [0, 0]
-    stage.widget.get_by_role("button", name="Full screen").click(timeout=5 * SECONDS, trial=True)
+    stage.widget.get_by_role("button", name="Full screen").click(trial=True)
     shapes = stage.widget.evaluate(
         """host => [['.anb-say li', '::before'], ['.anb-node.pt', '::after'], ['.anb-edge', '::after']]
             .map(([path, part]) => getComputedStyle(host.shadowRoot.querySelector(path), part).backgroundColor)"""
@@ -204,18 +201,18 @@ def test_saved_form_has_its_padding_back_when_the_widget_leaves_it(stage: Stage)
         }"""
     )
     output = stage.page.locator(".jp-RenderedHTML")
-    output.locator(".anb").wait_for(timeout=10 * SECONDS)
+    output.locator(".anb").wait_for()
     padding = "node => getComputedStyle(node).paddingRight"
     assert output.evaluate(padding) == "0px"
     output.evaluate("node => node.firstElementChild.remove()")
-    output.locator(".anb").wait_for(state="detached", timeout=10 * SECONDS)
+    output.locator(".anb").wait_for(state="detached")
     assert output.evaluate(padding) == "20px"
 
 
 def test_buttons_of_the_result_stay_beside_its_tabs(stage: Stage):
     stage.play([*wrote("index.html", PAGE), *wrote("style.css", "p{color:red}", "text/css")])
     stage.more(edited("index.html", 2, [[1, 1, "<h1>Bye</h1>"]]))
-    stage.preview.get_by_text("Bye").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("Bye").wait_for()
     gaps = """widths => widths.map((width) => {
         document.querySelector('#cell').style.width = `${width}px`;
         const bar = document.querySelector('[data-anb-run]').shadowRoot.querySelector('.anb-right > .anb-bar');

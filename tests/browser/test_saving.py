@@ -4,7 +4,7 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
-from tests.support.widget_stage import SECONDS, Stage, needs_browser, wrote
+from tests.support.widget_stage import Stage, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -18,7 +18,7 @@ FILES = {
 
 def save_all(stage: Stage, target: Path) -> Path:
     stage.widget.get_by_role("tab", name="Files").click()
-    with stage.page.expect_download(timeout=10 * SECONDS) as download:
+    with stage.page.expect_download() as download:
         stage.widget.get_by_role("button", name="Save all").click()
     assert download.value.suggested_filename == "hero.zip"
     download.value.save_as(target)

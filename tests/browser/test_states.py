@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import SECONDS, DevServer, needs_browser
+from tests.support.widget_stage import PATIENCE, DevServer, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -20,7 +20,7 @@ UNFOLD = """() => {
 def page(browser: Any, server: DevServer) -> Any:
     page = browser.new_page()
     page.emulate_media(reduced_motion="reduce")
-    page.set_default_timeout(120 * SECONDS)
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{server.address}/states.html")
     page.evaluate("window.ready")
     return page

@@ -6,7 +6,7 @@ from typing import Any
 
 import PIL.Image
 
-from tests.support.widget_stage import SECONDS, Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -48,7 +48,7 @@ def point_at(stage: Stage, version: int) -> None:
 
 def shown(stage: Stage, version: int) -> PIL.Image.Image:
     image = stage.widget.get_by_role("img", name=f"The page, v{version} of 3")
-    image.wait_for(timeout=30 * SECONDS)
+    image.wait_for()
     address = image.get_attribute("src")
     assert len(address) <= 16_384 + 23
     return PIL.Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))).convert("RGB")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.support.kernels import start_kernel
+from tests.support.waiting import PATIENCE
 
 DEMO = "No API key found, so the offline demo model answers."
 
@@ -99,7 +100,7 @@ def test_a_missing_key_is_a_card_and_can_be_entered(kernel):
     assert "https://platform.openai.com/api-keys" in card["text/html"]
     assert "cannot ask here" in kernel.run("%agent key openai").errors
     message = kernel.start("%agent key openai", stdin=True)
-    question = kernel.client.get_stdin_msg(timeout=30)["content"]
+    question = kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]
     kernel.client.input("in-memory-7Q2x-9fLk")
     assert question["password"]
     assert kernel.finish(message).status == "ok"
@@ -240,7 +241,7 @@ def test_help_lists_the_options(kernel):
 def test_tab_offers_only_what_the_line_can_take(kernel):
     def offered(code: str) -> dict[str, str]:
         kernel.client.complete(code, len(code))
-        content = kernel.client.get_shell_msg(timeout=20)["content"]
+        content = kernel.client.get_shell_msg(timeout=PATIENCE)["content"]
         typed = content["metadata"]["_jupyter_types_experimental"]
         assert content["matches"] == [each["text"] for each in typed]
         assert content["cursor_end"] == len(code)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.support.kernels import start_kernel
+from tests.support.waiting import PATIENCE
 
 SETUP = """
 from pathlib import Path
@@ -103,7 +104,7 @@ def test_a_wrong_source_is_an_error_of_one_line(kernel, options, says):
 def test_names_complete_with_tab(kernel):
     def offered(code: str) -> set[str]:
         kernel.client.complete(code, len(code))
-        return set(kernel.client.get_shell_msg(timeout=20)["content"]["matches"])
+        return set(kernel.client.get_shell_msg(timeout=PATIENCE)["content"]["matches"])
 
     assert "tailwind" in offered("%%agent hero --stack ")
     assert {"house", "brand"} <= offered("%%agent hero --system ")

@@ -14,6 +14,7 @@ from docs.scripts.binder import conda_packages
 from docs.scripts.execute_notebooks import FOLDER, METADATA, tidy
 from tests.kernel.wrong_answers import WRONG
 from tests.support.kernels import quiet_environment
+from tests.support.waiting import PATIENCE
 
 LESSONS = sorted(FOLDER.glob("*.ipynb"))
 ABSOLUTE = re.compile(r"(?<![\w.:/<])/(?:work|tmp|root|home|Users|usr|var|private|srv|opt)/\w|[A-Z]:\\\\")
@@ -148,7 +149,9 @@ def test_a_check_refuses_a_wrong_answer_and_accepts_the_solution(name, tmp_path,
         monkeypatch.setenv(variable, value)
     shutil.copytree(FOLDER, tmp_path / "lessons", ignore=shutil.ignore_patterns("*.ipynb", ".agent_nb"))
     book = with_answers(nbformat.read(FOLDER / f"{name}.ipynb", as_version=4), WRONG[name])
-    NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path / "lessons")}}).execute()
+    NotebookClient(
+        book, timeout=PATIENCE, resources={"metadata": {"path": str(tmp_path / "lessons")}}
+    ).execute()
     refused, accepted = tagged(book, "refused"), tagged(book, "checked")
     assert len(refused) == len(accepted) == len(WRONG[name])
     assert [cell.outputs[-1].get("ename") for cell in refused] == ["AssertionError"] * len(refused)

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.support.kernels import Kernel, KernelManager, quiet_environment
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("ending", ["shutdown", "restart"])
@@ -16,7 +17,7 @@ def test_a_kernel_with_unfinished_runs_ends_quietly(tmp_path, ending):
         manager.start_kernel(cwd=str(tmp_path), env=quiet_environment(tmp_path), stdout=sink, stderr=sink)
         client = manager.client()
         client.start_channels()
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=PATIENCE)
         kernel = Kernel(manager, client)
         kernel.run("%load_ext agent_nb")
         for name in ("one", "two"):
@@ -26,7 +27,7 @@ def test_a_kernel_with_unfinished_runs_ends_quietly(tmp_path, ending):
             )
         if ending == "restart":
             manager.restart_kernel()
-            client.wait_for_ready(timeout=60)
+            client.wait_for_ready(timeout=PATIENCE)
             assert kernel.run("%load_ext agent_nb").status == "ok"
             assert kernel.run("%%agent again -m demo: --pace 0\nA form").status == "ok"
         client.stop_channels()
@@ -45,6 +46,6 @@ def test_a_script_with_an_unfinished_run_ends_quietly(tmp_path):
         "asyncio.run(main())\n"
     )
     command = [sys.executable, "-X", "dev", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=PATIENCE)
     assert "agent_nb" not in done.stderr
     assert "destroyed" not in done.stderr

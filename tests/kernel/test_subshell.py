@@ -5,6 +5,7 @@ import pytest
 
 from tests.support.kernels import start_kernel
 from tests.support.live_page import Page
+from tests.support.waiting import PATIENCE
 from tests.support.wire import Call, Hold, WireServer, reply
 
 
@@ -19,7 +20,7 @@ def test_stop_works_from_a_subshell(tmp_path):
             control = kernel.client.control_channel
             control.send(kernel.client.session.msg("create_subshell_request"))
             page = Page(kernel)
-            page.subshell = kernel.client.get_control_msg(timeout=20)["content"]["subshell_id"]
+            page.subshell = kernel.client.get_control_msg(timeout=PATIENCE)["content"]["subshell_id"]
             server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
             cell = page.start("%%agent stopped -m anthropic:claude-opus-5-5\nA page")
             page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))

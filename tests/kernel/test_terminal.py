@@ -12,6 +12,7 @@ from agent_nb.events import TextDelta
 from agent_nb.notebook.views.terminal import TerminalView
 from agent_nb.providers.scripted import ScriptedProvider, call, pause, text
 from tests.support.kernels import quiet_environment
+from tests.support.waiting import PATIENCE
 
 PROMPT = r"In \[\d+\]: "
 
@@ -26,7 +27,7 @@ def terminal(tmp_path_factory):
         cwd=str(home),
         env=environment,
         encoding="utf-8",
-        timeout=30,
+        timeout=PATIENCE,
         dimensions=(40, 120),
     )
     child.expect(PROMPT)

@@ -12,6 +12,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.support.kernels import quiet_environment
+from tests.support.waiting import PATIENCE
 
 
 def notebook(*cells: str) -> nbformat.NotebookNode:
@@ -31,7 +32,7 @@ RUN = ("%load_ext agent_nb", "%%agent hero -m demo:\nA form", "assert hero.html 
 
 
 def execute(book: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
-    return NotebookClient(book, timeout=60, resources={"metadata": {"path": str(folder)}}).execute()
+    return NotebookClient(book, timeout=PATIENCE, resources={"metadata": {"path": str(folder)}}).execute()
 
 
 def test_nbclient_waits_for_the_run(quiet):

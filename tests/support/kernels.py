@@ -12,8 +12,8 @@ from typing import Any
 from jupyter_client.manager import KernelManager
 
 from agent_nb.providers.vendors import VENDORS
+from tests.support.waiting import PATIENCE
 
-PATIENCE = 120
 VARIABLES = {name for row in VENDORS.values() for name in (*row.keys, row.base_url_variable) if name}
 KEYS = ("AGENT_NB", *sorted({name.partition("_")[0] for name in VARIABLES}))
 """First words of the variables that hold keys and settings of ours and of the vendors."""

@@ -28,7 +28,7 @@ import pytest
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.support import ROOT
+from tests.support import ROOT, waiting
 from tests.support.kernels import quiet_environment
 from tests.support.processes import end
 
@@ -36,12 +36,14 @@ App = Literal["lab", "notebook"]
 Theme = Literal["light", "dark"]
 
 SHOTS = ROOT / "test-results"
-LOAD = "%load_ext agent_nb"
+LOAD = (
+    "%load_ext agent_nb\n__import__('agent_nb.notebook.live.live_run', fromlist=['PATIENCE']).PATIENCE = 300"
+)
+"""On a slow machine a page may be late; the kernel would ask and look without it after 5 seconds."""
 MODEL = "-m anthropic:claude-opus-5-5"
 """Answered by the vendor of `tests/support/lab_fixtures.py`, as it was planned."""
 
-PATIENCE = 120_000
-"""Milliseconds to wait for anything: the first request of a kernel imports an SDK, on a busy machine for long."""
+PATIENCE = 1000 * waiting.PATIENCE
 expect.set_options(timeout=PATIENCE)
 
 needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
@@ -258,7 +260,7 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(lab: Lab, log: Path, seconds: float = 60) -> None:
+def _wait_until_ready(lab: Lab, log: Path, seconds: float = waiting.PATIENCE) -> None:
     request = urllib.request.Request(f"{lab.url}/api/status", headers={"Authorization": f"token {lab.token}"})
     # A proxy from the environment must not be asked about loopback.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

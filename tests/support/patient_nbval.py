@@ -2,7 +2,7 @@
 
 import pytest
 
-PATIENCE = 120
+from tests.support.waiting import PATIENCE
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

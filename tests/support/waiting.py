@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from playwright.sync_api import Page
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
-PATIENCE = 30
+PATIENCE = 300
+"""Seconds to wait for anything. Only a test that fails waits so long, and some machines are very slow."""
 
 
-def wait_until(page: Page, condition: Callable[[], object]) -> None:
+def wait_until(page: "Page", condition: Callable[[], object]) -> None:
     """Asks again and again while the page goes on."""
     deadline = time.monotonic() + PATIENCE
     while not condition():

@@ -12,14 +12,14 @@ import pytest
 
 from agent_nb._base.wire import to_wire
 from agent_nb.run.protocol import Meta
-from tests.support import ROOT
+from tests.support import ROOT, waiting
 
 BUNDLE = ROOT / "agent_nb" / "static" / "widget.js"
 RUNS = ROOT / "js" / "dev" / "runs"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SECONDS = 1000
+PATIENCE = 1000 * waiting.PATIENCE
 META = Meta(key="hero-dev", name="hero", model="demo:", demo=True)
 
 needs_browser = [
@@ -78,8 +78,9 @@ def server() -> Iterator[DevServer]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -130,6 +131,7 @@ class Stage:
 
     def __init__(self, page: Any, server: DevServer) -> None:
         self.page, self.server = page, server
+        page.set_default_timeout(PATIENCE)
         self.popups: list[Any] = []
         self.dialogs: list[Any] = []
         page.on("popup", lambda popup: self.popups.append(popup))
@@ -191,7 +193,7 @@ class Stage:
     def preview(self) -> Any:
         # Playwright gives up, instead of looking again, when a frame with a frame in it is removed while it looks.
         self.page.wait_for_timeout(100)
-        self.widget.locator(".anb-page iframe + iframe").wait_for(state="detached", timeout=10 * SECONDS)
+        self.widget.locator(".anb-page iframe + iframe").wait_for(state="detached")
         return self.widget.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
 
     def reports(self) -> str:
@@ -208,7 +210,7 @@ class Stage:
         """The page's report about a page of the run, or about another, as the kernel gets it."""
         self.page.evaluate("([path, other]) => window.kernel.check(path, other)", [path, other])
         checked = "window.kernel.commands.find((one) => one.command === 'checked')"
-        self.page.wait_for_function(f"() => {checked}", timeout=60 * SECONDS)
+        self.page.wait_for_function(f"() => {checked}")
         answer: dict[str, Any] = self.page.evaluate(f"() => {checked}")
         assert answer["ok"], answer["error"]
         return dict(answer["report"])
@@ -218,7 +220,6 @@ class Stage:
             """text => window.kernel.commands.some((command) => command.command === 'preview_report'
                 && command.entries.some((entry) => entry.text.includes(text)))""",
             arg=text,
-            timeout=10 * SECONDS,
         )
         return self.reports()
 

@@ -23,7 +23,6 @@ from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 SETTLE = 700
 """Milliseconds in which a page that can be heard is heard."""
 
@@ -189,8 +188,8 @@ def test_the_html_of_a_tool_is_not_heard(stage: Stage, canary: Canary):
             finished | {"code": None, "hint": ""},
         ]
     )
-    stage.widget.locator("summary", has_text="show").first.click(timeout=10 * SECONDS)
-    stage.widget.locator("iframe.anb-html").wait_for(timeout=10 * SECONDS)
+    stage.widget.locator("summary", has_text="show").first.click()
+    stage.widget.locator("iframe.anb-html").wait_for()
     stage.page.wait_for_timeout(SETTLE)
     assert canary.heard == []
 
@@ -253,7 +252,7 @@ def test_the_person_opens_one_live_preview_to_the_network(stage: Stage, canary: 
     ended = {"usage": {}, "cost": None, "seconds": 1.0, "error": None}
     stage.play([started, *page, event("run_finished", reason="end_turn", **ended)], ready={"line": "x"})
     stage.widget.get_by_role("tab", name="Console").click()
-    stage.widget.get_by_text("Blocked by the sandbox").first.wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_text("Blocked by the sandbox").first.wait_for()
     assert canary.heard == []
     switch = stage.widget.get_by_role("checkbox", name="Allow this page to load from the network")
     switch.check()
@@ -265,7 +264,7 @@ def test_the_person_opens_one_live_preview_to_the_network(stage: Stage, canary: 
     opened.value.wait_for_timeout(SETTLE)
     opened.value.close()
     stage.widget.get_by_role("button", name="Replay").first.click()
-    switch.wait_for(state="hidden", timeout=10 * SECONDS)
+    switch.wait_for(state="hidden")
     stage.page.wait_for_timeout(2 * SETTLE)
     assert canary.heard == [], "neither a tab nor a replay is opened"
     assert stage.page.evaluate("JSON.stringify(localStorage)").count("network") == 0

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support import ROOT
-from tests.support.widget_stage import RUNS, SECONDS, Stage, findings, needs_axe, needs_browser
+from tests.support.widget_stage import RUNS, Stage, findings, needs_axe, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -151,8 +151,7 @@ def test_playing_never_rebuilds_the_page(stage: Stage):
     replay.button("Pause").wait_for()
     replay.page.wait_for_function(
         """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-scrubber .label').textContent.includes('done')""",
-        timeout=30 * SECONDS,
+            .querySelector('.anb-scrubber .label').textContent.includes('done')"""
     )
     assert replay.page.evaluate("window.frames_made") <= 1
     assert stage.preview.locator("h1").count() == 1
@@ -164,8 +163,7 @@ def test_playing_ends_at_the_end(replay: Replay):
     replay.button("Play").click()
     replay.page.wait_for_function(
         """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-scrubber .label').textContent === 'done'""",
-        timeout=30 * SECONDS,
+            .querySelector('.anb-scrubber .label').textContent === 'done'"""
     )
     replay.button("Play").wait_for()
     replay.button("Play").click()
@@ -210,7 +208,7 @@ def test_a_reader_hears_steps_not_playing(replay: Replay):
     )
     replay.slider.press(" ")
     replay.button("Pause").wait_for()
-    replay.button("Play").wait_for(timeout=30 * SECONDS)
+    replay.button("Play").wait_for()
     assert replay.label == "done"
     assert replay.page.evaluate("window.heard") == ["done"]
 

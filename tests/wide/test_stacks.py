@@ -19,7 +19,6 @@ from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, needs_browser, wr
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
-SECONDS = 1000
 
 MARK = "document.documentElement.dataset.{} = 'ran'"
 INLINE = "const made = document.createElement('script'); made.text = {!r}; document.head.append(made)"
@@ -104,7 +103,7 @@ def test_live_preview_runs_the_stack(stage: Stage, asked: list[str], stack: str)
     page = recommended(stack)
     stage.play(wrote("index.html", page))
     frame = stage.preview.locator("html")
-    frame.get_by_role("heading", name="A page").wait_for(timeout=10 * SECONDS)
+    frame.get_by_role("heading", name="A page").wait_for()
     check(frame, stack)
     assert sorted(asked) == sorted(addresses(page))
     assert "Blocked by the sandbox" not in stage.reports()

@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from tests.support.widget_stage import (
     ROOT,
     RUNS,
-    SECONDS,
     Stage,
     event,
     findings,
@@ -90,7 +89,7 @@ def ask(stage: Stage, variant: int) -> None:
 def test_grid_streams_every_page(stage: Stage):
     watch(stage, "three", until=until("three", "tool_ready", 0))
     for index in range(3):
-        page_of(stage, ".anb-variant", index).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+        page_of(stage, ".anb-variant", index).get_by_text(LEAD).first.wait_for()
     assert frames(stage) == 3
     assert stage.widget.locator(".anb-pick:disabled").count() >= 3
     shoot(stage, "grid-live")
@@ -98,7 +97,7 @@ def test_grid_streams_every_page(stage: Stage):
 
 def test_switching_back_shows_pages_whole(stage: Stage):
     watch(stage, "three", until=until("three", "tool_ready", 0))
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
     arrange(stage, "one")
     stage.widget.locator(".anb-left").wait_for()
     assert frames(stage) == 1
@@ -113,21 +112,21 @@ def test_switching_back_shows_pages_whole(stage: Stage):
     )
     arrange(stage, "side")
     for index in range(2):
-        page_of(stage, ".anb-col", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+        page_of(stage, ".anb-col", index).get_by_text("First loaves").wait_for()
     arrange(stage, "grid")
     for index in range(3):
-        page_of(stage, ".anb-variant", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+        page_of(stage, ".anb-variant", index).get_by_text("First loaves").wait_for()
 
 
 def test_only_cells_in_sight_are_fed(stage: Stage):
     watch(stage, "eight", width=512, until=until("eight", "tool_ready", 7))
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
     seen = frames(stage)
     assert 2 <= seen < 8
     stage.widget.locator(".anb-variant").last.scroll_into_view_if_needed()
-    page_of(stage, ".anb-variant", 7).locator("h1, header").first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 7).locator("h1, header").first.wait_for()
     stage.widget.locator(".anb-variant").first.scroll_into_view_if_needed()
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
 
 
 def test_cell_opens_its_variant(stage: Stage):
@@ -137,7 +136,7 @@ def test_cell_opens_its_variant(stage: Stage):
     tab.wait_for()
     assert tab.get_attribute("aria-selected") == "true"
     stage.widget.get_by_role("tabpanel", name="Variant 2").wait_for()
-    stage.preview.get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+    stage.preview.get_by_text("First loaves").wait_for()
 
 
 def test_picked_variant_is_marked(stage: Stage):
@@ -153,13 +152,11 @@ def test_picked_variant_is_marked(stage: Stage):
 def test_one_stops_and_others_go_on(stage: Stage):
     watch(stage, "three", speed=1)
     stage.widget.get_by_role("button", name="Stop Variant 3").click()
-    stage.widget.locator(".anb-variant").nth(2).get_by_text("stopped", exact=True).wait_for(
-        timeout=10 * SECONDS
-    )
+    stage.widget.locator(".anb-variant").nth(2).get_by_text("stopped", exact=True).wait_for()
     assert [command.get("variant") for command in sent(stage, "stop")] == [2]
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=20 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
     stage.widget.get_by_role("button", name="Stop", exact=True).click()
-    stage.widget.get_by_text("3 of 3 stopped", exact=True).wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_text("3 of 3 stopped", exact=True).wait_for()
     assert "variant" not in sent(stage, "stop")[1]
 
 
@@ -180,13 +177,13 @@ def test_failure_hides_no_other_variant(stage: Stage):
     watch(stage, "three", until=until("three", "tool_ready", 0))
     end_badly(stage, 2)
     stage.widget.locator(".anb-variant").nth(2).get_by_text("401").wait_for()
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
     shoot(stage, "failed")
 
 
 def test_end_moves_nothing(stage: Stage):
     watch(stage, "three", until=until("three", "run_finished", 2) - 1)
-    page_of(stage, ".anb-variant", 2).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 2).get_by_text(LEAD).first.wait_for()
     measure = """() => {
         const { shadowRoot } = document.querySelector('[data-anb-run]');
         const parts = [...shadowRoot.querySelectorAll('.anb-variant, .shot, .acts')];

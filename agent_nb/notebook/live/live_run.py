@@ -37,8 +37,8 @@ POLL = 0.1
 """Seconds between two looks whether a front end has refused the widget."""
 OWNER_PATIENCE = 2.0
 """Seconds that the window with the buttons has to say that it is still there when another wants them."""
-CHECK_PATIENCE = 40.0
-"""Seconds that the page has to look at a page. It does so for one variant after the other, 15 s each at most."""
+CHECK_PATIENCE = 70.0
+"""Seconds that the page has to look at a page. It does so for one variant after the other, 30 s each at most."""
 
 Send = Callable[[Json], None]
 _check_ids = count(1)

@@ -15,7 +15,7 @@ declare const given: Given;
 
 const PHONE = 390;
 /** Milliseconds. */
-const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 4000, findings: 3000 };
+const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 8000, findings: 6000 };
 /** Phones draw scrollbars over the page. In a screenshot the root is no longer one, and would lose margins inside it. */
 const STYLES = "html { scrollbar-width: none !important } :where(html) { display: flow-root }";
 

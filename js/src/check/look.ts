@@ -11,7 +11,7 @@ import type { FromCheck, Given, Report } from "./given.ts";
 import inside from "./inside.ts?bundle";
 
 /** Milliseconds for one page. */
-const MOST = 15_000;
+const MOST = 30_000;
 const MOST_MESSAGES = 500;
 const MOST_CHARACTERS = 5_900_000;
 /** Bytes of a file that the page uses. */
