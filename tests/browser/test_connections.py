@@ -12,6 +12,7 @@ import pytest
 from agent_nb.render.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import Connections, with_profile
 from tests.support.connecting_pages import ISSUED, generated
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -78,8 +79,11 @@ def heard(connections: Connections, form: str) -> set[str]:
 
 
 def test_each_page_connects_without_our_frame(stage: Stage, connections: Connections):
-    framed(stage, [f'srcdoc="{html.escape(page)}"' for page in known("plain").values()], at_once=1)
-    assert heard(connections, "plain") == {*known("plain")}
+    stage.page.goto(f"{stage.server.address}/nowhere")
+    for host, page in known("plain").items():
+        frame = f'<iframe srcdoc="{html.escape(page)}"></iframe>'
+        stage.page.evaluate("html => { document.body.innerHTML = html }", frame)
+        wait_until(stage.page, lambda host=host: host in connections.hosts)
 
 
 def test_a_saved_page_does_not_connect(stage: Stage, connections: Connections):

@@ -2,6 +2,8 @@
 
 import base64
 
+from playwright.sync_api import expect
+
 from tests.support.drawings import png
 from tests.support.widget_stage import Stage, event, findings, needs_axe, needs_browser, wrote
 
@@ -19,7 +21,7 @@ def test_the_source_is_shown_until_the_page_has_content(stage: Stage):
     stage.play([event("tool_started", call_id="c", name="any", title="create"), piece(head)])
     source = stage.widget.locator(".anb-empty > pre").first
     source.wait_for()
-    assert "rule-299" in source.inner_text()
+    expect(source).to_contain_text("rule-299")
     assert "rule-1 " not in source.inner_text()
     assert source.get_attribute("aria-hidden") == "true"
     assert findings(stage) == []
@@ -28,9 +30,9 @@ def test_the_source_is_shown_until_the_page_has_content(stage: Stage):
     script = "</style><div id=app></div><script>\nconst late = 1;\n"
     stage.more(piece(script, len(head)))
     stage.widget.get_by_text("const late").last.wait_for()
-    assert source.is_visible(), "a body without content is nothing to see"
+    expect(source, "a body without content is nothing to see").to_be_visible()
     stage.page.emulate_media(reduced_motion="reduce")
-    assert not source.is_visible()
+    expect(source).to_be_hidden()
     stage.page.emulate_media(reduced_motion="no-preference")
     stage.more(piece("app.textContent = 'Made by a script';\n</script>", len(head + script)))
     stage.preview.get_by_text("Made by a script").wait_for()

@@ -1,6 +1,7 @@
 """The preview in a real browser: it streams, morphs, joins files, and feeds itself again."""
 
 import pytest
+from playwright.sync_api import expect
 
 from agent_nb.files.contents import content_of
 from tests.support.waiting import wait_until
@@ -166,8 +167,7 @@ def test_several_files_make_one_page(stage: Stage):
     heading.wait_for()
     assert heading.evaluate("node => getComputedStyle(node).color") == "rgb(10, 20, 30)"
     stage.more(edited("css/a.css", 2, [[0, 1, "h1 { color: rgb(40, 50, 60) }"]], "text/css"))
-    stage.page.wait_for_timeout(300)
-    assert heading.evaluate("node => getComputedStyle(node).color") == "rgb(40, 50, 60)"
+    expect(heading).to_have_css("color", "rgb(40, 50, 60)")
     assert [path for path in stage.server.asked if "a.css" in path or "app.js" in path] == []
 
 
@@ -236,10 +236,13 @@ def test_links_of_every_kind_stay_in_the_page(stage: Stage):
     for name in ("Route", "Odd", "Old", "Drawn"):
         stage.preview.get_by_text(name).click()
     said = stage.wait_for_report("drawing pressed")
-    stage.page.wait_for_timeout(300)
-    assert stage.preview.get_by_text("Routed").is_visible()
+    expect(stage.preview.get_by_text("Routed")).to_be_visible()
     assert "malformed" not in said
     assert not stage.widget.get_by_text("Preview stopped").first.is_visible()
+
+
+def _is_inside(box: dict[str, float], room: dict[str, float]) -> bool:
+    return room["y"] <= box["y"] and box["y"] + box["height"] <= room["y"] + room["height"]
 
 
 def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
@@ -249,10 +252,7 @@ def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
     pane = stage.widget.locator(".anb-scroll")
     for part in (stage.widget.get_by_role("heading"), stage.widget.get_by_role("button", name="Approve")):
         part.wait_for()
-        stage.page.wait_for_timeout(100)
-        box, room = part.bounding_box(), pane.bounding_box()
-        assert room["y"] <= box["y"]
-        assert box["y"] + box["height"] <= room["y"] + room["height"]
+        wait_until(stage.page, lambda part=part: _is_inside(part.bounding_box(), pane.bounding_box()))
     assert stage.widget.get_by_text("command", exact=True).bounding_box()["y"] >= pane.bounding_box()["y"]
 
 
@@ -264,10 +264,9 @@ def test_page_that_was_stopped_early_says_so(stage: Stage):
     end = {"reason": "stopped", "usage": usage, "cost": None, "seconds": 1.0, "error": None}
     stage.play([start, piece, event("run_finished", **end)])
     stage.preview.locator("style").wait_for(state="attached")
-    stage.page.wait_for_timeout(300)
-    assert stage.widget.get_by_text(
-        "Stopped before the page had a body: 37 B of styles in index.html"
-    ).is_visible()
+    expect(
+        stage.widget.get_by_text("Stopped before the page had a body: 37 B of styles in index.html")
+    ).to_be_visible()
 
 
 def test_page_is_compared_with_the_page_before(stage: Stage):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -105,7 +106,6 @@ for (let n = 0; n < 80; n++) new Image().src = 'https://h' + n + '.invalid/';
         )
     )
     stage.wait_for_report("more than is listed")
-    stage.page.wait_for_timeout(500)
     lines = [line for line in stage.reports().splitlines() if line.startswith("Blocked by the sandbox")]
     assert len(lines) == 51
     assert lines[0] == f"Blocked by the sandbox: img-src from canary.invalid ({CANARY}/0)"
@@ -164,8 +164,7 @@ def test_edit_keeps_what_was_given_to_other_fields(stage: Stage):
     assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
     assert "selected" not in stage.preview.locator("select").evaluate("node => node.outerHTML")
     stage.more(edited("index.html", 3, [[5, 1, "<input id=name value=Bob><input id=town>"]]))
-    stage.page.wait_for_timeout(300)
-    assert given(stage) == [["Bread"], "Bob", "Lyon", "Hi!", "L", "cash"]
+    wait_until(stage.page, lambda: given(stage) == [["Bread"], "Bob", "Lyon", "Hi!", "L", "cash"])
 
 
 def test_page_that_loads_again_keeps_its_fields(stage: Stage):
@@ -174,8 +173,7 @@ def test_page_that_loads_again_keeps_its_fields(stage: Stage):
     fill(stage)
     stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
     stage.preview.get_by_text("New").wait_for()
-    stage.page.wait_for_timeout(200)
-    assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
+    wait_until(stage.page, lambda: given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"])
     stage.widget.get_by_role("button", name="Reload preview").click()
     stage.preview.get_by_text("New").wait_for()
     assert given(stage) == [[], "Ada", "", "Hi", "S", "card"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -144,13 +145,12 @@ def test_all_variants_are_seen_side_by_side_and_scroll_together(stage: Stage):
     frames[1].click()
     stage.page.mouse.wheel(0, 1000)
     share = "() => scrollY / (document.documentElement.scrollHeight - innerHeight)"
-    for _ in range(40):
+
+    def scrolled_together() -> bool:
         shares = [page.evaluate(share) for page in pages]
-        if min(shares) > 0.2 and max(shares) - min(shares) < 0.01:
-            break
-        stage.page.wait_for_timeout(100)
-    else:
-        pytest.fail(f"the pages have not scrolled together: {shares}")
+        return min(shares) > 0.2 and max(shares) - min(shares) < 0.01
+
+    wait_until(stage.page, scrolled_together)
 
 
 def test_narrow_output_clips_nothing_and_forced_colours_hide_nothing(stage: Stage):

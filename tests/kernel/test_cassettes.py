@@ -1,13 +1,10 @@
 """Cassettes in a real kernel: recorded over a real socket, replayed without a key or a network."""
 
 import json
-import subprocess
-import sys
 
-import nbformat
 import pytest
 
-from tests.kernel.test_unattended import execute, notebook, quiet
+from tests.kernel.test_unattended import quiet
 from tests.support.kernels import start_kernel
 from tests.support.wire import Call, Say, Think, Tokens, WireServer, problem, reply
 
@@ -255,16 +252,3 @@ def test_a_background_run_is_recorded_too(keyless, recorded):
     keyless.run("%%agent later -m demo: --record --background --pace 0\nA form")
     keyless.run("done = await later")
     assert (recorded[0] / "cassettes/later.jsonl").exists()
-
-
-def test_nbval_finds_a_replay_unchanged(recorded, quiet):
-    (quiet / "cassettes").mkdir()
-    (quiet / "cassettes/hero.jsonl").write_bytes((recorded[0] / "cassettes/hero.jsonl").read_bytes())
-    book = execute(
-        notebook("%load_ext agent_nb", CELL, "assert files['index.html'].startswith('<!doctype')"), quiet
-    )
-    nbformat.write(book, quiet / "replayed.ipynb")
-    options = ["-q", "--nbval", "replayed.ipynb", "-p", "no:cacheprovider", "-p", "no:asyncio"]
-    command = [sys.executable, "-m", "pytest", *options]
-    done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=120, check=False)
-    assert "3 passed" in done.stdout, done.stdout[-2000:]

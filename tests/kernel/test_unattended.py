@@ -71,20 +71,20 @@ def test_tools_that_ask_are_denied_when_nobody_is_there(quiet):
 def test_papermill_runs_the_notebook(quiet):
     nbformat.write(notebook(*RUN), quiet / "in.ipynb")
     command = [sys.executable, "-m", "papermill", "in.ipynb", "out.ipynb", "--no-progress-bar"]
-    subprocess.run(command, cwd=quiet, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=quiet, check=True, capture_output=True, timeout=PATIENCE)
     assert nbformat.read(quiet / "out.ipynb", 4).cells[1].outputs[0].data["text/html"]
 
 
-def test_nbval_finds_the_same_output_again_and_sees_a_changed_one(quiet):
+def test_nbval_sees_a_changed_output(quiet):
+    """That it finds the same output again is what `make test-lessons` shows."""
     book = execute(notebook(*RUN), quiet)
-    nbformat.write(book, quiet / "same.ipynb")
     book.cells[1].outputs[0].data["text/html"] = "<p>something else</p>"
     nbformat.write(book, quiet / "other.ipynb")
-    options = ["-rA", "--nbval", "same.ipynb", "other.ipynb", "-p", "no:cacheprovider", "-p", "no:asyncio"]
+    options = ["-rA", "--nbval", "other.ipynb", "-p", "no:cacheprovider", "-p", "no:asyncio"]
     command = [sys.executable, "-m", "pytest", *options]
-    done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=PATIENCE, check=False)
     outcomes = re.findall(r"^(PASSED|FAILED) (\S+)", done.stdout, re.MULTILINE)
     assert sorted(outcomes) == [
         ("FAILED", "other.ipynb::Cell"),
-        *[("PASSED", f"{name}.ipynb::Cell") for name in ("other", "other", "same", "same", "same")],
+        *[("PASSED", "other.ipynb::Cell")] * 2,
     ], done.stdout[-2000:]

@@ -75,7 +75,7 @@ def growth_exponent(work: Callable[[int], object]) -> float:
     seconds: dict[int, float] = {}
     for size in (2**power for power in range(8, 17)):
         seconds[size] = min(_seconds(work, size) for _ in range(3))
-        if seconds[size] > 0.5:
+        if seconds[size] > 0.1:
             break
     large = max(seconds)
     small = max(min(seconds), large // 16)

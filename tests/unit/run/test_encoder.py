@@ -1,5 +1,7 @@
 """What the page is sent: the content about once, whatever the fragments."""
 
+import asyncio
+import functools
 import itertools
 import json
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb import Agent
+from agent_nb import Agent, Run
 from agent_nb._base.secrets import MASK
 from agent_nb.demo import DemoProvider
 from agent_nb.events import FileDelta
@@ -87,11 +89,14 @@ async def test_a_file_that_has_no_path_when_the_run_is_stopped_arrives_whole():
     assert list(handle.files) == ["index.html"]
 
 
+@functools.cache
+def run_of_37() -> Run:
+    return asyncio.run(make_run(37))
+
+
 @given(st.lists(st.integers(1, 400), max_size=12))
 def test_batches_join_to_the_same_anywhere(cuts):
-    import asyncio
-
-    run = asyncio.run(make_run(37))
+    run = run_of_37()
     encoder, wire, start = Encoder(), [], 0
     for cut in [*cuts, len(run.events)]:
         wire += encoder.encode(run.events[start : start + cut])
