@@ -5,12 +5,17 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from agent_nb._base.constants import IN_BROWSER
+from agent_nb._base.threads import off_loop
 
 Host = Literal["terminal", "jupyterlite", "colab", "vscode", "jupyter"]
+
+ANSWER_PATIENCE = 1.5
+"""Seconds that a page has to answer, from when it was first asked."""
 
 
 def host_of(shell: Any) -> Host:
@@ -30,13 +35,56 @@ def needs_view(shell: Any) -> bool:
 
 
 def is_attended(shell: Any) -> bool:
-    """Whether the user is watching. nbclient, nbval and papermill allow no input; JupyterLab and a terminal do.
+    """Whether the user can be asked with `input()`. nbclient, nbval and papermill allow no input; JupyterLab and a
+    terminal do.
 
     JupyterLite runs in the user's tab, and its kernel cannot say.
     """
     if host_of(shell) in ("terminal", "jupyterlite"):
         return True
     return bool(getattr(shell.kernel, "_allow_stdin", False))
+
+
+async def is_watched(shell: Any) -> bool:
+    """Whether what a cell shows is seen while it runs: the user is there, or a page has answered."""
+    if is_attended(shell):
+        return True
+    _page.ask()
+    return await _page.answers()
+
+
+def ask_page(shell: Any) -> None:
+    """Asks early whether a page is there, so that the first run need not wait for the answer."""
+    if hasattr(shell, "kernel") and not is_attended(shell):
+        _page.ask()
+
+
+class _PageQuestion:
+    """Asks whether a page is connected to this kernel. Some servers execute the cells themselves and allow no input, as
+    nbclient does, while users watch in their pages.
+
+    Jupyter's pages close a comm whose target they do not know: that is the answer. Only a kernel that a Jupyter server
+    has started for a notebook asks, since nbclient would log a warning about the comm.
+    """
+
+    def __init__(self) -> None:
+        self._answered = threading.Event()
+        self._deadline = 0.0
+
+    def ask(self) -> None:
+        if self._answered.is_set() or not os.environ.get("JPY_SESSION_NAME"):
+            return
+        from comm import create_comm
+
+        self._deadline = self._deadline or time.monotonic() + ANSWER_PATIENCE
+        create_comm(target_name="agent_nb.page").on_close(lambda message: self._answered.set())
+
+    async def answers(self) -> bool:
+        left = self._deadline - time.monotonic()
+        return self._answered.is_set() or (left > 0 and await off_loop(self._answered.wait, left))
+
+
+_page = _PageQuestion()
 
 
 def has_cells(shell: Any) -> bool:

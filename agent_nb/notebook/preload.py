@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 from agent_nb._base.threads import start_thread
-from agent_nb.notebook.front_end import is_attended
+from agent_nb.notebook.front_end import ask_page, is_attended
 
 
 def preload(shell: Any) -> None:
     """Begins, unless nobody watches: a notebook that runs by itself waits for nothing and may use another model."""
+    ask_page(shell)
     if hasattr(shell, "kernel") and is_attended(shell):
         start_thread("preload", partial(_import, shell))
 

@@ -42,6 +42,14 @@ def test_nbclient_waits_for_the_run(quiet):
     assert "widget" not in str(done.metadata)
 
 
+def test_nbclient_saves_the_same_where_a_page_is_asked_for(quiet, monkeypatch):
+    before = execute(notebook(*RUN), quiet)
+    monkeypatch.setenv("JPY_SESSION_NAME", "in.ipynb")  # as in a kernel that a Jupyter server has started
+    after = execute(notebook(*RUN), quiet)
+    assert [cell.outputs for cell in after.cells] == [cell.outputs for cell in before.cells]
+    assert after.metadata == before.metadata
+
+
 def test_a_failed_run_stops_the_notebook(quiet):
     with pytest.raises(CellExecutionError, match="CheckFailed"):
         execute(

@@ -42,6 +42,7 @@ class Cell:
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     comms: list[dict[str, Any]] = field(default_factory=list)
+    cleared: int = 0
     pager: str = ""
 
     @property
@@ -137,6 +138,8 @@ def _take(cell: Cell, kind: str, content: dict[str, Any]) -> bool:
             cell.result = content["data"]
         case "error":
             cell.error = content
+        case "clear_output":
+            cell.cleared += 1
         case "comm_open" | "comm_msg":
             cell.comms.append(content)
         case "status":

@@ -74,13 +74,13 @@ class Page:
         message = self.kernel.client.session.msg("comm_close", {"comm_id": self.comm, "data": {}})
         self.kernel.client.shell_channel.send(message)
 
-    def start(self, code: str) -> str:
+    def start(self, code: str, *, stdin: bool = True) -> str:
         self._earlier |= {message["run_id"] for message in self.messages if "run_id" in message}
         self.messages.clear()
         self.displays.clear()
         self.updates.clear()
         self.streams.clear()
-        return self.kernel.start(code, stdin=True)
+        return self.kernel.start(code, stdin=stdin)
 
     def finish(self, cell: str) -> None:
         self.pump(lambda: cell in self.idle)

@@ -103,9 +103,10 @@ def absent_tools(names: Iterable[str]) -> list[Tool]:
     return list(found.values())
 
 
-async def start_tools(session: Session, names: Sequence[str], *, attended: bool) -> list[Tool]:
+async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
     """Starts the named servers that are not running; returns the tools that are named."""
     found: dict[str, Tool] = {}
+    attended = is_attended(session.shell)
     for name in names:
         server_name, _, wanted = name.removeprefix(PREFIX).partition("/")
         server = _find(session, server_name)

@@ -67,7 +67,7 @@ class Plan:
         return [prepared.config.provider.name for prepared in self.prepared]
 
 
-async def make_plan(session: Session, options: Options, cell: str, *, attended: bool) -> Plan:
+async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
     """Reads variables, files and options; raises `UsageError` if the cell cannot run as written."""
     name = check_name(options.name, session.namespace)
     if not cell.strip():
@@ -89,7 +89,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     cassette = plan_cassette(session, options, base, rules)
     prompt = await _read_prompt(session, options, cell, cassette)
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
-    pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
+    pace = options.pace if options.pace is not None else (1.0 if watched else 0.0)
     servers = [name for name in options.tools if is_server(name)]
     written = _Cell(
         session=session,
@@ -98,14 +98,14 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         prompt=prompt,
         cassette=cassette,
         pace=pace,
-        viewer=_viewer(session, options, attended=attended),
+        viewer=_viewer(session, options, watched=watched),
         server_tools=absent_tools(servers),
         rules=rules,
     )
     if replayed := await off_loop(written.replay):
         return replayed
     if servers:
-        written = replace(written, server_tools=await start_tools(session, servers, attended=attended))
+        written = replace(written, server_tools=await start_tools(session, servers))
     return await off_loop(written.ask)
 
 
@@ -210,9 +210,9 @@ class _Cell:
         return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 
 
-def _viewer(session: Session, options: Options, *, attended: bool) -> PageViewer | None:
+def _viewer(session: Session, options: Options, *, watched: bool) -> PageViewer | None:
     """The user's browser, if it shows the run; else headless Chromium, if it is installed."""
-    shown = attended and hasattr(session.shell, "kernel") and not options.plain
+    shown = watched and hasattr(session.shell, "kernel") and not options.plain
     return LiveViewer(installed_viewer()) if shown else installed_viewer()
 
 

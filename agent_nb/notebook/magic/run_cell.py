@@ -21,7 +21,7 @@ from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.files.active import acting_files
 from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.cell_request import start
-from agent_nb.notebook.front_end import is_attended, on_interrupt
+from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
@@ -66,10 +66,10 @@ def warm_up(shell: Any) -> None:
 
 async def run_cell(session: Session, options: Options, cell: str) -> None:
     """Runs the cell and sets NAME and `files`, however the run ends."""
-    attended = is_attended(session.shell)
+    watched = await is_watched(session.shell)
     mask_environment()
     try:
-        plan = await make_plan(session, options, cell, attended=attended)
+        plan = await make_plan(session, options, cell, watched=watched)
         if options.dry_run:
             from agent_nb.notebook.magic.dry_run import show_dry_run
 
@@ -83,7 +83,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
     shown = replace(options, network=options.network and not plan.replays)
-    view = view_for(session.shell, handle, shown, attended=attended, cell=written_cell(session.shell, cell))
+    view = view_for(session.shell, handle, shown, watched=watched, cell=written_cell(session.shell, cell))
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)
@@ -91,7 +91,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         if options.background:
             _in_background(session, handle, view, options, plan.rules)
             return
-        if attended:
+        if is_attended(session.shell):
             view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
         await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
         run, unsaved = await _finish(session, handle, view, options)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:  # it loads what only the widget needs
     from agent_nb.notebook.views.light_view import LightForm
 
 
-def view_for(shell: Any, handle: Handle, options: Options, *, attended: bool, cell: str = "") -> View:
+def view_for(shell: Any, handle: Handle, options: Options, *, watched: bool, cell: str = "") -> View:
     """The view that suits the front end. `cell` is the whole cell, as the user wrote it."""
     if options.plain:
         return PlainView(handle)
     if getattr(shell, "kernel", None) is None:
         return TerminalView(handle)
-    return LiveView(handle, options, cell) if attended else FrozenView(handle)
+    return LiveView(handle, options, cell) if watched else FrozenView(handle)
 
 
 class PlainView(View):
@@ -55,12 +55,15 @@ class LiveView(FrozenView):
         self._display: Any = None
         self._light: LightForm | None = None
         self._in_console = False
+        self._can_update = True
+        """False where a server executes the cell: jupyter-server-documents shows an update as one more output."""
+        self._printed: list[str] = []
 
     def start(self, note: str) -> None:
         from IPython import get_ipython
         from IPython.display import display
 
-        from agent_nb.notebook.front_end import has_cells, needs_view
+        from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
         from agent_nb.notebook.live.hub import hub
         from agent_nb.notebook.views.light_view import LightForm
 
@@ -70,10 +73,16 @@ class LiveView(FrozenView):
         self._live.cell, self._live.in_background = self._cell, self._options.background
         frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
-        self._in_console = not has_cells(get_ipython())
+        self._can_update = is_attended(get_ipython())
+        self._in_console = self._can_update and not has_cells(get_ipython())
         if needs_view(get_ipython()):
             display(hub().model)
-        self._light = LightForm(handle, self._live, self._update)
+        if self._can_update:
+            self._light = LightForm(handle, self._live, self._update)
+
+    def warn(self, text: str) -> None:
+        self._printed.append(text)
+        super().warn(text)
 
     def connect(self, pick: Pick, annotate: Annotate) -> None:
         def picked(number: int) -> None:
@@ -97,22 +106,31 @@ class LiveView(FrozenView):
     def abandon(self, why: str) -> None:
         self._end_light()
         if self._display is not None:
-            self._display.update(abandoned_frame(self._handle.name, why), raw=True)
+            self._replace(abandoned_frame(self._handle.name, why))
 
     def _show(self, run: Run, files_name: str | None, image: bytes = b"", *, picked: bool = False) -> None:
         self._end_light()
         live = self._live
         live.stream.flush()
-        if live.placed:
-            self._display.update(bundle(run, image), raw=True)
-        else:
-            # The output was cleared: there is nothing to update.
-            self._display.display(bundle(run, image), raw=True)
-            live.placed = True
+        self._replace(bundle(run, image))
         if self._in_console and not live.refused and not live.stream.watched.is_set():
             print(without_controls(bundle(run)["text/plain"]))
         # The page replaces what the update did not reach, so it hears of the end after the update.
         live.announce_ready(run, files_name, picked=picked, paths=self._saved)
+
+    def _replace(self, form: dict[str, str]) -> None:
+        """Shows this in place of the first frame."""
+        from IPython.display import clear_output
+
+        if self._can_update and self._live.placed:
+            self._display.update(form, raw=True)
+            return
+        if not self._can_update:
+            clear_output(wait=True)
+            for text in self._printed:
+                super().warn(text)
+        self._display.display(form, raw=True)
+        self._live.placed = True
 
     def _update(self, form: dict[str, str]) -> None:
         if self._live.placed:

@@ -7,7 +7,7 @@ import sys
 import threading
 
 from agent_nb._base.ticking import ticking
-from agent_nb.notebook.front_end import host_of, is_attended, needs_view, on_interrupt
+from agent_nb.notebook.front_end import host_of, is_attended, is_watched, needs_view, on_interrupt
 from tests.support.shells import in_kernel
 
 
@@ -15,6 +15,14 @@ def test_a_terminal_is_attended_and_nbclient_is_not(shell):
     assert is_attended(shell.ipython)
     assert is_attended(in_kernel(allow_stdin=True))
     assert not is_attended(in_kernel(allow_stdin=False))
+
+
+async def test_only_a_kernel_of_a_server_asks_for_a_page(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr("comm.create_comm", lambda target_name: asked.append(target_name))
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    assert not await is_watched(in_kernel(allow_stdin=False))
+    assert not asked  # nbclient logs a warning about a comm that it does not know
 
 
 def test_a_host_is_known_by_what_it_is(monkeypatch, shell):

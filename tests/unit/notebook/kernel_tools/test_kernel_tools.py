@@ -13,7 +13,7 @@ NAMES = {"list_variables", "describe_variable"}
 
 
 async def offered(shell: Shell, line: str) -> set[str]:
-    plan = await make_plan(shell.session, shell.options(f"-m demo: {line}"), "Hello", attended=False)
+    plan = await make_plan(shell.session, shell.options(f"-m demo: {line}"), "Hello", watched=False)
     return {tool.name for tool in plan.prepared[0].toolbox.own}
 
 

@@ -169,7 +169,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
 
 
 def test_nobody_there_means_that_it_is_not_started(project, monkeypatch):
-    monkeypatch.setattr("agent_nb.notebook.magic.run_cell.is_attended", lambda shell: False)
+    monkeypatch.setattr("agent_nb.notebook.magic.mcp.is_attended", lambda shell: False)
     monkeypatch.setattr("builtins.input", lambda question: "y")
     assert "stands in .mcp.json, and nobody is there to start it" in project.run(LINE).stderr
     assert not process._running

@@ -18,7 +18,7 @@ DEMO = "-m demo: "
 
 
 async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = False):
-    return await make_plan(shell.session, shell.options(line), cell, attended=attended)
+    return await make_plan(shell.session, shell.options(line), cell, watched=attended)
 
 
 async def opening(shell, line: str):

@@ -40,7 +40,7 @@ async def handle():
     ids=["terminal", "plain-terminal", "lab", "nbclient", "plain-lab"],
 )
 async def test_each_front_end_gets_its_view(handle, front_end, plain, attended, view):
-    assert type(view_for(front_end, handle, Options(plain=plain), attended=attended)) is view
+    assert type(view_for(front_end, handle, Options(plain=plain), watched=attended)) is view
 
 
 async def test_the_plain_view_prints_only_text(shell, run, handle):
