@@ -250,6 +250,21 @@ def test_a_shell_command_is_named_before_it_is_approved(page, server):
     assert ran.end().finished["ok"]
 
 
+def test_a_name_rebound_while_the_card_waits_keeps_what_the_user_set(page, server):
+    page.kernel.run("total = 1")
+    ran = Ran(page, server, "total = total + 1", "--background")
+    page.pump(lambda: page.batches)
+    page.command("hello")
+    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
+    page.finish(page.kernel.start("total = 40"))
+    (request,) = [event for event in page.events() if event["type"] == "approval_requested"]
+    assert page.command("approve", call_id=request["call_id"])["ok"]
+    page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
+    assert page.kernel.value("total") == "41"
+    assert page.command("undo_python", token=ran.end().names["undo"])["ok"]
+    assert page.kernel.value("total") == "40"
+
+
 def test_variants_run_code_one_after_the_other(page, server):
     page.kernel.run("import asyncio; order = []")
     code = "order.append('in')\nfor _ in range(20): await asyncio.sleep(0.01)\norder.append('out')"

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import contextlib
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -143,7 +144,7 @@ def _image_type(bundle: MimeBundle) -> str | None:
 
 def _images(outputs: Sequence[MimeBundle]) -> tuple[Image, ...]:
     """The first images for the model; those that cannot be read are only on the card."""
-    return tuple(_readable(outputs))[:MAX_IMAGES]
+    return tuple(itertools.islice(_readable(outputs), MAX_IMAGES))
 
 
 def _readable(outputs: Sequence[MimeBundle]) -> Iterator[Image]:

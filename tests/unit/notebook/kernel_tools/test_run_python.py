@@ -112,6 +112,19 @@ def test_displays_and_text_keep_their_order_and_updates_replace():
     assert [bundle["text/plain"] for bundle in capture.bundles()] == ["100%\n", "new", "after"]
 
 
+def test_two_hundred_figures_are_bounded_and_the_rest_is_counted():
+    live = []
+    capture = Capture(live.append)
+    for number in range(200):
+        capture.display({"text/plain": f"<Figure {number}>", "image/png": b"png"}, None, update=False)
+    *shown, note = capture.bundles()
+    assert [bundle["text/plain"] for bundle in shown] == [
+        f"<Figure {n}>" for n in range(capturing.MAX_OUTPUTS)
+    ]
+    assert note == {"text/plain": "[160 more outputs omitted]\n"}
+    assert len(live) == capturing.MAX_OUTPUTS
+
+
 def test_a_secret_is_masked_across_two_prints():
     live = []
     capture = Capture(live.append)
