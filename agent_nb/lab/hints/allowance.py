@@ -12,7 +12,7 @@ STEPS: dict[str, str] = {
     "pointer": "a pointer",
     "partial": "a part of the solution",
 }
-"""The steps of the ladder, and how a person reads them."""
+"""The steps of the ladder, and how the user reads them."""
 MOST_LINES = {"question": 0, "pointer": 1, "partial": 3}
 """Lines of code that may be given at a step, all runs and turns together until the user's next try."""
 ONE_INLINE = 1

@@ -1,6 +1,6 @@
 """The ladder of hints: the next step comes only after a try of one's own.
 
-Where a person stands is kept in a file, so that a restarted kernel goes on from there.
+Where a user stands is stored in a file, so that a restarted kernel goes on from there.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ MOST_TRIES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a person stands on the ladder with this run."""
+    """Where a user stands on the ladder with this run."""
 
     step: str
     number: int

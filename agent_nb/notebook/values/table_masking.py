@@ -12,7 +12,7 @@ from agent_nb._base.secret_names import are_secret_names, is_secret_name
 from agent_nb._base.secrets import MASK
 
 _PLAIN_KINDS = frozenset("biufcmM")
-"""NumPy's codes for booleans, numbers and dates. Columns of these have no text to hide."""
+"""NumPy's codes for booleans, numbers and dates. Columns of these have no text to mask."""
 PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
 """What pandas calls columns of objects that have nothing inside them."""
 _SEARCHED = 5_000
@@ -43,7 +43,7 @@ def is_table(value: Any) -> bool:
 
 
 def table_holds_text(value: Any) -> bool | None:
-    """Whether a table or column has text to hide; None if the value is none that we know."""
+    """Whether a table or column has text to mask; None if the value is none that we know."""
     if is_of(value, "pandas", "DataFrame"):
         return any(map(_pandas_holds_text, value.dtypes))
     if is_of(value, "polars", "DataFrame"):

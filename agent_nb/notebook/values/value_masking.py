@@ -29,7 +29,7 @@ _NO_TEXT = (
     Number, type(None), datetime.date, datetime.time, datetime.timedelta, range, slice,
     type, FunctionType, BuiltinFunctionType, ModuleType,
 )  # fmt: skip
-"""What has no text to hide and nothing inside that a description shows."""
+"""What has no text to mask and nothing inside that a description shows."""
 _LEAVES = (str, bytes, bytearray, *_NO_TEXT)
 _PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None)})
 _BUILT_IN = frozenset({dict, list, tuple, set, frozenset})
@@ -43,12 +43,12 @@ class Masked(str):
 
 
 def is_secret(name: Any, value: Any) -> bool:
-    """Whether a value has text to hide and is called like a secret: `api_key`, `config["client-secret"]`."""
+    """Whether a value has text to mask and is called like a secret: `api_key`, `config["client-secret"]`."""
     return is_secret_name(name) and holds_text(value)
 
 
 def holds_text(value: Any, depth: int = 4) -> bool:
-    """Whether a value with a secret name has text to hide. Numbers and dates have none; objects may have."""
+    """Whether a value with a secret name has text to mask. Numbers and dates have none; objects may have."""
     if isinstance(value, _NO_TEXT) or _is_own(value):
         return False
     if (known := table_holds_text(value)) is not None:
