@@ -1,5 +1,6 @@
 """Text that can be saved and shown."""
 
+import hashlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,12 @@ def printable(text: str, keep: str = "\n\t") -> str:
     Not as `\\x1b`: in code, that is an escape, which does nothing in a comment. Different texts are shown differently.
     """
     return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else f"<U+{ord(found[0]):04X}>", text)
+
+
+def sha256(content: str | bytes) -> str:
+    """The SHA-256 of a text or of bytes, in hexadecimal digits."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    return hashlib.sha256(data).hexdigest()
 
 
 def fenced(text: str, language: str = "") -> str:

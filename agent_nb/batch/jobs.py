@@ -1,12 +1,12 @@
 """Plans `agent.map`: each prompt on each model is a job. Arguments are checked before anything is sent."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, Unpack
 
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.engine.opening import Material, as_sequence
 from agent_nb.engine.prepared import Prepared, check_recording
@@ -107,7 +107,7 @@ def plan_jobs(
 
 def key_of(request: Json, repeat: int = 1) -> str:
     """A short hash of the request, with a number if the same request is repeated in a call."""
-    digest = hashlib.sha256(canonical(request).encode("utf-8", "replace")).hexdigest()[:12]
+    digest = sha256(canonical(request))[:12]
     return digest if repeat == 1 else f"{digest}-{repeat}"
 
 

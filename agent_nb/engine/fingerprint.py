@@ -1,11 +1,11 @@
 """What identifies a request: prompt, model, own texts, images, files, own tools, the conversation so far."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig
@@ -19,8 +19,7 @@ _DIGITS = 16
 
 def digest(value: Any) -> str:
     """A short hash of bytes or of a JSON value."""
-    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
-    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+    return sha256(value if isinstance(value, bytes) else json.dumps(value, sort_keys=True))[:_DIGITS]
 
 
 def tool_digest(tool: Tool) -> str:

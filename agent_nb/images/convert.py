@@ -6,7 +6,6 @@ re-encoded if a vendor may refuse them (CMYK, palettes, animation, rotation), an
 
 import base64
 import binascii
-import hashlib
 import io
 import stat
 import struct
@@ -20,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.text import sha256
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.images.cache import Cache
@@ -78,7 +78,7 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     ):
         return image
     return _cache.get(
-        (_digest(image), image.name, max_edge, max_bytes),
+        (sha256(image.data), image.name, max_edge, max_bytes),
         lambda: _encode(_upright(pil_image, image.name), image.name, max_edge, max_bytes),
     )
 
@@ -87,15 +87,11 @@ def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
     """Small copies to show. Beyond the first few they have a name only. Decodes: call it off the loop."""
     return tuple(
         _cache.get(
-            (_digest(image), image.name, drawn := number < MOST_THUMBNAILS),
+            (sha256(image.data), image.name, drawn := number < MOST_THUMBNAILS),
             partial(_thumbnail, image, drawn=drawn),
         )
         for number, image in enumerate(images)
     )
-
-
-def _digest(image: Image) -> bytes:
-    return hashlib.sha256(image.data).digest()
 
 
 def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:

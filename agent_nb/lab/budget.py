@@ -1,7 +1,6 @@
 """Counts what the runs of a student have cost, in a file that all their notebooks share."""
 
 import contextlib
-import hashlib
 import json
 import os
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.text import sha256
 from agent_nb.errors import ConfigError
 
 PATIENCE = 5.0
@@ -30,7 +30,7 @@ class BudgetCounter:
 
     def __init__(self, lab: Path) -> None:
         self._lab = lab
-        digest = hashlib.sha256(os.fsencode(lab)).hexdigest()[:16]
+        digest = sha256(os.fsencode(lab))[:16]
         self.path = data_folder() / f"{digest}.json"
 
     def total(self) -> float:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent_nb._base.model_name import is_demo, is_replay
+from agent_nb._base.text import sha256
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
@@ -12,7 +13,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.hints.hints import hints_for
-from agent_nb.lab.log import FILE, Around, LabLog, content_hash, entry_of
+from agent_nb.lab.log import FILE, Around, LabLog, entry_of
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch
 from agent_nb.messages import Usage
@@ -153,7 +154,7 @@ class LabCell(Rules):
         """The paths of files that the user has edited and that no earlier line has."""
         for before, after in self._cell.notebook.edits:
             for path in sorted({*before, *after}):
-                edit = path, content_hash(after.get(path, b""))
+                edit = path, sha256(after.get(path, b""))
                 if before.get(path) != after.get(path) and edit not in self._logged_edits:
                     self._logged_edits.add(edit)
                     yield path

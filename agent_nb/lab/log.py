@@ -4,7 +4,6 @@ Each line has the SHA-256 of the line before it, so that a later change shows. W
 hashes anew.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -15,7 +14,7 @@ from typing import Literal
 from agent_nb._base.atomic import append, locked, read_plain
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
-from agent_nb._base.text import change_texts, showable_text
+from agent_nb._base.text import change_texts, sha256, showable_text
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.events import ENDINGS
 from agent_nb.run import Run
@@ -108,7 +107,7 @@ def entry_of(run: Run, around: Around, now: datetime | None = None) -> Entry:
         ended=run.reason,
         hints=tuple(around.hints),
         held_back=around.held_back,
-        files={path: content_hash(content) for path, content in run.files.items()},
+        files={path: sha256(content) for path, content in run.files.items()},
         edited=tuple(around.edited),
         cost=0.0 if run.settings.get("replayed") else run.cost,
         check=safe_text(around.check)[:MAX_PROMPT],
@@ -129,12 +128,6 @@ def status_of(run: Run) -> Status:
     return "stopped" if ENDINGS[run.reason].is_by_user else "finished"
 
 
-def content_hash(content: str | bytes) -> str:
-    """The SHA-256 of a file's content."""
-    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-    return hashlib.sha256(data).hexdigest()
-
-
 class LabLog:
     """The log in a folder. Several notebooks may share it."""
 
@@ -147,7 +140,7 @@ class LabLog:
         """Adds a line. Raises `OSError` if that is not possible, `TimeoutError` if another program holds the log."""
         with locked(self._lock, within=self._folder, seconds=PATIENCE):
             last, is_whole = self._last_line()
-            before = hashlib.sha256(last).hexdigest() if last else ""
+            before = sha256(last) if last else ""
             is_cut = bool(last) and not is_whole and Entry.from_line(last) is None
             line = replace(entry, before=before, note=CUT if is_cut else entry.note).to_line()
             append(self.path, (b"" if is_whole else b"\n") + line + b"\n", within=self._folder)

@@ -1,9 +1,9 @@
 """Reads a log and says where it does not fit together."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent_nb._base.text import sha256
 from agent_nb.lab.log import CUT, Entry
 
 
@@ -46,7 +46,7 @@ def read_log(data: bytes) -> LogReading:
         if entry is None:
             found["cut" if _is_cut(line, following, data) else "breaks"].append(number)
         else:
-            if entry.before != (_digest(previous) if previous else ""):
+            if entry.before != (sha256(previous) if previous else ""):
                 found["breaks"].append(number)
             if entries and entry.time < entries[-1].time:
                 found["clock"].append(number)
@@ -62,11 +62,7 @@ def _is_cut(line: bytes, following: bytes | None, data: bytes) -> bool:
     if following is None:
         return not data.endswith(b"\n")
     entry = Entry.from_line(following)
-    return entry is not None and entry.note == CUT and entry.before == _digest(line)
-
-
-def _digest(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()
+    return entry is not None and entry.note == CUT and entry.before == sha256(line)
 
 
 def _lines(numbers: tuple[int, ...], one: str = "does", several: str = "do") -> str:

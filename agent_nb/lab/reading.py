@@ -1,7 +1,6 @@
 """Finds and reads `lab.toml`. What is wrong with it is one sentence with the line."""
 
 import difflib
-import hashlib
 import math
 import os
 import re
@@ -12,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.text import shortened
+from agent_nb._base.text import sha256, shortened
 from agent_nb.engine.limits import LIMITS
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
@@ -59,7 +58,7 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
         raise ConfigError(_not_toml(file, text, str(error))) from None
     except (ValueError, RecursionError) as error:  # a date such as 30 February; a very deep table
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
-    return replace(_Reader(file, text).rules(path, content), digest=hashlib.sha256(data).hexdigest())
+    return replace(_Reader(file, text).rules(path, content), digest=sha256(data))
 
 
 class _Reader:

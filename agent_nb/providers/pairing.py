@@ -3,11 +3,11 @@
 Conversations come from other vendors, from saved runs and from people, so neither can be taken for granted.
 """
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent_nb._base.text import sha256
 from agent_nb.messages import Message, Part, ToolCall, ToolResult
 
 NO_RESULT = "There is no result: the call was not run."
@@ -67,7 +67,7 @@ class _Fitting:
         # Models call tools by names that no tool can have; vendors refuse to read these again.
         sent = replace(call, name=re.sub(r"[^a-zA-Z0-9_-]", "_", call.name)[:64] or "unknown")
         if known or not self._accepted.fullmatch(call.id):
-            digest = hashlib.sha256(f"{self._calls} {call.id}".encode()).hexdigest()
+            digest = sha256(f"{self._calls} {call.id}")
             sent = replace(sent, id=digest[:9])  # short and alphanumeric: what the strictest server wants
         self._ids.add(sent.id)
         self._open.append((call.id, sent))

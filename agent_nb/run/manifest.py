@@ -1,13 +1,13 @@
 """The facts needed to cite and to reproduce a run: model, dates, settings, prompt, approvals, hashes, versions."""
 
 import functools
-import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import ApprovalResolved, TurnFinished
 from agent_nb.run.record import RunRecord
@@ -56,8 +56,7 @@ def model_returned(run: RunRecord) -> str:
 
 
 def _hash(value: Any) -> str:
-    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode("utf-8", "replace")
-    return hashlib.sha256(data).hexdigest()
+    return sha256(value if isinstance(value, bytes) else json.dumps(value, sort_keys=True))
 
 
 def package_versions() -> dict[str, str]:

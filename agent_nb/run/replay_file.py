@@ -6,7 +6,6 @@ the network, except for the files of a stack that the run itself names.
 """
 
 import base64
-import hashlib
 import html
 import json
 import re
@@ -15,6 +14,7 @@ from typing import Any
 
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, TurnStarted
@@ -78,9 +78,8 @@ def _record(run: RunRecord) -> Json:
         "requests": _requests(variants),
         "files": [_binary_files(one) for one in variants],
     }
-    content = json.dumps(record, sort_keys=True).encode("utf-8", "replace")
     # The reader's answers are stored under it.
-    batch["meta"]["digest"] = hashlib.sha256(content).hexdigest()[:16]
+    batch["meta"]["digest"] = sha256(json.dumps(record, sort_keys=True))[:16]
     return record
 
 

@@ -1,6 +1,5 @@
 """Run: the result of a run. It never changes; continuing it makes a new one."""
 
-import hashlib
 import json
 import os
 from collections.abc import Collection, Generator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import mask
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
@@ -189,5 +189,4 @@ def total_cost(costs: Collection[float | None]) -> float | None:
 
 def request_key(name: str, *parts: Any) -> str:
     """A key that is the same for the same request: the name and a short hash."""
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode("utf-8", "replace"))
-    return f"{name}-{digest.hexdigest()[:10]}"
+    return f"{name}-{sha256(json.dumps(parts, sort_keys=True, default=repr))[:10]}"

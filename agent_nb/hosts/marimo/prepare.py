@@ -1,7 +1,6 @@
 """Decides whether a marimo cell asks its model or plays a cassette. marimo runs cells again, so it plays if it can."""
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.text import sha256
 from agent_nb.agent import Agent
 from agent_nb.cassette import locate
 from agent_nb.engine.approval_rules import Policy
@@ -111,8 +111,8 @@ class Cell:
         """Identifies the output, and the recording: the same request has the same key."""
         options = self.options
         base = options.get("base")
-        files = {path: _digest(content) for path, content in (options.get("files") or {}).items()}
-        images = [_digest(image.data) for image in options.get("images") or ()]
+        files = {path: sha256(content) for path, content in (options.get("files") or {}).items()}
+        images = [sha256(image.data) for image in options.get("images") or ()]
         extras = (options.get("variants", 1), base and base.key, files, images, options.get("messages"))
         return request_key(self.name, self.prompt, self._model_names, options.get("system"), *extras)
 
@@ -153,7 +153,3 @@ class Cell:
             return self.options["agent"].with_model(provider)
         agent = Agent(provider, **{name: options[name] for name in _AGENT_OPTIONS if name in options})
         return agent.with_viewer(LiveViewer(installed_viewer()))
-
-
-def _digest(content: str | bytes) -> str:
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()

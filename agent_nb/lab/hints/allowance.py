@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 
+from agent_nb._base.text import sha256
 from agent_nb.lab.hints.avoid import AvoidList
 
 STEPS: dict[str, str] = {
@@ -77,4 +77,4 @@ def code_lines(code: str) -> list[str]:
 
 
 def _digest(line: str) -> str:
-    return sha256("".join(line.split()).casefold().encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256("".join(line.split()).casefold())[:16]

@@ -7,11 +7,11 @@ import contextlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.lab.hints.allowance import STEPS
 
@@ -127,7 +127,7 @@ def try_digest(text: str) -> str:
     """Identifies a try. Blank lines, comments and spaces at the ends of lines make no difference."""
     lines = [line.rstrip() for line in text.splitlines()]
     code = "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
-    return sha256(code.encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256(code)[:16]
 
 
 def _is_entry(value: Any) -> bool:

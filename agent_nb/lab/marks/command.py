@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from agent_nb._base.text import sha256
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.files.files import MAX_BINARY_BYTES
-from agent_nb.lab.log import content_hash
 from agent_nb.lab.marks.gallery_folder import GalleryFolder, write
 from agent_nb.lab.marks.row import Row, read_row, with_same_pages
 from agent_nb.lab.marks.table import to_csv
@@ -121,4 +121,4 @@ def _supplied(given: Sequence[str]) -> Iterator[str]:
             raise ConfigError(f"There is no file or folder {name!r}.")
         for file in [path] if path.is_file() else sorted(path.rglob("*")):
             if file.is_file() and file.stat().st_size <= MAX_BINARY_BYTES:
-                yield content_hash(file.read_bytes())
+                yield sha256(file.read_bytes())

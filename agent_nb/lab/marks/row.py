@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent_nb._base.text import sha256
 from agent_nb.errors import AgentError
 from agent_nb.files import Files
 from agent_nb.files.file_paths import entry_of
-from agent_nb.lab.log import Entry, content_hash, status_of
+from agent_nb.lab.log import Entry, status_of
 from agent_nb.lab.log_reader import LogReading, read_log
 from agent_nb.lab.marks.archive import Submission, opened
 from agent_nb.lab.notebook_reader import read_notebook
@@ -114,13 +115,13 @@ def _hashes_of(run: Run) -> tuple[set[str], set[str]]:
     """The same of a run. Its page is the student's own if it was edited by hand, whoever has made it."""
     is_supplied = status_of(run) in _NOT_ASKED
     made = run.files if run.given_files is None else run.given_files
-    supplied = {content_hash(content) for content in made.values()} if is_supplied else set()
+    supplied = {sha256(content) for content in made.values()} if is_supplied else set()
     pages = _page(run.files) | (set() if is_supplied else _page(made))
     return pages, supplied
 
 
 def _page(files: Files) -> set[str]:
-    return {content_hash(files[files.entry])} if files.entry else set()
+    return {sha256(files[files.entry])} if files.entry else set()
 
 
 def with_same_pages(rows: Iterable[Row], supplied: Iterable[str] = ()) -> list[Row]:
@@ -131,7 +132,7 @@ def with_same_pages(rows: Iterable[Row], supplied: Iterable[str] = ()) -> list[R
     rows = list(rows)
     claims = Counter(digest for row in rows for digest in row.supplied)
     claims.subtract(digest for row in rows for digest in row.pages - row.supplied)
-    known = {*supplied, content_hash(""), *(digest for digest, most in claims.items() if most > 0)}
+    known = {*supplied, sha256(""), *(digest for digest, most in claims.items() if most > 0)}
     owners: dict[str, list[str]] = {}
     for row in rows:
         for digest in (row.pages | row.supplied) - known:

@@ -9,7 +9,6 @@ import asyncio
 import builtins
 import contextlib
 import getpass
-import hashlib
 import inspect
 import itertools
 import linecache
@@ -22,6 +21,7 @@ from functools import partial
 from types import CodeType
 from typing import Any, NoReturn
 
+from agent_nb._base.text import sha256
 from agent_nb.events import MimeBundle
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
 from agent_nb.notebook.kernel_tools.handover import handed_over
@@ -37,17 +37,13 @@ POLL = 0.05
 _running = threading.Lock()
 """Held by the one call that runs. Variants share it, and so do runs on other event loops."""
 _numbers = itertools.count(1)
-_executed: set[bytes] = set()
+_executed: set[str] = set()
 """Hashes of the code that has run in this kernel."""
 
 
 def has_run(code: str) -> bool:
     """Whether this very code has run in this kernel."""
-    return _digest(code) in _executed
-
-
-def _digest(code: str) -> bytes:
-    return hashlib.sha256(code.encode("utf-8", "replace")).digest()
+    return sha256(code) in _executed
 
 
 @dataclass(slots=True)
@@ -88,7 +84,7 @@ async def execute(call: Call) -> Execution:
 
 
 async def _execute(call: Call) -> Execution:
-    _executed.add(_digest(call.code))
+    _executed.add(sha256(call.code))
     namespace = call.shell.user_ns
     before, directory = user_names(call.shell), _directory()
     seconds = max(0.0, min(call.seconds, call.context.seconds_left()))

@@ -1,6 +1,5 @@
 """Turns a cell and its options into a run that is ready to start. Mistakes are found here, before anything is sent."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +8,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
-from agent_nb._base.text import whole_text
+from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.engine.approval_rules import MODES, Mode, Rules
@@ -203,7 +202,7 @@ class _Cell:
         """Identifies the output: the same request has the same key."""
         first, *others = (each.config.provider.name for each in prepared)
         request, base = prepared[0], self.base.key if self.base else ""
-        images = [hashlib.sha256(image.data).hexdigest() for image in self.prompt.images]
+        images = [sha256(image.data) for image in self.prompt.images]
         # Left out if empty, so that a request without them has the key that it always had.
         extras = (others, request.stack, images, request.compact, request.lean and "lean")
         own = (request.opening.prompt, first, base, request.instructions or "")

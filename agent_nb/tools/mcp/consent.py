@@ -3,7 +3,6 @@
 It is stored in a folder of the user's: what a project brings along must not allow itself.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -13,7 +12,7 @@ from typing import Any
 
 from agent_nb._base.atomic import locked, write_atomically
 from agent_nb._base.secrets import MASK, safe_text
-from agent_nb._base.text import printable
+from agent_nb._base.text import printable, sha256
 from agent_nb.tools.mcp.server_config import ServerConfig, holds_secret
 
 _CHANGES_WHAT_RUNS = re.compile(
@@ -58,8 +57,7 @@ def consent_path() -> Path:
 
 def consent_key(folder: Path, name: str, entry: Any) -> str:
     """Identifies what is allowed. The folder counts, too: the same words mean another thing elsewhere."""
-    content = json.dumps([str(folder.resolve()), name, entry], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()
+    return sha256(json.dumps([str(folder.resolve()), name, entry], sort_keys=True))
 
 
 def is_allowed(config: ServerConfig) -> bool:

@@ -1,13 +1,12 @@
 """Makes what a server lists into specs that every vendor accepts. What was changed for that is noted."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb._base.text import printable_line, shortened, showable_text
+from agent_nb._base.text import printable_line, sha256, shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.messages import ToolSpec
@@ -74,7 +73,7 @@ def _listed(server: str, name: str, raw: Json, taken: set[str]) -> ListedTool:
             name=wire_name, description=_description(server, raw, annotations, title), schema=schema
         ),
         label=_short(f"{server}: {printable_line(str(title))}", 80),
-        digest=hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32],
+        digest=sha256(json.dumps(described, sort_keys=True))[:32],
         output_schema=raw.get("outputSchema"),
         notes=tuple(note for note in (renamed, changed) if note),
     )
@@ -90,7 +89,7 @@ def _wire_name(server: str, name: str, taken: set[str]) -> tuple[str, str]:
     valid = re.sub(r"[^a-zA-Z0-9_-]", "_", wanted)
     if valid == wanted and len(valid) <= MAX_NAME and valid not in taken:
         return valid, ""
-    short = hashlib.sha256(name.encode()).hexdigest()[:6]
+    short = sha256(name)[:6]
     mapped = valid if len(valid) <= MAX_NAME and valid not in taken else f"{valid[: MAX_NAME - 7]}_{short}"
     reason = (
         "is too long" if len(valid) > MAX_NAME else "is taken" if valid in taken else "has other characters"

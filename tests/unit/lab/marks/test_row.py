@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Files
-from agent_nb.lab.log import FILE, content_hash
+from agent_nb._base.text import sha256
+from agent_nb.lab.log import FILE
 from agent_nb.lab.marks import archive as archive_module
 from agent_nb.lab.marks.row import read_row, with_same_pages
 from agent_nb.lab.submission import zipped
@@ -24,7 +25,7 @@ def test_a_row(tmp_path):
     assert row.error == ""
     assert (row.checks_passed, row.checks_total, row.runs, row.hints, row.held_back) == (1, 2, 2, 2, 6)
     assert (row.cost, row.hand_edits, row.chain_breaks) == (0.5, 4, 0)
-    assert row.pages == {content_hash("<p>1</p>"), content_hash("<p>2</p>")}
+    assert row.pages == {sha256("<p>1</p>"), sha256("<p>2</p>")}
     assert row.notes == (f"The check of cell 3 (`{CHECK[:36]}`) does not hold.",)
 
 
@@ -69,7 +70,7 @@ def test_a_run_that_is_too_large_does_not_lose_the_others(tmp_path, monkeypatch)
 
 def same(tmp_path, **runs) -> dict[str, tuple[str, ...]]:
     rows = [read_row(name, submit(tmp_path / f"{name}.zip", each)) for name, each in runs.items()]
-    return {row.student: row.same_page_as for row in with_same_pages(rows, {content_hash("<p>Given</p>")})}
+    return {row.student: row.same_page_as for row in with_same_pages(rows, {sha256("<p>Given</p>")})}
 
 
 def test_the_same_page_as_another(tmp_path):
