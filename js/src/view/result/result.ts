@@ -20,13 +20,14 @@ import { createInspectButton } from "./inspect-button.ts";
 import { createPreview } from "./preview.ts";
 import { createVersions } from "./versions.ts";
 
-const TABS: readonly [Tab, string][] = [
-	["preview", "Preview"],
-	["code", "Code"],
-	["diff", "Diff"],
-	["console", "Console"],
-	["files", "Files"],
-];
+const LABELS: Record<Tab, string> = {
+	preview: "Preview",
+	code: "Code",
+	diff: "Diff",
+	console: "Console",
+	files: "Files",
+};
+const TABS = Object.entries(LABELS) as [Tab, string][];
 
 export function createResult(context: Context) {
 	const tabs = createTabs(context);
