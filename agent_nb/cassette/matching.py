@@ -68,7 +68,7 @@ def _differences(recorded: Json, now: Json) -> Iterator[str]:
         names = [image["name"] or "an unnamed one" for image in now["images"]] or ["none"]
         yield f"other images ({len(before)} then; now {', '.join(names)})"
     for what, key in (("file", "files"), ("tool", "tools")):
-        for name in _changed(recorded.get(key, {}), now[key]):
+        for name in changed(recorded.get(key, {}), now[key]):
             yield f"another {what} `{name}`"
 
 
@@ -94,7 +94,7 @@ def same_model(recorded: str, named: str) -> bool:
     return vendor.lower() == recorded_vendor and (not model or model == recorded_model)
 
 
-def _changed(before: Json, now: Json) -> list[str]:
+def changed(before: Json, now: Json) -> list[str]:
     return [name for name in {**before, **now} if before.get(name) != now.get(name)]
 
 

@@ -17,7 +17,7 @@ from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.format import Cassette, RecordedVariant, ToolMoment
-from agent_nb.cassette.matching import as_recorded, differences, release_fingerprint, same_text
+from agent_nb.cassette.matching import as_recorded, changed, differences, release_fingerprint, same_text
 from agent_nb.cassette.reader import AGAIN, read_cassette
 from agent_nb.cassette.server_tools import ReplayToolbox, with_recorded
 from agent_nb.engine.approval import question_about
@@ -115,7 +115,7 @@ class ReplayProvider(Provider):
             hooks=Hooks(),
         )
         if log.isEnabledFor(logging.INFO) and (
-            parts := _changed(self.cassette.release, release_fingerprint(config))
+            parts := changed(self.cassette.release, release_fingerprint(config))
         ):
             log.info("%s was recorded with other %s; it plays all the same", self.path, ", ".join(parts))
         return replace(prepared, config=config, playback=self)
@@ -204,10 +204,6 @@ def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -
     `pace` is 1 for the recorded times and 0 for no waiting. Relative paths start in `folder`.
     """
     return ReplayProvider(read_cassette(path, folder), Path(path).as_posix(), pace=pace)
-
-
-def _changed(before: Json, now: Json) -> list[str]:
-    return [name for name in now if before.get(name) != now[name]]
 
 
 def _not_run(moment: ToolMoment, place: str) -> CassetteError:

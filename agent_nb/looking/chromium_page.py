@@ -119,7 +119,7 @@ class Page:
             self._notes.append(f"The check ended early: {error}.")
 
     async def _resize(self, width: int) -> None:
-        await self._connection.call(
+        await self._connection.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=_HEIGHTS.get(width, 800),
@@ -129,8 +129,8 @@ class Page:
 
     async def _load(self) -> None:
         for domain in ("Page", "Runtime", "Network", "Log", "Debugger"):
-            await self._connection.call(f"{domain}.enable")
-        await self._connection.call("Fetch.enable", patterns=[{"urlPattern": "*"}])
+            await self._connection.send(f"{domain}.enable")
+        await self._connection.send("Fetch.enable", patterns=[{"urlPattern": "*"}])
         self._connection.send("Page.navigate", url=_HOST)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._loaded.wait(), LOAD_SECONDS)
@@ -145,7 +145,7 @@ class Page:
     async def _is_stuck(self) -> bool:
         """Whether a script kept the page from answering; if so, it has been stopped."""
         try:
-            await asyncio.wait_for(self._connection.call("Runtime.evaluate", expression="1"), REPLY_SECONDS)
+            await asyncio.wait_for(self._connection.send("Runtime.evaluate", expression="1"), REPLY_SECONDS)
             return False
         except TimeoutError:
             self._paused.clear()
@@ -180,13 +180,13 @@ class Page:
         return await self._screenshot(clip)
 
     async def _screenshot(self, clip: Json) -> str:
-        taken = await self._connection.call(
+        taken = await self._connection.send(
             "Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True
         )
         return str(taken["data"])
 
     async def _capture(self, width: int) -> None:
-        metrics = await self._connection.call("Page.getLayoutMetrics")
+        metrics = await self._connection.send("Page.getLayoutMetrics")
         height = max(1, int(metrics["cssContentSize"]["height"]))
         if width == PHONE:
             self._overflow = await self._evaluate("findOverflow()")
@@ -197,10 +197,10 @@ class Page:
 
     async def _evaluate(self, call: str) -> Any:
         """What a function of `js/src/check/headless.ts` returns, run where the page cannot change what it uses."""
-        tree = await self._connection.call("Page.getFrameTree")
+        tree = await self._connection.send("Page.getFrameTree")
         frame = tree["frameTree"]["frame"]["id"]
-        world = await self._connection.call("Page.createIsolatedWorld", frameId=frame)
-        answer = await self._connection.call(
+        world = await self._connection.send("Page.createIsolatedWorld", frameId=frame)
+        answer = await self._connection.send(
             "Runtime.evaluate",
             expression=f"{_HEADLESS.read_text(encoding='utf-8')};headless.{call}",
             contextId=world["executionContextId"],

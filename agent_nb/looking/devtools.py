@@ -31,12 +31,9 @@ class Connection:
 
     async def open_page(self) -> None:
         """Makes an empty page, to which all later commands go."""
-        target = await self.call("Target.createTarget", url="about:blank")
-        attached = await self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+        target = await self.send("Target.createTarget", url="about:blank")
+        attached = await self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
-
-    async def call(self, method: str, **parameters: Any) -> Json:
-        return await self.send(method, **parameters)
 
     def send(self, method: str, **parameters: Any) -> "asyncio.Future[Json]":
         """Sends a command at once; the answer need not be awaited."""

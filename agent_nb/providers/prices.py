@@ -22,11 +22,6 @@ def price_of(provider_name: str, usage: Usage) -> float | None:
     return None if total is None else float(total)
 
 
-def estimate(provider_name: str, input_tokens: int, output_tokens: int) -> float | None:
-    """The price of so many tokens with no cache involved."""
-    return price_of(provider_name, Usage(input=input_tokens, output=output_tokens))
-
-
 @lru_cache(maxsize=64)
 def has_price(provider_name: str) -> bool:
     """Whether the tables list the model. A run asks many times, and a model that they do not list is searched long."""

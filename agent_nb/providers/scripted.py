@@ -156,9 +156,6 @@ class ScriptedProvider(Provider):
     def new_clock(self) -> Clock:
         return self._clock or VirtualClock(pace=0)
 
-    async def close(self) -> None:
-        """Holds nothing open."""
-
     def assert_done(self) -> None:
         """Fails unless every planned turn was asked for, and no other."""
         if len(self.requests) != len(self._turns):

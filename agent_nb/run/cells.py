@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import MASK, safe_text
@@ -33,26 +33,15 @@ class Cell:
     source: str
 
 
-@dataclass(frozen=True, repr=False)
-class Cells(Sequence[Cell]):
+class Cells(tuple[Cell, ...]):
     """Cells in order. Secrets in them are masked."""
 
-    cells: tuple[Cell, ...]
-
-    @overload
-    def __getitem__(self, index: int) -> Cell: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Cell, ...]: ...
-    def __getitem__(self, index: int | slice) -> Cell | tuple[Cell, ...]:
-        return self.cells[index]
-
-    def __len__(self) -> int:
-        return len(self.cells)
+    __slots__ = ()
 
     @property
     def code(self) -> tuple[str, ...]:
         """The sources of the code cells."""
-        return tuple(cell.source for cell in self.cells if cell.kind == "code")
+        return tuple(cell.source for cell in self if cell.kind == "code")
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -66,7 +55,7 @@ class Cells(Sequence[Cell]):
 
     def to_notebook(self) -> bytes:
         """A notebook file, without outputs."""
-        cells = [_notebook_cell(number, cell) for number, cell in enumerate(self.cells, 1)]
+        cells = [_notebook_cell(number, cell) for number, cell in enumerate(self, 1)]
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
         metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
         notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
@@ -75,14 +64,12 @@ class Cells(Sequence[Cell]):
     def __repr__(self) -> str:
         shown = (
             cell.source if cell.kind == "code" else re.sub("^", "# ", cell.source, flags=re.MULTILINE)
-            for cell in self.cells
+            for cell in self
         )
         return printable("\n\n".join(f"# %%\n{text}" for text in shown)) or "No code."
 
     def _repr_markdown_(self) -> str:
-        blocks = (
-            fenced(cell.source, "python") if cell.kind == "code" else cell.source for cell in self.cells
-        )
+        blocks = (fenced(cell.source, "python") if cell.kind == "code" else cell.source for cell in self)
         return "\n\n".join(blocks) or "No code."
 
 
@@ -120,13 +107,13 @@ def to_cells(run: RunRecord) -> Cells:
     turns = _turns(run)
     codes = [step.code for turn in turns for step in turn.kept]
     if not codes:
-        return Cells(())
+        return Cells()
     cells = [Cell("code", source) for source in _helpers(codes, run)]
     for turn in turns:
         if turn.words and (turn.kept or not turn.steps):
             cells.append(Cell("markdown", neutralized(turn.words)))
         cells += [Cell("code", step.code) for step in turn.kept]
-    return Cells(tuple(Cell(cell.kind, safe_text(cell.source)) for cell in cells))
+    return Cells(Cell(cell.kind, safe_text(cell.source)) for cell in cells)
 
 
 def kept_steps(run: RunRecord) -> list[Step]:

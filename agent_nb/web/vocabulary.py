@@ -38,11 +38,8 @@ def translator(vocabulary: str | Translate) -> Translate:
         raise ConfigError(f"There is no vocabulary {vocabulary!r}; there are {names}.") from None
 
 
-def _own() -> Translate:
-    def translate(event: Event) -> Iterator[Pair]:
-        yield pair(event.type, to_wire(event))
-
-    return translate
+def _own(event: Event) -> Iterator[Pair]:
+    yield pair(event.type, to_wire(event))
 
 
 class _ScreenshotToCode:
@@ -131,7 +128,7 @@ class _AgentLoop:
 
 
 _VOCABULARIES: dict[str, Callable[[], Translate]] = {
-    "agent_nb": _own,
+    "agent_nb": lambda: _own,
     "screenshot-to-code": _ScreenshotToCode,
     "agent-loop": _AgentLoop,
     "ag-ui": AgUi,

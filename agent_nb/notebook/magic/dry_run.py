@@ -5,9 +5,9 @@ from collections import Counter
 from agent_nb._base.secrets import safe_text
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.messages import Image, Text
+from agent_nb.messages import Image, Text, Usage
 from agent_nb.notebook.magic.plan import Plan
-from agent_nb.providers.prices import estimate
+from agent_nb.providers.prices import price_of
 
 
 def show_dry_run(plan: Plan) -> None:
@@ -19,7 +19,7 @@ def describe(plan: Plan) -> str:
     prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     tokens = estimate_tokens(messages, system, tools)
-    costs = [estimate(name, tokens, 0) for name in plan.models]
+    costs = [price_of(name, Usage(input=tokens)) for name in plan.models]
     cost = None if None in costs else sum(each for each in costs if each is not None)
     lines = [
         f"Dry run, nothing sent. {_source(plan)}",

@@ -3,14 +3,13 @@
 import pytest
 
 from agent_nb.messages import Usage
-from agent_nb.providers.prices import estimate, has_price, price_of
+from agent_nb.providers.prices import has_price, price_of
 
 
 @pytest.mark.parametrize("name", ["openai:gpt-nobody-knows", "ollama:qwen3", "chat:x", "nonsense", "openai:"])
 def test_an_unknown_price_is_none(name: str):
     assert price_of(name, Usage(input=1000, output=1000)) is None
     assert not has_price(name)
-    assert estimate(name, 10, 10) is None
 
 
 def test_cached_tokens_cost_less():
@@ -33,12 +32,6 @@ def test_cost_adds_up_over_turns():
     name = "openai:gpt-6.1-sol"
     one, two = Usage(input=1000, output=50), Usage(input=3000, cached_read=500, output=70)
     assert price_of(name, one + two) == pytest.approx(price_of(name, one) + price_of(name, two))
-
-
-def test_an_estimate_is_the_price_without_cache():
-    assert estimate("openai:gpt-6.1-sol", 1000, 500) == price_of(
-        "openai:gpt-6.1-sol", Usage(input=1000, output=500)
-    )
 
 
 def test_the_demo_costs_nothing():
