@@ -11,6 +11,7 @@ import { firstFrames, ID, replaceFirstFrames } from "./first-frame.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
 import type { RunEntry, Runs } from "./runs.ts";
+import { hideFramesInFastScrolling } from "./scroll-speed.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
 import { createApp } from "./view/shell/app.ts";
@@ -65,6 +66,7 @@ export class Host {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
 		watchScrolling(signal);
+		hideFramesInFastScrolling(signal);
 		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
