@@ -14,6 +14,7 @@ import type { RunEntry, Runs } from "./runs.ts";
 import { hideFramesInFastScrolling } from "./scroll-speed.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
+import { Sight } from "./view/shared/on-screen.ts";
 import { createApp } from "./view/shell/app.ts";
 
 const KEY = "data-anb-run";
@@ -51,6 +52,8 @@ export class Host {
 	readonly #past = new WeakSet<Element>();
 	/** The last choices for each key and the run they were made in, for an output that comes back. */
 	readonly #choices = new Map<string, Pick<Mount, "id" | "choices">>();
+	/** The mounted outputs that are on screen. */
+	#sight: Sight | null = null;
 	/** When the notebook was last searched for an output. */
 	#looked = 0;
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
@@ -67,6 +70,8 @@ export class Host {
 		observer.observe(document.documentElement, { childList: true, subtree: true });
 		watchScrolling(signal);
 		hideFramesInFastScrolling(signal);
+		const all = () => [...this.#mounts.values()].map(({ run }) => run);
+		this.#sight = new Sight(() => this.#tellSeen(...all()), signal);
 		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
@@ -108,6 +113,14 @@ export class Host {
 		root.replaceChildren(app);
 		surface.setAttribute(LIVE, "");
 		watchKeys(surface, abort.signal);
+		this.#sight?.watch(surface);
+		// The observer does not report again what it has seen already.
+		if (this.#sight?.has(surface)) this.#tellSeen(run);
+	}
+
+	#tellSeen(...runs: RunEntry[]): void {
+		const seen = [...this.#mounts.values()].filter(({ surface }) => this.#sight?.has(surface));
+		for (const run of new Set(runs)) run.setOnScreen(seen.some((mount) => mount.run === run));
 	}
 
 	/** The interface, or null if this browser cannot draw it: then the frozen form stays visible. */
@@ -129,6 +142,7 @@ export class Host {
 		this.#mounts.delete(element);
 		this.#choices.set(mount.run.key, { id: mount.id, choices: mount.choices });
 		release(element, this);
+		this.#tellSeen(mount.run);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(LIVE);
 		mount.restoreFrames();

@@ -85,6 +85,7 @@ export type CommandName =
 	| "element"
 	| "preview_report"
 	| "module"
+	| "on_screen"
 	| "checked";
 
 /** Which run a command is about: an output has only its key, and the answer to `hello` has the id. */

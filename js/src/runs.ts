@@ -69,6 +69,8 @@ export class RunEntry {
 	#greeted: string | null = null;
 	/** Whether that answer made this page the owner. */
 	#owner = true;
+	/** Whether this window has the run on screen, as the kernel knows it: it assumes so until it is told. */
+	#onScreen = true;
 	#asking = false;
 	#resyncing = false;
 
@@ -135,6 +137,13 @@ export class RunEntry {
 		return this.#link.command(name, { run_id: this.state?.id ?? "", ...fields });
 	}
 
+	/** Tells the kernel of a run under way whether it is on screen: runs that nobody sees are sent less often. */
+	setOnScreen(on_screen: boolean): void {
+		if (!this.state || this.state.ready || this.state.lost || on_screen === this.#onScreen) return;
+		this.#onScreen = on_screen;
+		void this.command("on_screen", { on_screen });
+	}
+
 	/** Loads a file from the kernel. */
 	async file(variant: number, path: string, version: number): Promise<Content | null> {
 		const answer = await this.command("file", { variant, path, version });
@@ -190,6 +199,7 @@ export class RunEntry {
 	#replaceRun(id: string): void {
 		if (this.state) this.#forsake(this.state.id);
 		this.#contents.clear();
+		this.#onScreen = true;
 		if (id !== this.#released) this.since = performance.timeOrigin + performance.now();
 		this.#released = "";
 	}

@@ -98,11 +98,19 @@ Object.defineProperty(ShadowRoot.prototype, "activeElement", {
 	},
 });
 
-/** A screen on which everything is in sight; happy-dom has none. */
-class WholeScreen {
-	constructor(readonly tell: (entries: { target: Element; isIntersecting: boolean }[]) => void) {}
+/** A screen on which everything is in sight until it is scrolled; happy-dom has none. */
+export class WholeScreen {
+	static readonly #all: WholeScreen[] = [];
+	readonly #targets = new Set<Element>();
+	constructor(readonly tell: (entries: { target: Element; isIntersecting: boolean }[]) => void) {
+		WholeScreen.#all.push(this);
+	}
 	observe(target: Element): void {
+		this.#targets.add(target);
 		queueMicrotask(() => this.tell([{ target, isIntersecting: true }]));
+	}
+	static scroll(target: Element, isIntersecting: boolean): void {
+		for (const one of WholeScreen.#all) if (one.#targets.has(target)) one.tell([{ target, isIntersecting }]);
 	}
 	disconnect(): void {}
 }

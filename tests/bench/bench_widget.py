@@ -87,7 +87,7 @@ def timed_send(self, message):
     sent.setdefault(message["run_id"], []).append(time.monotonic())
 RunStream.flush, Hub.send = timed_flush, timed_send
 
-async def pour(runs, rate):
+async def pour(runs, rate, on_screen):
     global hub_seconds
     hub_seconds, cpu, start = 0.0, time.process_time(), time.monotonic()
     sent.clear()
@@ -98,6 +98,7 @@ async def pour(runs, rate):
         view = LiveView(handle, Options())
         view.start("")
         view._live.stream.watched.set()  # a page watches: no checkpoints for those that come late
+        view._live.stream.set_on_screen("page", on_screen=number < on_screen)
         work.append((handle, view))
     for handle, view in work:
         view.finish(await handle, None, [])
@@ -135,9 +136,11 @@ def row(label: str, figure: str, limit: str = "") -> None:
     FIGURES[label] = figure
 
 
-def pour(kernel: Kernel, runs: int, rate: int) -> tuple[dict[str, Any], dict[str, Traffic]]:
-    """Runs in the kernel, with their traffic as a page receives it."""
-    code = f"poured = await pour({runs}, {rate})\nprint('poured', json.dumps(poured))"
+def pour(
+    kernel: Kernel, runs: int, rate: int, on_screen: int = RUNS_AT_ONCE
+) -> tuple[dict[str, Any], dict[str, Traffic]]:
+    """Runs in the kernel, the first ones on screen, with their traffic as a page receives it."""
+    code = f"poured = await pour({runs}, {rate}, {on_screen})\nprint('poured', json.dumps(poured))"
     cell = kernel.start(code, stdin=True)
     traffic: dict[str, Traffic] = {}
     printed, idle, deadline = "", False, time.monotonic() + PATIENCE

@@ -87,6 +87,9 @@ class Hub:
             "cells": lambda run, message: run.cells(_variant(message)),
             "request": lambda run, message: request_for_page(run.result, message),
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
+            "on_screen": lambda run, message: run.stream.set_on_screen(
+                _client(message), on_screen=bool(message.get("on_screen"))
+            ),
             "checked": _checked,
             "placed": _placed,
             "undo_python": lambda run, message: {"text": undo_store.undo(str(message.get("token")))},
@@ -239,6 +242,7 @@ def _kernel_model() -> HubModel:
 def _hello(run: LiveRun, message: Json) -> Json:
     stream = run.stream
     stream.watched.set()
+    stream.windows[_client(message)] = True
     return {
         "run_id": run.id,
         "meta": to_wire(stream.meta),

@@ -30,6 +30,8 @@ MESSAGE_SECONDS = 1 / 300
 """Average seconds between two messages of all runs together. JupyterLab handles about 700 messages a second."""
 BURST = 0.1
 """Seconds by which messages may be ahead of that average, so that a few runs never wait for each other."""
+OFF_SCREEN = 1.0
+"""Seconds between two batches of a run that no window has on screen: the messages are for those that somebody sees."""
 MAX_PAGE = 3_000_000
 """Characters of a page that is sent to be looked at."""
 
@@ -47,14 +49,15 @@ class Pace:
         return max(0.0, waiting - BURST)
 
 
-_PACE = Pace()
+_PACE, _OFF_SCREEN_PACE = Pace(), Pace()
 
 
 class RunStream:
     """Sends one run to the page, and knows what has been sent.
 
-    Every event is sent within `LONG_INTERVAL` of its arrival, or later if many runs share the `pace`. Batches cover the
-    run's events without a gap, so a page that missed one notices and asks for everything again.
+    Every event is sent within `LONG_INTERVAL` of its arrival, or later if many runs share the `pace` or no window has
+    the run on screen. Batches cover the run's events without a gap, so a page that missed one notices and asks for
+    everything again.
     """
 
     def __init__(
@@ -63,6 +66,8 @@ class RunStream:
         self.run_id, self.events, self.meta = run_id, events, meta
         self.watched = asyncio.Event()
         """Set once a page has asked for this run."""
+        self.windows: dict[str, bool] = {}
+        """Whether each window has the run on screen, as far as they have said."""
         self._send, self._pace = send, pace
         self._encoder = Encoder()
         self._sent = 0
@@ -80,8 +85,20 @@ class RunStream:
         # These two need not be seen at once: they are sent with the next event.
         if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
             now = time.monotonic()
-            delay = max(self._next_batch - now, self._pace.delay(now))
+            wait, pace = (0.0, self._pace) if self.on_screen else (OFF_SCREEN, _OFF_SCREEN_PACE)
+            delay = max(self._next_batch - now, wait + pace.delay(now))
             self._timer = asyncio.get_running_loop().call_later(delay, self.flush)
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether somebody may see the run: front ends that do not say count as if they showed it."""
+        return not self.windows or any(self.windows.values())
+
+    def set_on_screen(self, window: str, *, on_screen: bool) -> None:
+        """A window has scrolled to the run, or away from it. What it has not got is sent at once."""
+        self.windows[window] = on_screen
+        if on_screen:
+            self.flush()
 
     def flush(self) -> None:
         """Sends the events that have not been sent."""

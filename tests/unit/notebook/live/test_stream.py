@@ -243,6 +243,26 @@ async def test_a_run_waits_while_others_send():
     assert [message["last"] for message in sent] == [1]
 
 
+async def test_what_nobody_sees_comes_later_and_at_once_when_it_is_scrolled_to():
+    streams = Streams(away=1, seen=1)
+    away = streams.streams["away"]
+    away.set_on_screen("one window", on_screen=False)
+    streams.emit("away")
+    streams.emit("seen")
+    assert (await streams.until(1))[0] == "seen"
+    away.set_on_screen("one window", on_screen=True)
+    assert streams.order == ["seen", "away"]
+
+
+async def test_two_windows_count_together():
+    stream, _ = new_stream()
+    assert stream.on_screen  # nobody has said
+    for one, other, together in ((False, True, True), (True, False, True), (False, False, False)):
+        stream.set_on_screen("one", on_screen=one)
+        stream.set_on_screen("other", on_screen=other)
+        assert stream.on_screen == together
+
+
 async def test_the_first_event_goes_at_once():
     streams = Streams(quiet=0)
     streams.emit("quiet")
