@@ -39,7 +39,7 @@ const FURTHER = {
 	inspect: "src/inspect/inspector.ts",
 	outputs: "src/view/transcript/rich-outputs.ts",
 	reminder: "src/view/transcript/reminder.ts",
-	request: "src/view/transcript/request-parts.ts",
+	request: "src/view/transcript/request.ts",
 	scrubber: "src/view/replay/scrubber.ts",
 	replay: "src/replay-file.ts",
 	zip: "src/zip.ts",

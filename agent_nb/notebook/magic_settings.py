@@ -47,6 +47,9 @@ class Settings(Configurable):
     saved_image = Bool(
         False, help="Save a small image of the page in the output, for readers of an untrusted notebook."
     ).tag(config=True)
+    fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.").tag(
+        config=True
+    )
     magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.").tag(
         config=True
     )

@@ -71,6 +71,12 @@ def magic_name() -> str:
     return "agent" if magics is None else magics.magic_name
 
 
+def folds_runs() -> bool:
+    """Whether the outputs of all runs but the newest fold to their headers."""
+    magics = _magics()
+    return magics is not None and magics.fold_runs
+
+
 def default_model() -> str:
     """The model of cells that name none; empty if the configured one is unknown."""
     from agent_nb.providers import default_model_name, full_name

@@ -31,6 +31,10 @@ class Meta:
     """The check that failed and what was seen; empty until the run has ended."""
     annotations: tuple[Annotation, ...] = ()
     """Notes and questions for its replay."""
+    number: int = 0
+    """Counts the runs that this kernel has shown."""
+    folds: bool = False
+    """Whether the outputs of older runs fold to their headers."""
     running_code: tuple[int, ...] = ()
     """The variants in which code runs without asking because the user has allowed it for this run."""
 

@@ -305,6 +305,15 @@ const RESULT = {
 			["button", "turn 1: request"],
 		],
 	},
+	folded: { events: [...done, finished()], press: [["button.anb-shut"]] },
+	"a run that continues another": {
+		events: [{ ...started()[0], base: "draft_of_the_landing_page" }, ...done.slice(1), finished()],
+		before: {
+			name: "draft_of_the_landing_page",
+			events: [...done, finished()].map((event) => ({ variant: 0, at: 1, ...event })),
+		},
+		press: [[".anb-chain button", "draft"]],
+	},
 	"the actions": { events: [...done, finished()], press: [["button", "Actions"]] },
 };
 

@@ -34,7 +34,7 @@ const place = document.querySelector("#states");
 document.documentElement.classList.toggle("dark", query.has("dark"));
 if (query.has("width")) place.style.width = `${query.get("width")}px`;
 
-async function draw([name, { events, meta = {}, ready = {}, press = [], readOnly = false }]) {
+async function draw([name, { events, meta = {}, ready = {}, press = [], readOnly = false, before }]) {
 	const record = {
 		meta: { ...META, ...meta, key: name },
 		events: events.map((event, index) => ({ run_id: name, variant: 0, at: 1, seq: index + 1, ...event })),
@@ -52,7 +52,17 @@ async function draw([name, { events, meta = {}, ready = {}, press = [], readOnly
 	const kernel = new Kernel(record, name);
 	widget.initialize({ model: kernel });
 	kernel.play(0);
+	if (before) drawBefore(kernel, before, output);
 	for (const [selector, text = ""] of press) (await find(output, selector, text)).click();
+}
+
+/** The run that this one continues, above it. */
+function drawBefore(kernel, { name, events }, output) {
+	const above = document.createElement("div");
+	above.dataset.anbRun = name;
+	output.before(above);
+	const meta = { ...META, key: name, name };
+	kernel.receive({ kind: "batch", run_id: name, first: 1, last: events.length, events, meta });
 }
 
 /** The element of a widget with this text, as soon as it is there. */

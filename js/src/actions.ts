@@ -1,6 +1,6 @@
 // What leaves the widget: a copy, a tab, a saved file.
 
-import { toClipboard } from "./clipboard.ts";
+import { copyText } from "./clipboard.ts";
 import { loadModule } from "./loading.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
@@ -31,10 +31,6 @@ export function choicesFor(choices: Choices, variant: number): Choices {
 export function copy(context: Context): void {
 	const text = shownFile(currentState(context), context.choices)?.text;
 	if (text !== null && text !== undefined) void copyText(context, text);
-}
-
-export async function copyText(context: Context, text: string): Promise<void> {
-	context.notify((await toClipboard(text)) ? "Copied" : "The browser did not allow copying");
 }
 
 /** Whether pages of the run may load from any https address; while it is replayed, they may not. */

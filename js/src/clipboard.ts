@@ -10,6 +10,11 @@ export async function toClipboard(text: string): Promise<boolean> {
 	);
 }
 
+/** Copies a text and says whether that worked. */
+export async function copyText(context: { notify(text: string): void }, text: string): Promise<void> {
+	context.notify((await toClipboard(text)) ? "Copied" : "The browser did not allow copying");
+}
+
 function copyByCommand(text: string): boolean {
 	let copied = false;
 	const fill = (event: ClipboardEvent): void => {

@@ -251,6 +251,8 @@ export interface Meta {
 	digest: string | null;
 	failed_check: string;
 	annotations: Annotation[];
+	number: number;
+	folds: boolean;
 	running_code: number[];
 }
 

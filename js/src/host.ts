@@ -6,6 +6,7 @@
 // replaces the first frame.
 
 import { claim, release } from "./claims.ts";
+import { showTitles } from "./collapsed.ts";
 import { h } from "./dom.ts";
 import { firstFrames, ID, replaceFirstFrames } from "./first-frame.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
@@ -72,6 +73,7 @@ export class Host {
 		hideFramesInFastScrolling(signal);
 		const all = () => [...this.#mounts.values()].map(({ run }) => run);
 		this.#sight = new Sight(() => this.#tellSeen(...all()), signal);
+		showTitles(document.documentElement);
 		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
@@ -112,6 +114,7 @@ export class Host {
 		adoptStyles(root);
 		root.replaceChildren(app);
 		surface.setAttribute(LIVE, "");
+		run.surface ??= surface;
 		watchKeys(surface, abort.signal);
 		this.#sight?.watch(surface);
 		// The observer does not report again what it has seen already.
@@ -141,6 +144,7 @@ export class Host {
 		mount.abort.abort();
 		this.#mounts.delete(element);
 		this.#choices.set(mount.run.key, { id: mount.id, choices: mount.choices });
+		if (mount.run.surface === mount.surface) mount.run.surface = null;
 		release(element, this);
 		this.#tellSeen(mount.run);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
@@ -200,7 +204,10 @@ export class Host {
 
 	#onMutations(records: readonly MutationRecord[]): void {
 		for (const { addedNodes } of records) {
-			for (const node of addedNodes) for (const element of outputsIn(node)) this.#onOutput(element);
+			for (const node of addedNodes) {
+				showTitles(node);
+				for (const element of outputsIn(node)) this.#onOutput(element);
+			}
 		}
 		if (records.some(({ removedNodes }) => removedNodes.length > 0)) this.#onRemoval();
 	}

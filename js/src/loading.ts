@@ -7,7 +7,7 @@ import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
 import type { Context, Snapshot } from "./view/context.ts";
 import type * as Reminder from "./view/transcript/reminder.ts";
-import type * as Request from "./view/transcript/request-parts.ts";
+import type * as Request from "./view/transcript/request.ts";
 import type * as Outputs from "./view/transcript/rich-outputs.ts";
 import type * as Zip from "./zip.ts";
 
@@ -16,7 +16,7 @@ export interface Scrubber {
 	createScrubber(context: Context, place: HTMLElement, shown: boolean): { update(snapshot: Snapshot): void };
 }
 
-interface Modules {
+export interface Modules {
 	annotations: typeof Annotations;
 	check: typeof Check;
 	form: typeof Form;

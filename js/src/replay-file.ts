@@ -12,7 +12,7 @@ import { newChoices } from "./ui.ts";
 import { openReplay } from "./view/replay/replay.ts";
 import * as scrubber from "./view/replay/scrubber.ts";
 import { createApp } from "./view/shell/app.ts";
-import * as request from "./view/transcript/request-parts.ts";
+import * as request from "./view/transcript/request.ts";
 import * as outputs from "./view/transcript/rich-outputs.ts";
 import * as zip from "./zip.ts";
 

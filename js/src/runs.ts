@@ -3,6 +3,7 @@
 import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import {
+	type Answer,
 	type Batch,
 	type CheckMessage,
 	type CommandName,
@@ -10,6 +11,7 @@ import {
 	Link,
 	type OwnerMessage,
 	type ReadyMessage,
+	type Refusal,
 	type Send,
 } from "./protocol.ts";
 import { EMPTY, type VariantState } from "./state.ts";
@@ -56,6 +58,8 @@ export class RunEntry {
 	onDraw: (state: RunState, selection: readonly Place[]) => void = () => {};
 	/** The cell that was inserted last below its output. */
 	below: unknown;
+	/** The element that shows it; null while it is not on the page. */
+	surface: Element | null = null;
 	/** Where there are several views, the one that reports what the previewed page logs. */
 	reporter: object | null = null;
 	readonly #link: Link;
@@ -81,6 +85,8 @@ export class RunEntry {
 		readonly notebook: NotebookContext | null = null,
 		/** The names of all runs that the page knows of. */
 		readonly names: () => Iterable<string> = () => [],
+		/** All runs of this kernel, with this one. */
+		readonly others: () => Iterable<RunEntry> = () => [],
 	) {
 		this.#link = link;
 	}
@@ -92,6 +98,19 @@ export class RunEntry {
 
 	get busy(): boolean {
 		return [...(this.state?.variants.values() ?? [])].some((variant) => variant.busy);
+	}
+
+	/** The id of the run that it continues. */
+	get base(): string | null {
+		const [first] = this.#tapes.values().next().value?.events ?? [];
+		return first?.type === "run_started" ? first.base : null;
+	}
+
+	/** Whether there is a newer run, with which the outputs of older ones fold. */
+	get isOlder(): boolean {
+		const metas = [...this.others()].map((one) => one.state?.meta).filter((meta) => meta !== undefined);
+		const newest = metas.toSorted((one, other) => one.number - other.number).at(-1);
+		return newest?.folds === true && newest.number > (this.state?.meta.number ?? 0);
 	}
 
 	/** The digest that its saved output carries; null until the run has ended. */
@@ -162,7 +181,7 @@ export class RunEntry {
 		void this.file(variant, path, version).then((content) => {
 			this.#contents.set(key, content);
 			this.loads++;
-			this.#notify();
+			this.redraw();
 		});
 		return null;
 	}
@@ -193,7 +212,7 @@ export class RunEntry {
 			lost: "",
 			owner: this.#greeted !== batch.run_id || this.#owner,
 		};
-		this.#notify();
+		this.redraw();
 	}
 
 	#replaceRun(id: string): void {
@@ -266,10 +285,11 @@ export class RunEntry {
 
 	#change(part: Partial<RunState>): void {
 		if (this.state) this.state = { ...this.state, ...part };
-		this.#notify();
+		this.redraw();
 	}
 
-	#notify(): void {
+	/** Has its views draw it again. */
+	redraw(): void {
 		for (const listener of this.#listeners) listener();
 	}
 
@@ -305,9 +325,12 @@ export class Runs {
 	}
 
 	get(key: string): RunEntry {
-		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link, this.notebook, () => this.#names);
-		this.#byKey.set(key, known);
-		return known;
+		const known = this.#byKey.get(key);
+		if (known) return known;
+		const [names, all] = [() => this.#names, () => this.#byKey.values()];
+		const run = new RunEntry(key, this.#link, this.notebook, names, all);
+		this.#byKey.set(key, run);
+		return run;
 	}
 
 	/** An output of the run was closed: of the finished runs that have no output, only the last ones stay here. */
@@ -336,13 +359,19 @@ export class Runs {
 			if (message.window === this.#link.window) this.onCheck(run, message);
 			return;
 		}
+		this.#route(run, message);
+		if (run.state) this.onRun(run);
+	}
+
+	#route(run: RunEntry, message: Exclude<FromKernel, Answer | Refusal | CheckMessage>): void {
 		if (message.kind === "batch") {
 			run.receive(message);
 			this.latest = run;
+			// Others may lead to it, or fold.
+			if (message.first === 1) for (const other of this.#byKey.values()) other.redraw();
 		} else if (message.kind === "ready") run.setReady(message);
 		else if (message.kind === "running_code") run.setRunningCode(message.variants);
 		else run.setOwner(message);
-		if (run.state) this.onRun(run);
 	}
 
 	lose(why: string): void {

@@ -39,6 +39,8 @@ export interface Choices {
 	rows: Map<string, boolean>;
 	/** In a narrow frame the transcript of a finished run folds to one line, unless there is nothing else to see. */
 	unfolded: boolean | null;
+	/** The whole run is folded to its header; null if the setting decides. */
+	folded: boolean | null;
 	/** The transcript is folded to one line at any width. */
 	alone: boolean;
 	/** Whether the result has a pane; null if it gets one as soon as there is a page or an image. */
@@ -72,6 +74,7 @@ export function newChoices(): Choices {
 		arrangement: loadLayout().arrangement,
 		rows: new Map(),
 		unfolded: null,
+		folded: null,
 		alone: loadLayout().alone,
 		pane: null,
 		wrap: loadLayout().wrap,
@@ -94,7 +97,7 @@ export function resetVariant(choices: Choices): void {
 export function resetRun(choices: Choices): void {
 	const { arrangement } = loadLayout();
 	resetVariant(choices);
-	Object.assign(choices, { variant: 0, arrangement, unfolded: null, pane: null, note: "" });
+	Object.assign(choices, { variant: 0, arrangement, unfolded: null, folded: null, pane: null, note: "" });
 	Object.assign(choices, { replay: null, request: null });
 	choices.ask.notes = [];
 	choices.drafts = new Map();

@@ -4,7 +4,9 @@ import { expect, vi } from "vitest";
 import type { Event, Meta } from "../src/events.ts";
 import { provideModule } from "../src/loading.ts";
 import * as scrubber from "../src/view/replay/scrubber.ts";
+import * as request from "../src/view/transcript/request.ts";
 
+provideModule("request", request);
 provideModule("scrubber", scrubber);
 
 export const META: Meta = {
@@ -19,6 +21,8 @@ export const META: Meta = {
 	failed_check: "",
 	annotations: [],
 	running_code: [],
+	number: 0,
+	folds: false,
 };
 
 type Fields = Record<string, unknown>;

@@ -274,6 +274,16 @@ def test_the_page_knows_the_name_of_the_magic(page):
     assert shown == {"robot": {"robot"}, "agent": {"agent"}}
 
 
+def test_the_page_knows_which_run_is_the_newest_and_whether_older_ones_fold(page):
+    metas = []
+    for folds in (True, False):
+        page.finish(page.start(f"%config AgentMagics.fold_runs = {folds}"))
+        page.finish(page.start("%%agent counted -m demo: --pace 0\nA page"))
+        metas.append(next(batch["meta"] for batch in page.batches if "meta" in batch))
+    assert [meta["folds"] for meta in metas] == [True, False]
+    assert metas[0]["number"] < metas[1]["number"]
+
+
 def test_a_binary_file_is_fetched_when_needed(page, server):
     page.kernel.run(
         "from agent_nb import tool\nfrom agent_nb.tools import ToolContext\n@tool\n"

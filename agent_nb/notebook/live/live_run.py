@@ -22,7 +22,7 @@ from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry_cells import retry_cells
-from agent_nb.notebook.session import default_model, magic_name
+from agent_nb.notebook.session import default_model, folds_runs, magic_name
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.protocol import Meta, Ready
@@ -42,6 +42,7 @@ CHECK_PATIENCE = 70.0
 
 Send = Callable[[Json], None]
 _check_ids = count(1)
+_numbers = count(1)
 _windows: dict[str, int] = {}
 
 
@@ -326,4 +327,13 @@ def _content(files: Files, path: str, version: object) -> str | bytes:
 
 def _meta(key: str, name: str, model: str) -> Meta:
     demo = all(is_demo(one) for one in model.split(", "))
-    return Meta(key=key, name=name, model=model, demo=demo, magic=magic_name(), default_model=default_model())
+    return Meta(
+        key=key,
+        name=name,
+        model=model,
+        demo=demo,
+        magic=magic_name(),
+        default_model=default_model(),
+        number=next(_numbers),
+        folds=folds_runs(),
+    )

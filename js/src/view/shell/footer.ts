@@ -1,8 +1,8 @@
 // The last line: which variables are ready, or what to do when the kernel does not answer. Hidden when there is
 // nothing to show.
 
-import { copyText } from "../../actions.ts";
 import { isName } from "../../cells.ts";
+import { copyText } from "../../clipboard.ts";
 import { h, listen, setAttribute, withCode } from "../../dom.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";

@@ -1,7 +1,7 @@
 // The widget over the whole screen, by a button in the header, and the letters of the frame. Escape leaves.
 
 import { h, icon, listen, setAttribute } from "../../dom.ts";
-import { TYPING } from "../../keys.ts";
+import { LETTERS, TYPING } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { isFitted } from "../variants/single-variant.ts";
 
@@ -23,7 +23,7 @@ export function createFullScreenButton(context: Context) {
 /** Keys act only while the focus is in the widget, and not in a field. */
 export function listenForFullScreen(context: Context, frame: HTMLElement): void {
 	listen(frame, "keydown", context.signal, (event) => {
-		if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
+		if (!isPlain(event) || !frame.hasAttribute(LETTERS)) return;
 		const typing = (event.target as Element).closest(TYPING) || isFitted(context);
 		if (event.key === "/" && !(event.target as Element).closest(TYPING)) compose(event, frame);
 		if (event.key === "i" && !typing)
@@ -32,6 +32,10 @@ export function listenForFullScreen(context: Context, frame: HTMLElement): void 
 		// Chromium leaves by itself, without this event, where it can.
 		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
 	});
+}
+
+function isPlain(event: KeyboardEvent): boolean {
+	return !(event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented);
 }
 
 /** Leads to the field that asks for a change. */

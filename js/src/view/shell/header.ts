@@ -6,7 +6,9 @@ import { phaseOfAll, spokenOfAll } from "../../variants.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
 import { createReplayButton } from "../replay/replay.ts";
 import { failedCheck, phaseNow, statusOf, statusOfAll, withoutSeconds } from "../shared/status.ts";
+import { createChain } from "./chain.ts";
 import { createMeta } from "./figures.ts";
+import { createFoldButton } from "./fold-run.ts";
 import { createFullScreenButton } from "./full-screen.ts";
 import { createMenu } from "./menu.ts";
 
@@ -22,7 +24,7 @@ export function createHeader(context: Context): HeaderView {
 	const replay = createReplayButton(context);
 	const menu = createMenu(context);
 	const full = createFullScreenButton(context);
-	const parts = [status, meta, stop, replay, menu, full];
+	const parts = [status, createChain(context), meta, stop, replay, menu, full, createFoldButton(context)];
 	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
 
 	/** Where the focus goes when Stop disappears: Actions, Replay, or else the transcript. */

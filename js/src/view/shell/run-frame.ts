@@ -2,16 +2,16 @@
 
 import { h, setAttribute } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
-import { loadModule } from "../../loading.ts";
 import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createScrubberSlot } from "../replay/scrubber-slot.ts";
+import { createLatePart } from "../shared/late-part.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
-import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
 import { createStrip } from "../variants/strip.ts";
 import { createComposer } from "./composer.ts";
+import { isFoldedAway } from "./fold-run.ts";
 import { createFooter } from "./footer.ts";
 import { listenForFullScreen } from "./full-screen.ts";
 import { createHeader } from "./header.ts";
@@ -21,27 +21,18 @@ export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
 	const variants = createStrip(context);
 	const place = createPlace(context);
-	const request = createRequest(context);
-	const scrubber = createScrubberSlot(context);
-	const composer = createComposer(context);
-	const footer = createFooter(context);
-	const parts = [header, variants, place, scrubber, request, composer, footer];
-	const element = h(
-		"section",
-		{ class: "anb-frame" },
-		header.element,
-		variants.element,
-		place.element,
-		request.element,
-		scrubber.element,
-		composer.element,
-		footer.element,
-	);
+	const further = [createRequestSlot, createScrubberSlot, createComposer, createFooter];
+	const parts = [header, variants, place, ...further.map((create) => create(context))];
+	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
 	element.append(createEdge(context, element));
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);
-	const remind = createLateReminder(context, element);
+	// What leads to a question that is not on screen. The card is there all the same.
+	const remind = createLatePart(context, "reminder", {
+		wanted: ({ variants }) => questionsOf(variants).length > 0,
+		build: ({ createReminder }) => createReminder(context, element),
+	});
 
 	return {
 		element,
@@ -50,7 +41,8 @@ export function createFrame(context: Context): BodyView {
 			findQuestion(snapshot);
 			remind(snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
-			setAttribute(element, LETTERS, isFitted(context) ? "/" : "/ f i");
+			element.classList.toggle("shut", isFoldedAway(context));
+			setAttribute(element, LETTERS, lettersOf(context));
 			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
@@ -64,23 +56,31 @@ export function createFrame(context: Context): BodyView {
 	};
 }
 
-/** Loads what leads to a question that is not on screen, with the first question. */
-function createLateReminder(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
-	let remind: ((snapshot: Snapshot) => void) | null = null;
-	let asked = false;
-	return (snapshot) => {
-		if (remind) remind(snapshot);
-		else if (!asked && questionsOf(snapshot.variants).length > 0) {
-			asked = true;
-			loadModule(context.run, "reminder").then(
-				(module) => {
-					remind = module.createReminder(context, frame);
-					context.redraw();
-				},
-				() => {}, // the kernel did not send it; the card is there all the same
-			);
-		}
-	};
+/** What was sent in a turn, over the transcript and the result, when it is first opened. */
+function createRequestSlot(context: Context) {
+	const { choices } = context;
+	const element = h("div", { hidden: true });
+	const update = createLatePart(context, "request", {
+		wanted: () => choices.request !== null,
+		build({ createRequest }) {
+			const request = createRequest(context);
+			element.replaceWith(request.element);
+			return request.update;
+		},
+		fail() {
+			Object.assign(choices, {
+				request: null,
+				note: "The kernel did not answer, so the request cannot be shown.",
+			});
+		},
+	});
+	return { element, update };
+}
+
+/** The keys that the frame takes. */
+function lettersOf(context: Context): string | null {
+	if (isFoldedAway(context)) return null;
+	return isFitted(context) ? "/" : "/ f i";
 }
 
 /** Gives the frame the height of its transcript, or not. Returns a function that keeps its end in sight, if it was. */

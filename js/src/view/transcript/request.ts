@@ -1,13 +1,12 @@
 // The request of a turn, laid over the transcript and the result.
 
-import { copyText } from "../../actions.ts";
+import { copyText } from "../../clipboard.ts";
 import { h, listen, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
-import { loadModule } from "../../loading.ts";
 import type { RunEntry } from "../../runs.ts";
 import { type Context, outcome, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import type { ModelRequest } from "./request-parts.ts";
+import { adopt, type ModelRequest, sectionsOf } from "./request-parts.ts";
 
 const ANSWER_WITHIN = 5000;
 const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
@@ -25,6 +24,7 @@ export function createRequest(context: Context) {
 	);
 	let shown = "";
 	let opener: HTMLElement | null = null;
+	queueMicrotask(() => adopt(element)); // it is not on the page yet
 
 	function leave(): void {
 		choices.request = null;
@@ -78,9 +78,6 @@ function createBody(context: Context) {
 				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
 				return;
 			}
-			const { adopt, sectionsOf } = await loadModule(context.run, "request");
-			adopt(element);
-			if (mine !== asked) return;
 			json = JSON.stringify(answer.request, null, 2);
 			copy.hidden = false;
 			element.replaceChildren(...sectionsOf(answer.request, answer.known, json));

@@ -1,0 +1,102 @@
+// Several runs on one page: folded to their headers, and leading to each other.
+
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Event, Meta } from "../src/events.ts";
+import { finished, script, started, text, turn } from "./events.ts";
+import { META, soon } from "./kernel.ts";
+import { kernel } from "./stage.ts";
+
+const DONE = finished();
+
+/** Sends a run, and answers for it as the kernel does. */
+async function run(name: string, more: { base?: string; folds?: boolean; end?: boolean } = {}) {
+	const { base = null, folds = false, end = true } = more;
+	document.body.insertAdjacentHTML("beforeend", `<section><div data-anb-run="${name}"></div></section>`);
+	const events: Event[] = script({ ...started, base }, turn, text("Hi."), ...(end ? [DONE] : []));
+	const number = document.querySelectorAll("[data-anb-run]").length;
+	const meta: Meta = { ...META, key: name, name, folds, number };
+	kernel.batch(1, events, { run_id: `id of ${name}`, meta });
+	await soon();
+	for (const hello of kernel.commands("hello"))
+		kernel.answer(hello, { ok: true, run_id: `id of ${hello.key}`, owner: true, window: 1 });
+	await soon();
+}
+
+const shown = (name: string): ShadowRoot => document.querySelector(`[data-anb-run="${name}"]`)!.shadowRoot!;
+const isFolded = (name: string): boolean => shown(name).querySelector(".anb-frame")!.matches(".shut");
+const links = (name: string): string[] =>
+	[...shown(name).querySelectorAll(".anb-chain button")].map((link) => link.getAttribute("aria-label") ?? "");
+
+async function pressFold(name: string): Promise<void> {
+	shown(name).querySelector<HTMLButtonElement>(".anb-shut")!.click();
+	await soon();
+}
+
+beforeEach(() => document.body.replaceChildren());
+
+describe("a run folds to its header", () => {
+	test("by its button, and unfolds by it", async () => {
+		await run("one");
+		expect(isFolded("one")).toBe(false);
+		await pressFold("one");
+		expect(isFolded("one")).toBe(true);
+		expect(shown("one").querySelector(".anb-frame")!.hasAttribute("data-letters")).toBe(false);
+		await pressFold("one");
+		expect(isFolded("one")).toBe(false);
+	});
+
+	test("but not while it goes on", async () => {
+		await run("one", { end: false });
+		await pressFold("one");
+		expect(isFolded("one")).toBe(false);
+	});
+
+	test("when there is a newer one, if that is set, unless the user has unfolded it", async () => {
+		await run("one", { folds: true });
+		await run("two", { folds: true });
+		expect([isFolded("one"), isFolded("two")]).toEqual([true, false]);
+		await pressFold("one");
+		await run("three", { folds: true });
+		expect([isFolded("one"), isFolded("two"), isFolded("three")]).toEqual([false, true, false]);
+	});
+
+	test("only as long as the newest run says so", async () => {
+		await run("one", { folds: true });
+		await run("two");
+		expect(isFolded("one")).toBe(false);
+	});
+});
+
+describe("the runs of a conversation", () => {
+	test("lead to each other", async () => {
+		await run("one");
+		await run("two", { base: "id of one" });
+		await run("three", { base: "id of two" });
+		expect(links("one")).toEqual(["Continued in two: go there"]);
+		expect(links("two")).toEqual(["Continues one: go there", "Continued in three: go there"]);
+		let scrolled: Element | null = null;
+		Element.prototype.scrollIntoView = function (this: Element) {
+			scrolled = this;
+		};
+		shown("two").querySelector<HTMLElement>(".anb-chain button")!.click();
+		expect(scrolled).toBe(document.querySelector('[data-anb-run="one"]'));
+		expect(shown("one").activeElement?.getAttribute("aria-label")).toBe("Continued in two: go there");
+	});
+
+	test("lead nowhere when the output of the other is gone", async () => {
+		await run("one");
+		await run("two", { base: "id of one" });
+		document.querySelector('[data-anb-run="one"]')!.parentElement!.remove();
+		await run("other");
+		expect([links("two"), links("other")]).toEqual([[], []]);
+	});
+});
+
+test("an output that JupyterLab has collapsed is shown by its title, and others as they are", async () => {
+	document.body.innerHTML =
+		"<p class=jp-PlaceholderText>&lt;!-- one --&gt;</p><p class=jp-PlaceholderText></p>";
+	const [other, own] = document.querySelectorAll(".jp-PlaceholderText");
+	own!.textContent = "<!-- hero: stopped, at the limit -->";
+	await soon();
+	expect([other!.textContent, own!.textContent]).toEqual(["<!-- one -->", "hero: stopped, at the limit"]);
+});
