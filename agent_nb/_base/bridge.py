@@ -1,8 +1,7 @@
-"""Runs coroutines from synchronous code and other threads. Only this module nests an event loop."""
+"""Runs coroutines from synchronous code. Only this module nests an event loop."""
 
 import asyncio
-import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from agent_nb._base.constants import IN_BROWSER
@@ -43,19 +42,3 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
             task.cancel()
             loop.run_until_complete(asyncio.wait([task]))
         raise
-
-
-def from_any_thread() -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Returns a wrapper for functions that other threads call and that must run on the current event loop."""
-    loop, home = asyncio.get_running_loop(), threading.get_ident()
-
-    def wrap(function: Callable[..., Any]) -> Callable[..., None]:
-        def call(*args: Any) -> None:
-            if threading.get_ident() == home:
-                function(*args)
-            else:
-                loop.call_soon_threadsafe(function, *args)
-
-        return call
-
-    return wrap

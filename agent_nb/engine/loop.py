@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
@@ -46,8 +45,7 @@ class RunHandle(Handle):
         """Called once, when `result` is set."""
         self.recording: Recorded | None = None
         self.config, self._opening, self._group = config, opening, group
-        self._on_loop = from_any_thread()
-        self._workspace = self._new_workspace(opening.files or Files())
+        self._workspace = Workspace(opening.files or Files(), self._file_changed)
         self._emit = self._journal.emit
         self._journal.on_interrupt = functools.partial(self.stop, "interrupted")
         self._budget = Budget(config.limits, config.price, group.costs, self._journal)
@@ -102,7 +100,7 @@ class RunHandle(Handle):
                 self._turns.window.add_to_question(await self._group.look.at(opening.elements, config.viewer))
             if opening.files is None:
                 found = await files_in(opening.history, config.toolbox, config.rules)
-                self._workspace = self._new_workspace(found)
+                self._workspace = Workspace(found, self._file_changed)
             facts = opening.facts(self._workspace.files, config.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
@@ -134,7 +132,6 @@ class RunHandle(Handle):
             toolbox=self.config.toolbox,
             context=context,
             emit=self._journal.emit_now,
-            on_loop=self._on_loop,
             clock=self._journal.clock,
             approvals=self.approvals,
             gate=self.gate,
@@ -142,9 +139,6 @@ class RunHandle(Handle):
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,
         )
-
-    def _new_workspace(self, files: Files) -> Workspace:
-        return Workspace(files, on_change=self._on_loop(self._file_changed))
 
     async def _begin(self) -> None:
         opening = self._opening

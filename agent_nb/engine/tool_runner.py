@@ -7,7 +7,6 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
@@ -33,8 +32,6 @@ class ToolRunner:
     toolbox: Toolbox
     context: ToolContext
     emit: Emit
-    on_loop: Callable[[Callable[..., Any]], Callable[..., None]]
-    """Wraps a function so that tools may call it from any thread."""
     clock: Clock
     approvals: Approvals
     gate: DataGate | None = None
@@ -148,12 +145,13 @@ class ToolRunner:
         if key in self._cache:
             return self._cache[key]
         self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args, event_id))
-        progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
-        show = self.on_loop(lambda bundle: self.emit(ToolProgress, call_id=event_id, output=bundle))
-        charge = self._charges[event_id]
-        hosts = self.approvals.allowed_hosts(tool)
         context = replace(
-            self.context, call_id=event_id, progress=progress, show=show, charge=charge, hosts=hosts
+            self.context,
+            call_id=event_id,
+            progress=lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)),
+            show=lambda bundle: self.emit(ToolProgress, call_id=event_id, output=bundle),
+            charge=self._charges[event_id],
+            hosts=self.approvals.allowed_hosts(tool),
         )
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:
