@@ -1,6 +1,6 @@
 """The virtual file system of a run: `Files`, an immutable value, and `Workspace`, which tools write to."""
 
-from agent_nb.files.diffs import apply_patch, line_patch, unified_diff
+from agent_nb.files.diffs import apply_patch, unified_diff
 from agent_nb.files.file_paths import entry_of, media_type, safe_path
 from agent_nb.files.file_versions import Content
 from agent_nb.files.files import (
@@ -11,6 +11,7 @@ from agent_nb.files.files import (
     Files,
     count_lines,
     human_size,
+    zipped,
 )
 from agent_nb.files.workspace import Change, Workspace, starting_change
 
@@ -27,9 +28,9 @@ __all__ = [
     "count_lines",
     "entry_of",
     "human_size",
-    "line_patch",
     "media_type",
     "safe_path",
     "starting_change",
     "unified_diff",
+    "zipped",
 ]

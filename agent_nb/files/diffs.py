@@ -55,12 +55,8 @@ def compare(old: str, new: str) -> LineChange:
     )
 
 
-def line_patch(old: str, new: str) -> tuple[LinePatch, ...]:
-    return compare(old, new).patch
-
-
 def apply_patch(old: str, patch: Iterable[LinePatch]) -> str:
-    """Applies a patch that `line_patch` made; returns the new text."""
+    """Applies the patch that `compare` made; returns the new text."""
     lines = old.split("\n")
     for start, count, text in reversed(tuple(patch)):
         lines[start : start + count] = text.split("\n")

@@ -40,6 +40,18 @@ def count_lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
+def zipped(contents: Mapping[str, Content]) -> bytes:
+    """A zip archive of these files, in their order. The same files make the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in contents.items():
+            entry = zipfile.ZipInfo(path)  # dated 1980-01-01
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, _encoded(content))
+    return buffer.getvalue()
+
+
 class Files(Mapping[str, Content]):
     """Files by path, in order of creation, each with its versions. Immutable.
 
@@ -133,17 +145,7 @@ class Files(Mapping[str, Content]):
 
     def zip(self) -> bytes:
         """The files as a zip archive. The same files make the same bytes."""
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path, content in self.items():
-                entry = zipfile.ZipInfo(path)  # dated 1980-01-01
-                entry.compress_type, entry.create_system, entry.external_attr = (
-                    zipfile.ZIP_DEFLATED,
-                    3,
-                    0o644 << 16,
-                )
-                archive.writestr(entry, _encoded(content))
-        return buffer.getvalue()
+        return zipped(self)
 
     def to_wire(self, shown: Callable[[str], str] = str) -> Json:
         """All versions as JSON, each text as `shown` returns it: `{"text": ...}`, `{"base64": ...}`, or null where

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
 from agent_nb.files.diffs import LineChange, compare
 from agent_nb.files.file_paths import media_type, safe_path
@@ -40,12 +39,6 @@ class Workspace:
     @property
     def files(self) -> Files:
         return self._files
-
-    def read(self, path: str) -> Content:
-        path = safe_path(path)
-        if path not in self.files:
-            raise FileError(f"There is no file {path!r}.")
-        return self.files[path]
 
     def write(self, path: str, content: Content, call_id: str | None = None) -> Change:
         """Writes a file. Writing the content that it already has is no change and calls nothing."""

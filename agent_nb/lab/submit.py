@@ -7,7 +7,7 @@ from pathlib import Path
 from agent_nb._base.atomic import read_plain, write_atomically
 from agent_nb._base.moment import TOLERANCE, Moment
 from agent_nb.errors import ConfigError, SavedRunError
-from agent_nb.files import human_size
+from agent_nb.files import human_size, zipped
 from agent_nb.lab.log import FILE
 from agent_nb.lab.log_reader import LogReading, read_log
 from agent_nb.lab.notebook_reader import NotebookReading, read_notebook
@@ -20,7 +20,6 @@ from agent_nb.lab.submission import (
     NOTEBOOK_SUFFIX,
     PAGES,
     RUNS,
-    zipped,
 )
 from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
@@ -51,7 +50,7 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     runs, left_out = _runs(notebook, log, path.name)
     pages = dict(_pages(notebook, runs))
     target = home / f"{path.stem}-submission.zip"
-    archive = zipped({**parts, **runs, **pages})
+    archive = zipped(dict(sorted({**parts, **runs, **pages}.items())))
     try:
         write_atomically(target, archive, within=home, shared=True)
     except OSError as error:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
-from agent_nb.images.pillow import opened, require_pillow, saved
+from agent_nb.images.pillow import opened, require_pillow, saved, top_of
 from agent_nb.looking.page_check import (
     BlockedLoad,
     CheckRequest,
@@ -169,9 +169,7 @@ def _thumbnail(image: Image) -> bytes:
     """The top of the page: 240 x 300 pixels, half as wide for a phone."""
     pixels = opened(image)
     width = _THUMBNAIL[0] if pixels.width > _THUMBNAIL[0] * 2 else _THUMBNAIL[0] // 2
-    height = min(_THUMBNAIL[1], max(1, round(pixels.height * width / pixels.width)))
-    top = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
-    small = pixels.resize((width, height), box=top, reducing_gap=2.0)
+    small = top_of(pixels, width, _THUMBNAIL[1])
     sizes = (saved(small, "JPEG", quality=quality) for quality in (70, 50, 30, 10))
     return next((data for data in sizes if len(data) <= MAX_THUMBNAIL_BYTES), b"")
 

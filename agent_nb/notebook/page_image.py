@@ -1,9 +1,9 @@
 """A small image of a run's page for the saved output, from the same viewer that shows the page to a model."""
 
 import asyncio
-import io
 
 from agent_nb._base.threads import off_loop
+from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.looking.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
 from agent_nb.messages import Image
 from agent_nb.run import Run
@@ -27,16 +27,6 @@ async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
 
 
 def _small(image: Image) -> bytes:
-    import PIL.Image
-
-    with PIL.Image.open(io.BytesIO(image.data)) as pixels:
-        width, height = SIZE
-        height = min(height, max(1, round(pixels.height * width / pixels.width)))
-        top = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
-        small = pixels.convert("RGB").resize((width, height), box=top, reducing_gap=2.0)
-    for colours in (256, 64, 16):
-        buffer = io.BytesIO()
-        small.quantize(colours).save(buffer, "PNG", optimize=True)
-        if buffer.tell() <= MAX_BYTES:
-            return buffer.getvalue()
-    return b""
+    small = top_of(opened(image).convert("RGB"), *SIZE)
+    sizes = (saved(small.quantize(colours), "PNG", optimize=True) for colours in (256, 64, 16))
+    return next((data for data in sizes if len(data) <= MAX_BYTES), b"")

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from agent_nb import Files, Run
+from agent_nb.files import zipped
 from agent_nb.lab.log import FILE, Around, LabLog, entry_of
-from agent_nb.lab.submission import zipped
 from agent_nb.run.record import saved_form
 from tests.support.notebooks import notebook
 from tests.support.shells import quick_run

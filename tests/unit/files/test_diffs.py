@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.files.diffs import MAX_COMPARED_LINES, apply_patch, compare, line_patch, unified_diff
+from agent_nb.files.diffs import MAX_COMPARED_LINES, apply_patch, compare, unified_diff
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "<p>", "x\r", "\u2028", "é"]), max_size=30)
 TEXTS = LINES.map("\n".join) | st.text(max_size=60)
@@ -40,13 +40,13 @@ def apply_unified(old: str, diff: str) -> str:
 
 @given(TEXTS, TEXTS)
 def test_patch_leads_from_old_to_new(old: str, new: str) -> None:
-    assert apply_patch(old, line_patch(old, new)) == new
+    assert apply_patch(old, compare(old, new).patch) == new
 
 
 @given(TEXTS, TEXTS)
 def test_patch_hunks_stand_in_order_apart(old: str, new: str) -> None:
     end = 0
-    for start, count, _ in line_patch(old, new):
+    for start, count, _ in compare(old, new).patch:
         assert start >= end
         end = start + count
     assert end <= len(old.split("\n"))
@@ -83,13 +83,13 @@ def test_counts_are_those_of_people() -> None:
 
 
 def test_deleting_lines_is_not_emptying_them() -> None:
-    assert line_patch("a\nb\nc", "a\nc") == ((0, 2, "a"),)
-    assert line_patch("a\nb\nc", "a\n\nc") == ((1, 1, ""),)
+    assert compare("a\nb\nc", "a\nc").patch == ((0, 2, "a"),)
+    assert compare("a\nb\nc", "a\n\nc").patch == ((1, 1, ""),)
 
 
 def test_huge_rewrite_is_one_replacement() -> None:
     old = "\n".join(f"old {number}" for number in range(MAX_COMPARED_LINES + 1))
     new = "\n".join(f"new {number}" for number in range(MAX_COMPARED_LINES + 1))
     head, tail = "same\n", "\nsame"
-    patch = line_patch(head + old + tail, head + new + tail)
+    patch = compare(head + old + tail, head + new + tail).patch
     assert patch == ((1, MAX_COMPARED_LINES + 1, new),)

@@ -218,11 +218,11 @@ def test_save_finds_a_file_in_the_way_first(tmp_path: Path) -> None:
 
 
 def test_zip_is_the_same_each_time() -> None:
-    files = Files({"index.html": "é", "a/b.bin": b"\0"})
+    files = Files({"Übung 三.html": "é", "a/b.bin": b"\0"})
     assert files.zip() == Files(files).zip()
     with zipfile.ZipFile(io.BytesIO(files.zip())) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == {
-            "index.html": "é".encode(),
+            "Übung 三.html": "é".encode(),
             "a/b.bin": b"\0",
         }
 

@@ -65,11 +65,8 @@ def test_refused_write_changes_nothing() -> None:
     for path in ("../x", "a/b"):
         with pytest.raises(FileError):
             space.write(path, "")
-    with pytest.raises(FileError, match="no file 'x'"):
-        space.read("x")
-    assert space.read("./a") == "1"
     assert changes == []
-    assert list(space.files) == ["a"]
+    assert dict(space.files) == {"a": "1"}
 
 
 @given(STEPS)

@@ -47,6 +47,7 @@ def test_notebook_log_runs_and_pages(shell, save, tmp_path, monkeypatch):
     cell = shell.run("%agent submit")
     assert cell.ok, cell.error
     found = parts(tmp_path)
+    assert list(found) == sorted(found)
     hero = shell.names["hero"]
     assert set(found) >= {
         NAME,

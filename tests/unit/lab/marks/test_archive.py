@@ -10,9 +10,9 @@ from contextlib import nullcontext
 
 import pytest
 
+from agent_nb.files import zipped
 from agent_nb.lab.marks import archive as archive_module
 from agent_nb.lab.marks.archive import MAX_ENTRIES, MAX_TOTAL, MAX_VALUES, BadSubmissionError, opened
-from agent_nb.lab.submission import zipped
 from tests.support.notebooks import notebook
 
 BOOK = notebook("a = 1")

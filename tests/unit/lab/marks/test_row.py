@@ -7,10 +7,10 @@ import pytest
 
 from agent_nb import Files
 from agent_nb._base.text import sha256
+from agent_nb.files import zipped
 from agent_nb.lab.log import FILE
 from agent_nb.lab.marks import archive as archive_module
 from agent_nb.lab.marks.row import read_row, with_same_pages
-from agent_nb.lab.submission import zipped
 from tests.support.notebooks import notebook
 from tests.support.shells import quick_run
 from tests.support.submissions import CHECK, live_run, parts_of, submit
