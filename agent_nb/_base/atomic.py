@@ -14,6 +14,8 @@ from pathlib import Path
 
 from agent_nb._base.constants import IN_BROWSER
 
+PATIENCE = 5.0
+"""Seconds to wait for another notebook, which holds a lock for milliseconds."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 

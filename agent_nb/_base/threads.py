@@ -7,12 +7,15 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_loops: dict[tuple[str, int], asyncio.AbstractEventLoop] = {}
+_making = threading.Lock()
 
 
 @functools.cache
@@ -32,6 +35,16 @@ def start_thread(name: str, function: Callable[[], object]) -> threading.Thread 
     thread = threading.Thread(target=function, name=f"agent_nb {name}", daemon=True)
     thread.start()
     return thread
+
+
+def background_loop(name: str) -> asyncio.AbstractEventLoop:
+    """The event loop of this name, in a thread of its own. A fork does not have that thread, so it gets another."""
+    with _making:
+        key = name, os.getpid()
+        if key not in _loops:
+            _loops[key] = asyncio.new_event_loop()  # not `asyncio.run`, which nest-asyncio2 replaces
+            start_thread(name, _loops[key].run_forever)
+        return _loops[key]
 
 
 async def off_loop(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from agent_nb._base.constants import VERSION
 from agent_nb._base.secrets import mask
-from agent_nb._base.threads import start_thread
+from agent_nb._base.threads import background_loop
 from agent_nb.batch.jobs import BatchAgent, Job
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.engine.opening import Material
@@ -27,7 +27,7 @@ from agent_nb.tools import Tool
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
 _first = threading.Lock()
-"""Held while the agents and the loop are made, so that threads of one worker share them."""
+"""Held while the agents are made, so that threads of one worker share them."""
 _seen: set[str] = set()
 """Files of batches that this process has seen."""
 POLL = 0.5
@@ -48,7 +48,6 @@ def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple
     try:
         with _first:
             agents, material = _open(parcel)
-            loop = _loop(os.getpid())
     except AgentError as error:
         return "unusable", f"A worker cannot create the agent: {error}"
     except Exception as error:
@@ -59,8 +58,8 @@ def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple
         )
     if _is_stopped(batch):
         return "interrupted", None
-    # Not on a loop of its own: runs of one process share their connections.
-    work = asyncio.run_coroutine_threadsafe(agents[place].run(prompt, **material), loop)
+    # In a thread, because this one may have a running loop; not on a new loop, because runs share their connections.
+    work = asyncio.run_coroutine_threadsafe(agents[place].run(prompt, **material), background_loop("worker"))
     try:
         while not wait([work], POLL).done:
             if _is_stopped(batch):
@@ -87,14 +86,6 @@ def _open(parcel: bytes) -> tuple[Sequence[BatchAgent], Material]:
     """The agents stay for the next job, with their connections."""
     agents, material = pickle.loads(zlib.decompress(parcel))
     return agents, material
-
-
-@functools.cache
-def _loop(process: int) -> asyncio.AbstractEventLoop:
-    """The loop of this process, in a thread: the caller's thread may have a running loop. A fork needs its own."""
-    loop = asyncio.new_event_loop()
-    start_thread("worker", loop.run_forever)
-    return loop
 
 
 def pack(jobs: Sequence[Job]) -> tuple[bytes, dict[int, int]]:

@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.atomic import PATIENCE, locked, write_atomically
 from agent_nb._base.text import sha256
 from agent_nb.errors import ConfigError
-
-PATIENCE = 5.0
-"""Seconds to wait for another notebook, which holds the lock for milliseconds."""
 
 
 def data_folder() -> Path:

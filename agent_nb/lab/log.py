@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from agent_nb._base.atomic import append, locked, read_plain
+from agent_nb._base.atomic import PATIENCE, append, locked, read_plain
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import change_texts, sha256, showable_text
@@ -25,8 +25,6 @@ MAX_LINE = 1_000_000
 """Bytes. What is written is always shorter."""
 MAX_PROMPT = 10_000
 """Characters of a prompt in the log."""
-PATIENCE = 5.0
-"""Seconds to wait for another notebook, which holds the lock for milliseconds."""
 
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
 

@@ -64,9 +64,6 @@ class Assembler:
     def has_call(self, key: Any) -> bool:
         return key in self._calls
 
-    def has_arguments(self, key: Any) -> bool:
-        return bool(self._calls[key].text)
-
     @property
     def has_calls(self) -> bool:
         return bool(self._calls)

@@ -4,7 +4,6 @@ Prices come from the `genai-prices` tables; models newer than these are listed h
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -24,7 +23,7 @@ class ImageTokens:
     output_images: int = 0
 
 
-_GPT_IMAGE_2_6 = (Decimal(5), Decimal(8), Decimal(0), Decimal(30))
+_GPT_IMAGE_2_6 = (5.0, 8.0, 0.0, 30.0)
 _PUBLISHED = {
     "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
     "openai:gpt-image-2.6-flare": _GPT_IMAGE_2_6,
@@ -40,10 +39,10 @@ def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
         "output_tokens": tokens.output,
         "output_image_tokens": tokens.output_images,
     }
-    total = calculate(maker_name, {key: count for key, count in counts.items() if count})
+    total = calculate(maker_name, counts)
     if total is None and maker_name in _PUBLISHED:
-        total = _published(_PUBLISHED[maker_name], tokens)
-    return None if total is None else float(total)
+        return _published(_PUBLISHED[maker_name], tokens)
+    return total
 
 
 @lru_cache(maxsize=64)
@@ -66,16 +65,14 @@ def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> floa
     )
 
 
-def _published(prices: tuple[Decimal, ...], tokens: ImageTokens) -> Decimal:
+def _published(prices: tuple[float, ...], tokens: ImageTokens) -> float:
     counts = (
         tokens.input - tokens.input_images,
         tokens.input_images,
         tokens.output - tokens.output_images,
         tokens.output_images,
     )
-    return sum((price * count for price, count in zip(prices, counts, strict=True)), Decimal(0)) / Decimal(
-        1_000_000
-    )
+    return sum(price * count for price, count in zip(prices, counts, strict=True)) / 1_000_000
 
 
 def count(value: Any) -> int:

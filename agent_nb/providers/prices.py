@@ -1,6 +1,5 @@
 """What tokens cost, from the `genai-prices` tables. The price of a model they do not list is None, no guess."""
 
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -18,8 +17,7 @@ def price_of(provider_name: str, usage: Usage) -> float | None:
         "cache_write_tokens": usage.cached_write,
         "output_tokens": usage.output,
     }
-    total = calculate(provider_name, {key: count for key, count in counts.items() if count})
-    return None if total is None else float(total)
+    return calculate(provider_name, counts)
 
 
 @lru_cache(maxsize=64)
@@ -28,20 +26,20 @@ def has_price(provider_name: str) -> bool:
     return calculate(provider_name, {"input_tokens": 1, "output_tokens": 1}) is not None
 
 
-def calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
+def calculate(provider_name: str, counts: dict[str, int]) -> float | None:
     """Dollars for these counts, as the tables name them; None for a model they do not list."""
     vendor_name, _, model = provider_name.partition(":")
     vendor = VENDORS.get(vendor_name)
     if vendor is None or vendor.price_id == NO_PRICE:
         return None
     if vendor.price_id == FREE:
-        return Decimal(0)
+        return 0.0
     try:
         import genai_prices
     except ImportError:
         return None
-    usage: Any = genai_prices.Usage(**counts)
+    usage: Any = genai_prices.Usage(**{key: count for key, count in counts.items() if count})
     try:
-        return genai_prices.calc_price(usage, model, provider_id=vendor.price_id).total_price
+        return float(genai_prices.calc_price(usage, model, provider_id=vendor.price_id).total_price)
     except (LookupError, ValueError):  # ValueError: counts that do not add up, such as more cached than sent
         return None

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.atomic import PATIENCE, locked, write_atomically
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.lab.hints.allowance import STEPS
 
-PATIENCE = 5.0
-"""Seconds to wait for another notebook, which holds the lock for milliseconds."""
 MOST_TRIES = 500
 """Tries that are remembered, the newest ones."""
 

@@ -46,7 +46,6 @@ def test_a_call_without_arguments_is_an_empty_object():
     turn = Assembler()
     turn.start_call(0, "a", "list_files")
     assert turn.has_calls
-    assert not turn.has_arguments(0)
     assert parts_of(turn) == (ToolCall("a", "list_files", "{}"),)
 
 
