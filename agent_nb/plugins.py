@@ -1,7 +1,7 @@
 """What a plugin can add, and how plugins are found.
 
 A plugin is an instance of a subclass of `Plugin`. An installed package names it in the entry point group `agent_nb`,
-or in `agent_nb.rules` if it has rules for cells; a notebook passes it to `agent_nb.register`. Plugins are loaded at
+or in `agent_nb.rules` if it has rules for cells; a notebook passes it to `agent_nb.register`. Plugins are loaded before
 the first cell or command, in the order of `%agent plugins`: by package, then those of the notebook.
 
     class Weather(Plugin):
@@ -9,6 +9,7 @@ the first cell or command, in the order of `%agent plugins`: by package, then th
             return {"weather": [forecast]}
 """
 
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
@@ -194,18 +195,21 @@ _owners: dict[tuple[str, str], str] = {}
 """Which plugin has added a name, by kind; names of the package itself are there, too."""
 _loaded: list[Loaded] = []
 _has_searched = False
+_searching = threading.RLock()
+"""A run waits for a thread that loads the plugins: they may have rules for it."""
 
 
 def plugins() -> list[Loaded]:
     """All plugins in their order, loaded at the first call."""
     global _has_searched  # noqa: PLW0603 - a process has one set of plugins
-    if not _has_searched:
-        _has_searched = True
-        for kind, table in _TABLES.items():
-            reserve(kind, table)
-        reserve("tool", FAMILIES)
-        reserve("stack", STACKS)
-        _loaded[:0] = [_load(point) for point in entry_points(GROUP, RULES_GROUP)]
+    with _searching:
+        if not _has_searched:
+            _has_searched = True
+            for kind, table in _TABLES.items():
+                reserve(kind, table)
+            reserve("tool", FAMILIES)
+            reserve("stack", STACKS)
+            _loaded[:0] = [_load(point) for point in entry_points(GROUP, RULES_GROUP)]
     return _loaded
 
 

@@ -1,16 +1,15 @@
-"""The classroom as a plugin: the rules of a `lab.toml`, and the commands `%agent lab` and `%agent submit`."""
+"""The classroom as a plugin: the rules of a `lab.toml`, and the commands `%agent lab` and `%agent submit`.
+
+Every first run imports this module, so it imports the others of the classroom where there is a lab file or a command.
+"""
 
 from pathlib import Path
 
 from agent_nb._base.table import Table
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
-from agent_nb.lab.cell import LabCell
-from agent_nb.lab.hints.hints import hint_rows
 from agent_nb.lab.reading import FILE
 from agent_nb.lab.rules import LabRules
-from agent_nb.lab.submit import submit_command
-from agent_nb.lab.timeline import show_log
 from agent_nb.lab.watch import LabWatch
 from agent_nb.plugins import Cell, Command, Notebook, Plugin, Rules
 from agent_nb.render.summary import dollars
@@ -37,7 +36,7 @@ class Lab(Plugin):
             Command(
                 "submit [NOTEBOOK]",
                 "Write the saved notebook, the log of the lab, the runs and their pages to one zip file.",
-                submit_command,
+                _submit,
                 lambda notebook, before: (
                     []
                     if before
@@ -53,6 +52,8 @@ class Lab(Plugin):
         rules = watch.rules()
         if rules is None:
             return _NoLab(watch)
+        from agent_nb.lab.cell import LabCell
+
         rules.check_open()
         return LabCell(rules, watch, cell)
 
@@ -61,6 +62,9 @@ class Lab(Plugin):
         return self._watches.setdefault(folder, LabWatch(folder))
 
     def _show(self, notebook: Notebook, rest: str) -> Table:
+        from agent_nb.lab.hints.hints import hint_rows
+        from agent_nb.lab.timeline import show_log
+
         if rest == "log":
             return show_log(notebook.folder)
         if rest:
@@ -73,6 +77,12 @@ class Lab(Plugin):
         values = _values(rules, hint_rows(rules, watch, notebook))
         rows = [(name, str(value)) for name, value in values.items() if value]
         return Table(("rule", "value"), rows, empty, _note(rules, notebook))
+
+
+def _submit(notebook: Notebook, rest: str) -> str:
+    from agent_nb.lab.submit import submit_command
+
+    return submit_command(notebook, rest)
 
 
 class _NoLab(Rules):

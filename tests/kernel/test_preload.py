@@ -9,17 +9,19 @@ import sys, threading
 for thread in threading.enumerate():
     if thread.name == "agent_nb preload":
         thread.join()
-loaded = [name for name in ("agent_nb.notebook.magic.run_cell", "openai", "anthropic") if name in sys.modules]
+names = ("agent_nb.notebook.magic.run_cell", "agent_nb.lab.plugin", "agent_nb.lab.cell", "openai", "anthropic")
+loaded = [name for name in names if name in sys.modules]
 """
+OURS = ["agent_nb.notebook.magic.run_cell", "agent_nb.lab.plugin"]
 KEY = "sk-test-0123456789abcdef0123"
 
 
 @pytest.mark.parametrize(
     ("environment", "attended", "loaded"),
     [
-        ({"OPENAI_API_KEY": KEY}, True, ["agent_nb.notebook.magic.run_cell", "openai"]),
-        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "demo:"}, True, ["agent_nb.notebook.magic.run_cell"]),
-        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "nobody:x"}, True, ["agent_nb.notebook.magic.run_cell"]),
+        ({"OPENAI_API_KEY": KEY}, True, [*OURS, "openai"]),
+        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "demo:"}, True, OURS),
+        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "nobody:x"}, True, OURS),
         ({"OPENAI_API_KEY": KEY}, False, []),
     ],
 )

@@ -1,5 +1,8 @@
 """Plugins: what they add, what they cannot do, and that one that is broken takes nothing else down."""
 
+import subprocess
+import sys
+
 import pytest
 
 from agent_nb import Agent, register, tool
@@ -65,6 +68,31 @@ def test_everything_that_a_plugin_adds_can_be_used(shell):
     assert "vendor breeze, tool weather, stack plain, design house, command forecast" in repr(
         shell.run("%agent plugins").displays
     )
+
+
+ASKED_MEANWHILE = """
+import sys, threading
+from agent_nb import plugins as seam
+
+names = []
+other = threading.Thread(target=lambda: names.extend(each.name for each in seam.plugins()))
+
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == "agent_nb.lab.plugin":
+            other.start()
+            other.join(0.5)  # long enough for an answer that does not wait
+
+sys.meta_path.insert(0, Finder())
+seam.plugins()
+other.join()
+print(names)
+"""
+
+
+def test_who_asks_while_plugins_are_loaded_waits_for_all_of_them():
+    command = [sys.executable, "-c", ASKED_MEANWHILE]
+    assert "lab" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_registering_again_replaces(shell):

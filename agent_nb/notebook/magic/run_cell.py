@@ -12,6 +12,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.atomic import check_place, folder_of
+from agent_nb._base.installed import load_plugins
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
@@ -59,7 +60,9 @@ class CellInterrupted(KeyboardInterrupt):
 
 def warm_up(shell: Any) -> None:
     """Imports what the first run needs. Called in a thread, so that the kernel's loop is not blocked."""
-    importlib.import_module("fastjsonschema")
+    for name in ("fastjsonschema", "filelock", "markdown_it"):
+        importlib.import_module(name)
+    load_plugins()
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")
 
