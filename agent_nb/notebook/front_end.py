@@ -90,9 +90,14 @@ _page = _PageQuestion()
 def has_cells(shell: Any) -> bool:
     """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have none, and ignore updates
     of what they have shown."""
+    return IN_BROWSER or not (request := cell_message(shell)) or "cellId" in (request.get("metadata") or {})
+
+
+def cell_message(shell: Any) -> dict[str, Any]:
+    """The request for the current cell, in JupyterLab with the cell's id and tags; empty outside of a kernel."""
     get_parent = getattr(getattr(shell, "kernel", None), "get_parent", None)
-    request = get_parent() if get_parent and not IN_BROWSER else None
-    return not isinstance(request, dict) or "cellId" in (request.get("metadata") or {})
+    message = get_parent() if get_parent else None
+    return message if isinstance(message, dict) else {}
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ export interface CellOutput {
 
 /** A cell of the notebook's document; only code cells have outputs. */
 export interface NotebookCell {
+	getId?(): string;
 	getSource?(): string;
 	getOutputs?(): readonly CellOutput[];
 	updateOutputs?(start: number, end: number, outputs: readonly CellOutput[]): void;

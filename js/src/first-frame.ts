@@ -1,13 +1,16 @@
 // The first frames of runs in the notebook's document, which has them also where the page draws none: out of sight.
 
-import type { CellOutput } from "./cells.ts";
-import type { RunEntry } from "./runs.ts";
+import type { CellOutput, NotebookContext } from "./cells.ts";
+import type { LostRun, RunEntry } from "./runs.ts";
 
 /** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
 export const ID = "data-anb-id";
 
 /** The first frames of a run, each with a function that replaces it; none where the notebook cannot be read. */
-export function firstFrames({ notebook, state }: RunEntry): ((data: CellOutput["data"]) => void)[] {
+export function firstFrames({
+	notebook,
+	state,
+}: Pick<RunEntry, "notebook"> & { state: { id: string } | null }): ((data: CellOutput["data"]) => void)[] {
 	return [...(notebook?.model.sharedModel.cells ?? [])].flatMap((cell) =>
 		(cell.getOutputs?.() ?? []).flatMap((output, index) =>
 			String(output.data?.["text/html"]).includes(`${ID}="${state?.id}"`)
@@ -15,6 +18,17 @@ export function firstFrames({ notebook, state }: RunEntry): ((data: CellOutput["
 				: [],
 		),
 	);
+}
+
+/** Puts the first frame of a run into its cell again, if the notebook was not saved with it before it was loaded again. */
+export function restoreFirstFrame(
+	notebook: NotebookContext | null,
+	{ run_id, cell_id, data }: LostRun,
+): void {
+	const cell = notebook?.model.sharedModel.cells.find((one) => one.getId?.() === cell_id);
+	if (!cell || notebook?.model.readOnly || firstFrames({ notebook, state: { id: run_id } }).length) return;
+	const output = { output_type: "display_data", data, metadata: {} };
+	cell.updateOutputs?.(0, cell.getOutputs?.().length ?? 0, [output]);
 }
 
 /**

@@ -8,7 +8,7 @@
 import { claim, release } from "./claims.ts";
 import { showTitles } from "./collapsed.ts";
 import { h } from "./dom.ts";
-import { firstFrames, ID, replaceFirstFrames } from "./first-frame.ts";
+import { firstFrames, ID, replaceFirstFrames, restoreFirstFrame } from "./first-frame.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
 import type { RunEntry, Runs } from "./runs.ts";
@@ -79,6 +79,15 @@ export class Host {
 			observer.disconnect();
 			for (const element of [...this.#mounts.keys()]) this.unmount(element);
 		});
+	}
+
+	/** Shows the runs under way that this window had before it was loaded again: in their cells, or else in a bar. */
+	async restore(): Promise<void> {
+		for (const lost of await this.#runs.lost()) {
+			restoreFirstFrame(this.#runs.notebook, lost);
+			this.#placed.add(lost.run_id);
+			this.#runs.get(lost.key).hello();
+		}
 	}
 
 	/** Shows a run, or else the newest, in a widget view, as soon as there is one, until `unmount` is called with it. */

@@ -68,6 +68,7 @@ export type FromKernel =
 export type CommandName =
 	| "hello"
 	| "resync"
+	| "under_way"
 	| "own"
 	| "stop"
 	| "approve"

@@ -42,6 +42,16 @@ export interface Place {
 	file: string;
 }
 
+/** A run under way that this window had before it was loaded again. */
+export interface LostRun {
+	readonly key: string;
+	readonly run_id: string;
+	/** The cell that started it, by its id in the notebook. */
+	readonly cell_id: string;
+	/** What the cell showed, by MIME type. */
+	readonly data: Readonly<Record<string, string>>;
+}
+
 /** A file as the kernel sends it: text, or bytes in base64. */
 export type Content = { media_type: string | null } & ({ text: string } | { base64: string });
 
@@ -372,6 +382,12 @@ export class Runs {
 		} else if (message.kind === "ready") run.setReady(message);
 		else if (message.kind === "running_code") run.setRunningCode(message.variants);
 		else run.setOwner(message);
+	}
+
+	/** Asks the kernel for the runs that this window had before it was loaded again. */
+	async lost(): Promise<LostRun[]> {
+		const answer = await this.#link.command("under_way", { run_id: "" });
+		return answer.ok ? (answer.runs as LostRun[]) : [];
 	}
 
 	lose(why: string): void {

@@ -69,6 +69,7 @@ function initialize({ model }: { model: Model }): () => void {
 	model.on("msg:custom", receive);
 	for (const signal of signals) signal?.connect(onKernel);
 	host.watch(abort.signal);
+	if (runs.notebook) void host.restore();
 	return () => {
 		abort.abort();
 		channel?.close();

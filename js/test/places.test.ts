@@ -14,6 +14,7 @@ describe("the place of a run under way", () => {
 	beforeEach(async () => {
 		outputs = [{ data: { "text/plain": "1" } }, { data: { "text/html": FIRST } }];
 		const cell = {
+			getId: () => "cell",
 			getOutputs: () => [...outputs],
 			updateOutputs: (start: number, end: number, next: typeof outputs) =>
 				outputs.splice(start, end - start, ...next),
@@ -85,6 +86,37 @@ describe("the place of a run under way", () => {
 		expect(outputs).toEqual([{ data: { "text/plain": "1" } }, { data: { "text/html": "the result" } }]);
 		kernel.say({ kind: "ready", line: "ready", digest: "one" });
 		expect(kernel.commands("result")).toHaveLength(1);
+	});
+
+	describe("after the page was loaded again without its outputs", () => {
+		beforeEach(async () => {
+			outputs = [];
+			stop();
+			await draw("");
+			stop = widget.initialize({ model: kernel as never });
+		});
+
+		async function restore(cell_id: string): Promise<void> {
+			const lost = { key: "k", run_id: "r1", cell_id, data: { "text/html": FIRST } };
+			kernel.answer(kernel.commands("under_way").at(-1), { ok: true, runs: [lost] });
+			await soon();
+			kernel.answer(kernel.commands("hello").at(-1), { ok: true, run_id: "r1", owner: true, window: 1 });
+			await soon();
+			tell(kernel, 1, 4);
+		}
+
+		test("the run's first frame is put into its cell again", async () => {
+			await restore("cell");
+			expect(outputs).toEqual([{ output_type: "display_data", data: { "text/html": FIRST }, metadata: {} }]);
+			expect(bar()).toBeNull();
+		});
+
+		test("a run whose cell was not saved is in the bar", async () => {
+			await restore("unsaved");
+			expect(outputs).toEqual([]);
+			expect(bar()?.shadowRoot?.querySelector(".name")?.textContent).toBe("hero");
+			expect(reported()).toEqual([false]);
+		});
 	});
 
 	test("a cell that is pasted after the end gets the result, too", async () => {

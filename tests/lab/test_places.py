@@ -35,6 +35,7 @@ def begin(page: Page, lab: Lab, vendor, name: str) -> None:
     """Starts a run that waits for approval."""
     vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(MADE), reply(Say("Done.")))
     write_notebook(lab.root / f"{name}.ipynb", LOAD, ASKING, f"%%agent hero {MODEL} -t run_shell\nA page")
+    lab.trust(f"{name}.ipynb")  # as every notebook is that JupyterLab has saved
     open_notebook(page, lab, f"{name}.ipynb")
     run_all(page)
     expect(place(page).locator(".phase")).to_contain_text("waiting for approval")
@@ -122,3 +123,12 @@ def test_a_moved_cell_and_a_reloaded_page_get_their_result(page, lab, vendor):
     page.reload()
     approve(place(page))
     assert_saved_once(page, lab, "reloaded")
+
+
+@pytest.mark.wide
+def test_a_page_that_is_reloaded_before_it_was_saved_has_the_run_again(page, lab, vendor):
+    page.on("dialog", lambda dialog: dialog.accept())  # JupyterLab asks before it loses changes
+    begin(page, lab, vendor, "unsaved")
+    page.reload()
+    approve(place(page))
+    assert_saved_once(page, lab, "unsaved")

@@ -23,9 +23,11 @@ from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.looking.page_console import PageConsole
+from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
+from agent_nb.render import first_frame
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
@@ -117,7 +119,8 @@ class Hub:
         if self._refused:  # the page may have widgets by now
             self._open()
         run = LiveRun.following(handle, self.send, network=network)
-        run.session = _executing_session()
+        message = cell_message(get_ipython())
+        run.session, run.cell_id = session_of(message), str((message.get("metadata") or {}).get("cellId", ""))
         self._add(run)
         return run
 
@@ -180,6 +183,9 @@ class Hub:
         content = {**content, "session": session}
         answer: Json = {"kind": "answer", "id": content.get("id")}
         name = str(content.get("command"))
+        if name == "under_way":
+            self.send({**answer, "ok": True, "runs": self._lost_by(_client(content), session)})
+            return
         try:
             run = self._find(content)
             if name not in self._commands:
@@ -199,6 +205,19 @@ class Hub:
         if name in ("hello", "resync"):
             run.stream.send_all()
 
+    def _lost_by(self, client: str, session: str) -> list[Json]:
+        """The runs under way of a window that has been loaded again, with what their cells showed."""
+        return [
+            {
+                "key": run.key,
+                "run_id": run.id,
+                "cell_id": run.cell_id,
+                "data": first_frame(run.key, run.name, run.stream.meta.model, run.id),
+            }
+            for run in self._runs.values()
+            if not run.done and run.owner == client and run.session != session
+        ]
+
     def _find(self, content: Json) -> LiveRun:
         """The run that a command is about: a page that has only seen an output knows its key alone."""
         for run in self._runs.values():
@@ -210,12 +229,6 @@ class Hub:
 def session_of(message: Any) -> str:
     """The session in the header of a Jupyter message; empty where there is none."""
     return str(((message or {}).get("header") or {}).get("session", ""))
-
-
-def _executing_session() -> str:
-    """The session that executes the current cell; empty outside of a kernel."""
-    get_parent = getattr(getattr(get_ipython(), "kernel", None), "get_parent", None)
-    return session_of(get_parent()) if get_parent else ""
 
 
 def _listen(handle: Callable[[Any], None]) -> Any:

@@ -64,6 +64,8 @@ class LiveRun:
         self.in_background = False
         self.session = ""
         """The session that executed the cell."""
+        self.cell_id = ""
+        """The cell's id in its notebook; empty if unknown."""
         self._handover: asyncio.TimerHandle | None = None
         """Makes another window the owner, unless the owner is heard from first."""
         self.refused = False

@@ -13,6 +13,7 @@ from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.files import Files
+from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.session import Session
 from agent_nb.options import Options
@@ -162,9 +163,7 @@ def families(shell: Any) -> dict[str, list[str]]:
 
 def cell_tags(shell: Any) -> Sequence[str]:
     """The tags of the cell being run. JupyterLab and Notebook 7 send them with the request, other hosts may not."""
-    get_parent = getattr(getattr(shell, "kernel", None), "get_parent", None)
-    request = get_parent() if get_parent else None
-    metadata = request.get("metadata") if isinstance(request, dict) else None
+    metadata = cell_message(shell).get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     return tags if isinstance(tags, list) else ()
 

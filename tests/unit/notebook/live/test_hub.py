@@ -14,7 +14,7 @@ from agent_nb.notebook.live.hub import BUNDLE, FOR_THE_OWNER, Hub
 from agent_nb.notebook.live.live_run import window_number
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.providers.base import RealClock
-from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from tests.support.page_viewer import ReportingViewer, plain_png
 from tests.support.scripts import run_script, write
 
@@ -257,6 +257,20 @@ async def test_the_window_that_executed_the_cell_has_the_buttons(desk):
     assert not desk.command("hello", key="k", client="page", session="other")["owner"]
     assert desk.command("hello", key="k", client="mine", session="after a reload")["owner"]
     assert not any("mine" in json.dumps(message) for message in desk.sent)
+
+
+async def test_a_window_that_was_loaded_again_gets_its_runs_under_way(desk):
+    handle = Agent(ScriptedProvider([[stall()]])).start("go")
+    run = desk.show(handle, "k")
+    run.session, run.cell_id = "before the reload", "cell-1"
+    (lost,) = desk.command("under_way", session="after it")["runs"]
+    assert (lost["key"], lost["run_id"], lost["cell_id"]) == ("k", handle.id, "cell-1")
+    assert f'data-anb-id="{handle.id}"' in lost["data"]["text/html"]
+    assert desk.command("under_way", session="before the reload")["runs"] == []
+    assert desk.command("under_way", session="another", client="second")["runs"] == []
+    handle.stop()
+    await handle
+    assert desk.command("under_way", session="after it")["runs"] == []
 
 
 @pytest.mark.parametrize("name", sorted(FOR_THE_OWNER))
