@@ -8,7 +8,7 @@ export interface Pointed {
 	/** Tag names and numbers alone, such as `main > h2:nth-of-type(2)`. */
 	path: string;
 	file: string;
-	/** Such as `h2 2 of 3`. */
+	/** Such as `the heading`, or `paragraph 2 of 3`. */
 	label: string;
 	/** Where it begins in the source; null until the kernel has answered. */
 	line: number | null;

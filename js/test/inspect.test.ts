@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readFound, type Step } from "../src/inspect/given.ts";
-import { pathOf, stepsInSource } from "../src/inspect/source.ts";
+import { pathOf, stepsInSource, wordsFor } from "../src/inspect/source.ts";
 
 const BODY: Step = ["body", 1, 1];
 const BOX = [0, 0, 10, 10];
@@ -24,6 +24,23 @@ describe("what a page says about an element", () => {
 		expect(readFound({ steps: [BODY], box: [0, 0, Number.NaN, 1] })).toBeNull();
 		expect(readFound(null)).toBeNull();
 	});
+});
+
+test("an element is called what a user calls it", () => {
+	const places = [
+		["h1", "1 of 1"],
+		["h2", "2 of 3"],
+		["p", "4 of 9"],
+		["section"],
+		["x-card", "1 of 1"],
+	] as const;
+	expect(places.map(([tag, place]) => wordsFor(tag, place))).toEqual([
+		"the heading",
+		"h2 heading 2 of 3",
+		"paragraph 4 of 9",
+		"section",
+		"the x-card",
+	]);
 });
 
 describe("an element in the source", () => {

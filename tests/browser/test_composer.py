@@ -67,3 +67,14 @@ def test_what_is_typed_after_the_cell_was_shown_is_shown_before_it_is_inserted(s
     field.press("Enter")
     stage.widget.locator(".anb-toast", has_text="hidden characters").wait_for()
     assert insert.count() == 0
+
+
+def test_export_is_the_cell_that_the_menu_shows(stage: Stage):
+    usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
+    end = event("run_finished", reason="end_turn", usage=usage, cost=None, seconds=1.0, error=None)
+    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE), end])
+    stage.page.evaluate(CLIPBOARD)
+    stage.widget.get_by_role("button", name="Actions").click()
+    stage.widget.get_by_role("menuitem", name="Export replay %agent export hero").click()
+    stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for()
+    assert stage.page.evaluate("window.copied") == ["%agent export hero"]

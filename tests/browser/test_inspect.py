@@ -73,15 +73,19 @@ def test_elements_become_references_in_the_next_cell(stage: Stage):
     stage.widget.get_by_role("button", name="Point at an element").click()
     stage.widget.get_by_role("application").wait_for()
     point_at(stage, "{{df}}", "h2 ")
-    chip = stage.widget.get_by_role("button", name="h2 1 of 2, line 3")
+    told = "index.html line 3, turn 1: create index.html"
+    chip = stage.widget.get_by_role("button", name="h2 heading 1 of 2", description=told)
     chip.wait_for()
-    stage.widget.get_by_text("turn 1: create index.html").wait_for()
+    layer = stage.widget.get_by_role("application")
+    layer.wait_for(state="hidden")
     assert focused(stage) == "What should change"
     stage.page.keyboard.type("larger")
     stage.page.evaluate("() => { window.kernel.record.element = null }")
+    stage.widget.get_by_role("button", name="Point at an element").click()
+    layer.wait_for()
     point_at(stage, "Two", "h2 ", keys=["Shift"])
     point_at(stage, "made", "li ")
-    stage.widget.get_by_role("button", name="li made by a script, in ul").wait_for()
+    stage.widget.get_by_role("button", name="list item made by a script, in list").wait_for()
     stage.page.keyboard.type("blue")
     assert findings(stage) == []
     assert cell(stage) == "\n".join(
@@ -112,8 +116,6 @@ def test_elements_are_pointed_at_by_keyboard(stage: Stage):
     stage.widget.get_by_role("textbox", name="What should change").wait_for()
     stage.page.keyboard.type("red")
     assert cell(stage).endswith('{{hero.element("body > main > ul")}}: red')
-    stage.page.keyboard.press("Escape")  # from the cell back to the text
-    stage.page.keyboard.press("Escape")
     layer.wait_for(state="hidden")
     stage.widget.get_by_role("tab", name="Preview").focus()
     stage.page.keyboard.press("i")

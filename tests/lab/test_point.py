@@ -1,5 +1,7 @@
 """From an element of the preview to the next run, in a real JupyterLab."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -26,7 +28,9 @@ def test_element_is_pointed_at_and_changed(page, lab):
     page.mouse.move(box["x"] + 10, box["y"] + 10)
     expect(page.locator(".anb-outline")).to_contain_text("h1 ")
     page.mouse.click(box["x"] + 10, box["y"] + 10)
-    expect(page.locator(".anb-chips")).to_contain_text("turn 1: create index.html", ignore_case=True)
+    chip = page.locator(".anb-chips button")
+    expect(chip).to_have_text("the heading")
+    expect(chip).to_have_attribute("title", re.compile("turn 1: create index.html", re.IGNORECASE))
     page.keyboard.type("larger")
     page.keyboard.press("Enter")
     keep_screenshot(page, "lab-point")

@@ -1,7 +1,9 @@
 """`%agent runs`, `load`, `undo` and `export`: saved runs, and those in variables."""
 
 import difflib
+import html
 from pathlib import Path
+from urllib.parse import quote
 
 from IPython.core.error import UsageError
 
@@ -93,7 +95,23 @@ def _about(run: Run) -> str:
     return f"{shortened(masked_line(run.prompt), 60)!r}, {', '.join(run.files) or 'no files'}"
 
 
-def export_run(session: Session, rest: str) -> str:
+class Written:
+    """What was written, with a link to it where a notebook can open it: below its own folder."""
+
+    def __init__(self, path: Path, home: Path, about: str) -> None:
+        self._path, self._about = path, about
+        self._link = quote(path.relative_to(home).as_posix()) if path.is_relative_to(home) else ""
+
+    def __repr__(self) -> str:
+        return f"Wrote {self._path} {self._about}"
+
+    def _repr_html_(self) -> str:
+        path = html.escape(str(self._path))
+        link = f'<a href="{self._link}" target="_blank">{path}</a>' if self._link else path
+        return f"<p>Wrote {link} {html.escape(self._about)}</p>"
+
+
+def export_run(session: Session, rest: str) -> Written:
     """Writes `NAME.replay.html` beside the notebook, or PATH."""
     name, _, given = rest.partition(" ")
     if not name:
@@ -111,4 +129,5 @@ def export_run(session: Session, rest: str) -> str:
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
     size = human_size(written.stat().st_size)
-    return f"Wrote {written} ({size}). It replays `{name}` in any browser, without a server."
+    about = f"({size}). It replays `{name}` in any browser, without a server."
+    return Written(written, session.home, about)

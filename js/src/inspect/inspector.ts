@@ -7,7 +7,7 @@ import { shownPage } from "../shown.ts";
 import type { Context } from "../view/context.ts";
 import { type Found, readFound, type Where } from "./given.ts";
 import inside from "./inside.ts?bundle";
-import { pathOf, stepsInSource } from "./source.ts";
+import { pathOf, stepsInSource, wordsFor } from "./source.ts";
 import { adopt } from "./styles.ts";
 
 export { createNotes } from "./notes.ts";
@@ -24,7 +24,7 @@ export interface Inspector {
 	toggle(on: boolean): void;
 }
 
-const HELP = "Point at an element: arrow keys move, Enter selects, Shift+Enter adds, Escape leaves";
+const HELP = "Point at an element: arrow keys move, Enter selects one, Shift+Enter several, Escape leaves";
 const MOVES = { ArrowUp: "parent", ArrowDown: "child", ArrowRight: "next", ArrowLeft: "previous" } as const;
 /** Milliseconds after which a page that has not answered gets the script again: it may have been loaded anew. */
 const PATIENCE = 500;
@@ -60,7 +60,9 @@ export function createInspector(context: Context, preview: Preview): Inspector {
 	}
 
 	function choose(event: MouseEvent | KeyboardEvent): void {
-		if (event.isTrusted && finder.found) select(context, finder.found, event.shiftKey);
+		if (!event.isTrusted || !finder.found) return;
+		select(context, finder.found, event.shiftKey);
+		if (!event.shiftKey) toggle(false);
 	}
 
 	listen(element, "pointerleave", context.signal, () => outline.show(null));
@@ -191,11 +193,12 @@ function select(context: Context, found: Found, more: boolean): void {
 	if (!isPath(path) || !isFile(page.file.path)) return;
 	const tag = found.steps.at(-1)?.[0] ?? "";
 	const inSource = steps.length === found.steps.length;
-	const label = inSource ? tag : `${tag} made by a script, in ${steps.at(-1)?.[0] ?? "html"}`;
+	const around = wordsFor(steps.at(-1)?.[0] ?? "html");
+	const label = inSource ? wordsFor(tag) : `${wordsFor(tag)} made by a script, in ${around}`;
 	const pointed: Pointed = { path, file: page.file.path, label, line: null, origin: "" };
 	note(context, pointed, more);
 	context.announce(`Selected: ${label}`);
-	void locate(context, pointed, inSource);
+	void locate(context, pointed, inSource ? tag : null);
 }
 
 function note({ choices, redraw }: Context, pointed: Pointed, more: boolean): void {
@@ -210,14 +213,18 @@ function note({ choices, redraw }: Context, pointed: Pointed, more: boolean): vo
 }
 
 /** Asks the kernel for the source line, and for what wrote it. A busy kernel answers later. */
-async function locate({ choices, run, redraw }: Context, pointed: Pointed, inSource: boolean): Promise<void> {
+async function locate(
+	{ choices, run, redraw }: Context,
+	pointed: Pointed,
+	tag: string | null,
+): Promise<void> {
 	const { path, file } = pointed;
 	const answer = await run.command("element", { variant: choices.variant, path, file });
 	if (!answer.ok || !isPath(String(answer.path))) return;
 	const { line, place, turn, edit } = answer;
 	Object.assign(pointed, {
 		path: answer.path,
-		label: inSource ? `${pointed.label} ${place}` : pointed.label,
+		label: tag === null ? pointed.label : wordsFor(tag, String(place)),
 		line: Number(line),
 		origin: turn ? `turn ${turn}: ${edit}` : "from before this run",
 	});

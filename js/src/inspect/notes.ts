@@ -29,14 +29,15 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 	};
 }
 
-/** An element: the button shows its line in Code. */
+/** An element: the button shows its line in Code, and says before where that is. */
 function createChip(context: Context, { label, file, line, origin }: Pointed): HTMLElement {
-	const chip = h("button", { class: "anb-chip", type: "button" }, line ? `${label}, line ${line}` : label);
+	const title = line ? `${file} line ${line}, ${origin}` : file;
+	const chip = h("button", { class: "anb-chip", type: "button", title }, label);
 	listen(chip, "click", context.signal, () => {
 		Object.assign(context.choices, { tab: "code", file, moment: null, line });
 		context.redraw();
 	});
-	return h("span", null, chip, origin && h("small", null, origin));
+	return chip;
 }
 
 /** One note: the elements it is about, and what should change. */

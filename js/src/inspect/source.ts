@@ -14,6 +14,27 @@ export function stepsInSource(source: string, steps: readonly Step[]): readonly 
 	return steps;
 }
 
+/** Tags that are not words. */
+const WORDS: Readonly<Record<string, string>> = {
+	a: "link",
+	h1: "heading",
+	img: "image",
+	li: "list item",
+	nav: "navigation",
+	ol: "numbered list",
+	p: "paragraph",
+	svg: "drawing",
+	td: "table cell",
+	tr: "table row",
+	ul: "list",
+};
+
+/** What a user calls an element: `the heading`, `paragraph 2 of 3`; without its place, `paragraph`. */
+export function wordsFor(tag: string, place = ""): string {
+	const word = WORDS[tag] ?? (/^h[2-6]$/.test(tag) ? `${tag} heading` : tag);
+	return place === "1 of 1" ? `the ${word}` : `${word} ${place}`.trim();
+}
+
 export function pathOf(steps: readonly Step[]): string {
 	const names = steps.map(([tag, number, count]) => (count > 1 ? `${tag}:nth-of-type(${number})` : tag));
 	return names.join(" > ") || "html";

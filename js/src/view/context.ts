@@ -1,5 +1,6 @@
 // What every view may use: the run, the user's choices, and ways to act.
 
+import { isName } from "../cells.ts";
 import type { RunEntry, RunState } from "../runs.ts";
 import type { VariantState } from "../state.ts";
 import type { Choices } from "../ui.ts";
@@ -43,6 +44,12 @@ export type Ticking = Set<(snapshot: Snapshot) => void>;
 export function isBound({ choices, run }: Context): boolean {
 	const { lost = "", ready } = run.state ?? {};
 	return !run.busy && !lost && !choices.replay && (ready?.variant ?? choices.variant) === choices.variant;
+}
+
+/** Whether a cell can refer to the variable, by a magic. */
+export function canRefer(context: Context): boolean {
+	const { name = "", magic = "" } = context.run.state?.meta ?? {};
+	return isBound(context) && isName(name) && magic !== "";
 }
 
 export const ANSWER_WITHIN = 1000;

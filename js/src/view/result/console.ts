@@ -1,10 +1,9 @@
 // What the page has logged and thrown. It is also sent to the kernel.
 
 import { addToAsk } from "../../ask.ts";
-import { isName } from "../../cells.ts";
 import { h, listen } from "../../dom.ts";
 import type { ConsoleEntry } from "../../preview/messages.ts";
-import { type Context, followInFooter, isBound } from "../context.ts";
+import { type Context, canRefer, followInFooter } from "../context.ts";
 import { createLine } from "../shared/console-line.ts";
 
 const MOST = 300;
@@ -52,8 +51,7 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 		},
 		update() {
 			network.update();
-			const { name = "", magic } = context.run.state?.meta ?? {};
-			list.classList.toggle("asks", isBound(context) && isName(name) && Boolean(magic));
+			list.classList.toggle("asks", canRefer(context));
 		},
 	};
 }

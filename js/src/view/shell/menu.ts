@@ -4,28 +4,34 @@ import { copy, downloadAll, openInTab } from "../../actions.ts";
 import { h, icon, listen, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { shownFile } from "../../shown.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { type Context, canRefer, type Snapshot } from "../context.ts";
+import { insert } from "../shared/cell-button.ts";
 
 export function createMenu(context: Context) {
 	const size = h("small");
 	const copyItem = createItem(icon("copy"), "Copy file", size);
 	const saveItem = createItem(icon("save"), "Save files");
 	const openItem = createItem(icon("open"), "Open in new tab");
-	const actions = new Map([
+	const cell = h("code");
+	const exportItem = createItem(icon("replay"), "Export replay", cell);
+	const actions = new Map<HTMLButtonElement, (press: MouseEvent) => void>([
 		[copyItem, () => copy(context)],
 		[saveItem, () => void downloadAll(context)],
 		[openItem, () => openInTab(context)],
+		[exportItem, (press) => void insert(context, press, cell.textContent ?? "", { runs: true })],
 	]);
 	const element = createDropdown("Actions", actions, context.signal);
 
 	return {
 		element,
-		update({ state }: Snapshot) {
+		update({ run, state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
 			element.hidden = context.run.busy || state.files.size === 0;
 			// Binary files can be saved, but not copied.
 			copyItem.hidden = typeof shown?.text !== "string";
 			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
+			exportItem.hidden = !canRefer(context);
+			setText(cell, `%${run.meta.magic} export ${run.meta.name}`);
 		},
 	};
 }
@@ -37,7 +43,7 @@ function createItem(...children: (Node | string)[]): HTMLButtonElement {
 /** A button that opens a menu. Pressing an item, Escape, or moving the focus elsewhere closes it. */
 function createDropdown(
 	label: string,
-	actions: ReadonlyMap<HTMLButtonElement, () => void>,
+	actions: ReadonlyMap<HTMLButtonElement, (press: MouseEvent) => void>,
 	signal: AbortSignal,
 ): HTMLElement {
 	const items = [...actions.keys()];
@@ -62,9 +68,9 @@ function createDropdown(
 
 	listen(button, "click", signal, () => toggle(menu.hidden !== false));
 	for (const [item, act] of actions) {
-		listen(item, "click", signal, () => {
+		listen(item, "click", signal, (press) => {
 			close();
-			act();
+			act(press);
 		});
 	}
 	listen(element, "keydown", signal, (event) => {

@@ -65,7 +65,8 @@ def test_no_folder_is_written_through_a_link(shell, tmp_path, outside, attack):
 def run(shell, tmp_path, cells) -> str:
     (tmp_path / "lab.toml").write_text("[lab]")
     ended = [shell.run(cell) for cell in cells]
-    return "".join(f"{cell.stdout}{cell.error or ''}" for cell in ended)
+    shown = [bundle["text/plain"] for cell in ended for bundle in cell.displays]
+    return "".join([*shown, *(f"{cell.stdout}{cell.error or ''}" for cell in ended)])
 
 
 def test_hints_are_not_written_through_a_link(shell, tmp_path, outside):
