@@ -2,6 +2,7 @@
 
 import { createElements, replaceFrom } from "./markdown/elements.ts";
 import { parse, parseBlocks, type References, type Token } from "./markdown/parser.ts";
+import { typesetFormulas } from "./markdown/typeset.ts";
 
 /** Markdown that grows: `set` draws what is new, and starts over if the text is a different one. */
 export class Markdown {
@@ -41,7 +42,8 @@ export class Markdown {
 			return;
 		}
 		replaceFrom(this.element, this.#nodes, createElements(tokens, this.#ended));
-		if (!this.#ended) this.#finish(rest, tokens);
+		if (this.#ended) typesetFormulas(this.element);
+		else this.#finish(rest, tokens);
 	}
 
 	/** Leaves alone from now on what no further text can change. */

@@ -3,6 +3,7 @@
 
 import type { NotebookContext } from "./cells.ts";
 import { Host } from "./host.ts";
+import { setTypesetter, type Typesetter } from "./markdown/typeset.ts";
 import { checkPage } from "./preview/check.ts";
 import type { FromKernel } from "./protocol.ts";
 import { type Place, type RunState, Runs } from "./runs.ts";
@@ -29,6 +30,7 @@ interface Model {
 	widget_manager?: {
 		context?: NotebookContext;
 		kernel?: { statusChanged?: Signal; disposed?: Signal } | null;
+		rendermime?: { latexTypesetter?: Typesetter | null };
 	};
 }
 
@@ -51,6 +53,7 @@ function initialize({ model }: { model: Model }): () => void {
 	};
 	const runs = new Runs(send, model.widget_manager?.context ?? null);
 	const host = new Host(runs);
+	setTypesetter(model.widget_manager?.rendermime?.latexTypesetter ?? undefined);
 	runs.onCheck = checkPage;
 	const key = model.get("key");
 	if (key) runs.get(key).onDraw = (run, selection) => report(model, run, selection);

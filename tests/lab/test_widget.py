@@ -66,6 +66,22 @@ def test_a_run_streams_from_start_to_end(page, lab, vendor):
     keep_screenshot(page, "lab-done")
 
 
+@pytest.mark.wide
+def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
+    vendor.plan(
+        reply(Say("The mean is $$\\bar{x} = \\frac{1}{n}\\sum_i x_i$$ and $\\alpha_1$ costs $5 or $10."))
+    )
+    begin(page, lab, "formulas", f"%%agent hero {MODEL} -t kernel\nWhat is a mean?")
+    phase(page, "done")
+    formulas = page.locator("[slot^=anb-math] mjx-container")
+    expect(formulas).to_have_count(2)
+    expect(formulas.first).to_be_visible()
+    wait_for_kernel(page)
+    page.wait_for_timeout(500)  # the result has taken the place of the first frame
+    expect(formulas.first).to_be_visible()
+    keep_screenshot(page, "lab-formulas")
+
+
 def test_stop_ends_the_run_and_keeps_the_page(page, lab, vendor):
     vendor.plan(reply(HALF, Hold()))
     begin(page, lab, "stop", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")

@@ -3,6 +3,7 @@
 
 import { colouredText } from "../highlight.ts";
 import type { Token } from "./parser.ts";
+import { createFormula } from "./typeset.ts";
 
 const TAGS: Record<string, keyof HTMLElementTagNameMap> = {
 	h1: "h5",
@@ -86,6 +87,8 @@ function createLeaf(token: Token, complete: boolean): Node {
 		case "fence":
 		case "code_block":
 			return createCodeBlock(token, complete);
+		case "math":
+			return createFormula(token.content, complete);
 		default:
 			return document.createTextNode(token.content);
 	}
