@@ -63,7 +63,7 @@ def to_image(obj: Any, name: str = "") -> Image:
 
 
 def image_size(data: bytes, name: str = "") -> tuple[int, int]:
-    """Width and height, without reading the pil_image."""
+    """Width and height, without decoding the pixels."""
     width, height = _open(data, name).size
     return width, height
 

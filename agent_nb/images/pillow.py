@@ -38,11 +38,11 @@ def on_white(pixels: Any) -> Any:
     return PIL.Image.alpha_composite(PIL.Image.new("RGBA", pixels.size, "white"), pixels).convert("RGB")
 
 
-def top_of(pixels: Any, width: int, most: int) -> Any:
+def top_of(pixels: Any, width: int, most: int, **sampling: Any) -> Any:
     """The image at this width, of which at most so many pixels are shown from the top."""
     height = min(most, max(1, round(pixels.height * width / pixels.width)))
     box = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
-    return pixels.resize((width, height), box=box, reducing_gap=2.0)
+    return pixels.resize((width, height), box=box, **(sampling or {"reducing_gap": 2.0}))
 
 
 def pixel_digest(image: Image) -> str:

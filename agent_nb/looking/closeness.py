@@ -10,7 +10,7 @@ import array
 import math
 from typing import Any
 
-from agent_nb.images.pillow import on_white, opened, saved
+from agent_nb.images.pillow import on_white, opened, saved, top_of
 from agent_nb.messages import Image
 
 WIDTHS = (16, 32, 64, 128)
@@ -46,10 +46,9 @@ def side_by_side(given: Image, page: Image) -> Image:
     """One image with the given one on the left and the page on the right, at the same width."""
     import PIL.Image
 
-    halves = []
-    for image in (on_white(opened(given)), on_white(opened(page))):
-        height = min(_SHOWN[1], max(1, round(image.height * _SHOWN[0] / image.width)))
-        halves.append(_scaled(image, _SHOWN[0], height))
+    halves = [
+        top_of(on_white(opened(image)), *_SHOWN, resample=PIL.Image.Resampling.BOX) for image in (given, page)
+    ]
     both = PIL.Image.new("RGB", (2 * _SHOWN[0] + _GAP, max(half.height for half in halves)), "grey")
     for number, half in enumerate(halves):
         both.paste(half, (number * (_SHOWN[0] + _GAP), 0))
@@ -60,12 +59,8 @@ def _scaled(image: Any, width: int, height: int) -> Any:
     """The image at this width, and its top at this height; white below its end."""
     import PIL.Image
 
-    own_height = max(1, round(image.height * width / image.width))
-    shown = min(own_height, height)
-    box = (0, 0, image.width, min(image.height, shown * image.width / width))
-    small = image.resize((width, shown), PIL.Image.Resampling.BOX, box=box)
     paper = PIL.Image.new("RGB", (width, height), "white")
-    paper.paste(small, (0, 0))
+    paper.paste(top_of(image, width, height, resample=PIL.Image.Resampling.BOX))
     return paper
 
 

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from agent_nb._base.text import shortened, showable_text
 from agent_nb.files import Files
 from agent_nb.images.pillow import saved
 from agent_nb.looking.page_check import DESKTOP, PageViewer
-from agent_nb.looking.page_report import decoded_png, limited_number
+from agent_nb.looking.page_report import decoded_png, limited_number, limited_text
 from agent_nb.messages import Image
 
 MAX_SIDE = 400
@@ -118,16 +117,12 @@ def _look(entry: Any, width: int) -> ElementLook | None:
     left, top, wide, high = map(limited_number, box)
     style = entry.get("style") if isinstance(entry.get("style"), dict) else {}
     values = (
-        (name, _value(value))
+        (name, limited_text(value, _MAX_VALUE))
         for name, value in style.items()
         if isinstance(value, str) and _NAME.fullmatch(name)
     )
     style = dict(itertools.islice(values, _MAX_PROPERTIES))
     return ElementLook(box=(left, top, wide, high), style=style, width=width, image=_image(entry.get("png")))
-
-
-def _value(text: str) -> str:
-    return shortened(showable_text(text[: _MAX_VALUE + 1]), _MAX_VALUE)
 
 
 def _image(png: Any) -> Image | None:

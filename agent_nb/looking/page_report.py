@@ -55,7 +55,7 @@ def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:
     with `png` in base64. Every field can be left out.
     """
     data = report if isinstance(report, dict) else {}
-    notes = [_text(note) for note in _entries(data, "notes", str)][:_MAX_NOTES]
+    notes = [limited_text(note) for note in _entries(data, "notes", str)][:_MAX_NOTES]
 
     def read(name: str, one: Callable[[Json], T | None], most: int = _MAX_LINES) -> tuple[T, ...]:
         entries = sorted(_entries(data, name, dict), key=_urgency)
@@ -96,30 +96,30 @@ def read_console_line(entry: Json, most: int = _MAX_TEXT) -> ConsoleLine:
     level: Any = "warning" if entry.get("level") == "warn" else entry.get("level")
     return ConsoleLine(
         level=level if level in get_args(Level) else "info",
-        text=_text(entry.get("text"), most),
+        text=limited_text(entry.get("text"), most),
         line=limited_number(entry.get("line")) or None,
-        file=_text(entry.get("file")),
+        file=limited_text(entry.get("file")),
     )
 
 
 def _blocked_load(entry: Json) -> BlockedLoad:
-    return BlockedLoad(address=_text(entry.get("address")), reason=_text(entry.get("reason")))
+    return BlockedLoad(address=limited_text(entry.get("address")), reason=limited_text(entry.get("reason")))
 
 
 def _overflow(entry: Any) -> Overflow | None:
     pixels = limited_number(entry.get("pixels")) if isinstance(entry, dict) else 0
-    return Overflow(pixels=pixels, selector=_text(entry.get("selector"))) if pixels else None
+    return Overflow(pixels=pixels, selector=limited_text(entry.get("selector"))) if pixels else None
 
 
 def _finding(entry: Json) -> Finding | None:
     impact: Any = entry.get("impact")
     if impact not in get_args(Impact):
         return None
-    targets = [_text(target) for target in _entries(entry, "targets", str)][:_MAX_TARGETS]
+    targets = [limited_text(target) for target in _entries(entry, "targets", str)][:_MAX_TARGETS]
     return Finding(
-        rule=_text(entry.get("rule")),
+        rule=limited_text(entry.get("rule")),
         impact=impact,
-        summary=_text(entry.get("summary")),
+        summary=limited_text(entry.get("summary")),
         targets=tuple(targets),
     )
 
@@ -174,7 +174,8 @@ def _thumbnail(image: Image) -> bytes:
     return next((data for data in sizes if len(data) <= MAX_THUMBNAIL_BYTES), b"")
 
 
-def _text(value: Any, most: int = _MAX_TEXT) -> str:
+def limited_text(value: Any, most: int = _MAX_TEXT) -> str:
+    """At most so many characters of a text that can be shown; empty if the value is none."""
     return shortened(showable_text(value[: most + 1]), most) if isinstance(value, str) else ""
 
 
