@@ -70,6 +70,8 @@ class RunTracer:
         self._unanswered: dict[str, tuple[Span, int]] = {}
         """Spans of finished calls, with their end, that wait for the result."""
         self._answer = ""
+        self._messages: list[Json] = []
+        """What the next turn is sent, with `contents`."""
 
     def __call__(self, event: ev.Event) -> None:
         match event:
@@ -93,12 +95,10 @@ class RunTracer:
                 self._run_call(call_id)
             case ev.ToolFinished():
                 self._finish_call(event)
-            case ev.MessageAdded(message=message):
-                self._record(message)
+            case ev.MessageAdded() | ev.ConversationCompacted():
+                self._record(event)
             case ev.RunFinished():
                 self._finish_run(event)
-            case _:
-                return
 
     # Run
 
@@ -117,7 +117,8 @@ class RunTracer:
         }
         self._run = self._tracer.start_span("invoke_agent", attributes=attributes)
         if self._contents:
-            self._run.set_attribute("gen_ai.input.messages", dump_masked([_message(user(event.prompt))]))
+            self._messages = [_message(user(event.prompt))]
+            self._run.set_attribute("gen_ai.input.messages", dump_masked(self._messages))
         self._run_context = set_span_in_context(self._run)
         attach(self._run_context)
 
@@ -163,6 +164,7 @@ class RunTracer:
             name, context=self._run_context, kind=SpanKind.CLIENT, attributes=attributes
         )
         self._turn_ended = None
+        self._record_input()
         attach(set_span_in_context(self._turn, self._run_context))
 
     def _finish_turn(self, event: ev.TurnFinished) -> None:
@@ -228,8 +230,19 @@ class RunTracer:
 
     # Contents
 
-    def _record(self, message: Message) -> None:
+    def _record_input(self) -> None:
+        if self._contents and self._turn is not None:
+            self._turn.set_attribute("gen_ai.input.messages", dump_masked(self._messages))
+
+    def _record(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
         """Takes a message that is complete: what a turn has said, or the results of its calls."""
+        if isinstance(event, ev.ConversationCompacted):
+            self._messages.clear()  # the event does not say what is left of them
+            self._record_input()
+            return
+        message = event.message
+        if self._contents:
+            self._messages.append(_message(message))
         if message.role == "assistant":
             self._answer = dump_masked([_message(message)]) if self._contents else ""
             if self._contents and self._turn is not None:
@@ -272,6 +285,8 @@ def _message(message: Message) -> Json:
                 parts.append({"type": "reasoning", "content": text})
             case ToolCall(call_id, name, arguments):
                 parts.append({"type": "tool_call", "id": call_id, "name": name, "arguments": arguments})
+            case ToolResult(call_id=call_id, text=text):
+                parts.append({"type": "tool_call_response", "id": call_id, "response": text})
             case _:
                 continue
     return {"role": message.role, "parts": parts}

@@ -66,6 +66,7 @@ class AnthropicMessagesProvider(StreamingProvider):
             base_url=settings.base_url.removesuffix("/v1") if settings.base_url else None,
             http_client=http,
             max_retries=0,
+            open_telemetry=False,  # `agent_nb.tracing` has a span for each turn, and it would be counted twice
             default_headers={**(_FROM_A_BROWSER if IN_BROWSER else {}), **settings.headers},
         )
         return client.messages.with_streaming_response

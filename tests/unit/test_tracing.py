@@ -16,6 +16,8 @@ from agent_nb import Agent, tool, tracing
 from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think, usage
 from tests.support.scripts import run_script
+from tests.support.wire import Say, WireServer, reply
+from tests.support.wire.cases import CASES
 
 SECRET = "sk-ant-api03-" + "Zk9x" * 20
 
@@ -34,6 +36,10 @@ class Spans:
     def one(self, name: str) -> ReadableSpan:
         [span] = self.named(name)
         return span
+
+    def of_turns(self) -> list[ReadableSpan]:
+        finished = self._exporter.get_finished_spans()
+        return [span for span in finished if (span.attributes or {}).get("gen_ai.operation.name") == "chat"]
 
     def texts(self) -> str:
         return "".join(span.to_json() for span in self._exporter.get_finished_spans())
@@ -116,7 +122,20 @@ async def test_contents_are_recorded_only_if_asked_and_masked(spans):
     [answer] = json.loads(spans.named("chat test")[-1].attributes["gen_ai.output.messages"])
     assert answer == {"role": "assistant", "parts": [{"type": "text", "content": "Three kilograms."}]}
     assert root.attributes["gen_ai.output.messages"] == json.dumps([answer])
+    sent = json.loads(spans.named("chat test")[-1].attributes["gen_ai.input.messages"])
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool"]
+    assert sent[0] == question
+    assert sent[2]["parts"][0]["response"] == "•••: 3 kg"
     assert SECRET not in spans.texts()
+
+
+async def test_a_turn_is_one_chat_span_whatever_the_sdk_records(spans, monkeypatch):
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", spans.provider)  # where the SDKs look for one
+    async with WireServer() as server:
+        server.plan(*[reply(Say("Done."))] * len(CASES))
+        for case in CASES:
+            await Agent(case.provider(server)).run("Go")
+    assert len(spans.of_turns()) == len(CASES)
 
 
 async def test_failures_and_retries_are_recorded(spans):
