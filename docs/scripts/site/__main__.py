@@ -11,7 +11,7 @@ from docs.scripts.site import lessons, lite
 from docs.scripts.site.command import run
 
 ROOT = Path(__file__).parents[3]
-SOURCES = ("docs/*.md", "docs/*.png", "CHANGELOG.md", "CONTRIBUTING.md")
+SOURCES = ("docs/*.md", "docs/quality/*.md", "docs/*.png", "CHANGELOG.md", "CONTRIBUTING.md")
 
 
 def stage(pages: Path, live: Path, *, offline: bool) -> None:
@@ -20,7 +20,7 @@ def stage(pages: Path, live: Path, *, offline: bool) -> None:
     for pattern in SOURCES:
         for path in ROOT.glob(pattern):
             copy = pages / path.relative_to(ROOT)
-            copy.parent.mkdir(exist_ok=True)
+            copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
     notebooks = ROOT / "notebooks"
     ignored = shutil.ignore_patterns("*.ipynb", "*.py", ".*", "__*")  # a lesson for marimo is a .py file
