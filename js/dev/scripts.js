@@ -306,6 +306,14 @@ const RESULT = {
 		],
 	},
 	folded: { events: [...done, finished()], press: [["button.anb-shut"]] },
+	"offers of the demo model": {
+		events: [
+			...done,
+			say("Done.\n\n- Continue with “make it blue”, “call it Petit Four” or “add news”."),
+			finished(),
+		],
+		meta: { demo: true },
+	},
 	"a run that continues another": {
 		events: [{ ...started()[0], base: "draft_of_the_landing_page" }, ...done.slice(1), finished()],
 		before: {

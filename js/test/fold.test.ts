@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Event, Meta } from "../src/events.ts";
-import { finished, script, started, text, turn } from "./events.ts";
+import { changed, done, finished, script, started, text, tool, turn } from "./events.ts";
 import { META, soon } from "./kernel.ts";
 import { kernel } from "./stage.ts";
 
@@ -89,6 +89,51 @@ describe("the runs of a conversation", () => {
 		document.querySelector('[data-anb-run="one"]')!.parentElement!.remove();
 		await run("other");
 		expect([links("two"), links("other")]).toEqual([[], []]);
+	});
+});
+
+describe("the row of a call", () => {
+	async function row(summary: string): Promise<Element> {
+		document.body.innerHTML = '<section><div data-anb-run="k"></div></section>';
+		kernel.batch(1, script(started, turn, tool(), changed("a.html", 1), done({ summary }), finished()));
+		await soon();
+		return shown("k").querySelector(".anb-log .anb-row")!;
+	}
+
+	test.each(["3.4 kB", "1 byte", "+12 -3"])(
+		"that only has %s to tell cannot be unfolded",
+		async (summary) => {
+			expect((await row(summary)).matches("div.still")).toBe(true);
+		},
+	);
+
+	test("that has more to tell can", async () => {
+		expect((await row("Drew 3 charts")).matches("details > summary")).toBe(true);
+	});
+});
+
+describe("what the demo model offers", () => {
+	const OFFER = text("See “the docs”.\n\n- Continue with “make it blue” or “add news”.");
+
+	async function offers(demo: boolean): Promise<HTMLElement[]> {
+		document.body.innerHTML = '<section><div data-anb-run="k"></div></section>';
+		kernel.batch(1, script(started, turn, OFFER, finished()), { meta: { ...META, demo } });
+		await soon();
+		return [...shown("k").querySelectorAll<HTMLElement>(".anb-offers button")];
+	}
+
+	test("fills the field below the run", async () => {
+		const [blue, news] = await offers(true);
+		expect([blue?.textContent, news?.textContent]).toEqual(["make it blue", "add news"]);
+		blue?.click();
+		await soon();
+		const field = shown("k").querySelector<HTMLTextAreaElement>(".anb-askrow textarea")!;
+		expect(field.value).toBe("make it blue");
+		expect(shown("k").activeElement).toBe(field);
+	});
+
+	test("is not looked for in what other models say", async () => {
+		expect(await offers(false)).toEqual([]);
 	});
 });
 

@@ -1,18 +1,34 @@
-// A row that opens and closes by itself, until the user opens or closes it.
+// A row that opens and closes by itself, until the user opens or closes it. One with nothing inside is only a line.
 
-import { h, listen } from "../../dom.ts";
+import { h, hasFocus, listen } from "../../dom.ts";
 import type { Context } from "../context.ts";
 
 export function createFold(context: Context, summary: HTMLElement, detail: HTMLElement) {
-	const element = h("details", null, summary, detail);
+	const details = h("details", null, summary, detail);
+	const line = h("div", { class: "anb-row still" });
+	let element: HTMLElement = details;
 	let key = "";
-	listen(summary, "click", context.signal, () => context.choices.rows.set(key, !element.open));
+	listen(summary, "click", context.signal, () => context.choices.rows.set(key, !details.open));
+
+	function swap(next: HTMLElement): void {
+		const [from, to] = next === line ? [summary, line] : [line, summary];
+		next.hidden = element.hidden;
+		to.append(...from.childNodes);
+		element.replaceWith(next);
+		element = next;
+	}
+
 	return {
-		element,
-		set(rowKey: string, open: boolean) {
+		get element() {
+			return element;
+		},
+		/** `ended` says that nothing more comes. */
+		set(rowKey: string, open: boolean, ended = false) {
 			key = rowKey;
 			const wanted = context.choices.rows.get(key) ?? open;
-			if (element.open !== wanted) element.open = wanted;
+			if (details.open !== wanted) details.open = wanted;
+			const next = ended && !detail.hasChildNodes() && !hasFocus(summary) ? line : details;
+			if (next !== element) swap(next);
 		},
 	};
 }

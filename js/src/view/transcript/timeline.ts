@@ -13,6 +13,7 @@ import { createEdits, type Edits, foldEdits } from "./folded-edits.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createGiven } from "./prompt-images.ts";
 import { createRetry } from "./retry-countdown.ts";
+import { createSuggestions } from "./suggestions.ts";
 import { createToolRow } from "./tool-row.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -37,6 +38,7 @@ export function createTimeline(context: Context): TimelineView {
 		(row) => row.key,
 		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
+	const offers = createSuggestions(context);
 	const end = createEnd(context);
 	const left = createLeftNames(context);
 	const waiting = createWaiting();
@@ -56,6 +58,7 @@ export function createTimeline(context: Context): TimelineView {
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
 			if (left.update(ended ? rows : [])) log.append(left.element);
+			place(offers.element, offers.update(snapshot));
 			place(end.element, end.update(snapshot));
 			this.tick(snapshot);
 		},

@@ -56,7 +56,7 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 			fold.element.hidden = row.status === "asking";
 			approval.update(row);
 			drawDetail(row);
-			fold.set(row.key, opensItself(row));
+			fold.set(row.key, opensItself(row), row.status !== "asking" && !isLive(row));
 		},
 	};
 }
@@ -259,6 +259,9 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 	return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
 }
 
+/** A summary that the line of a change shows already: the size, or the lines. */
+const IN_THE_LINE = /^(?:[\d.]+ (?:bytes?|kB|MB)|\+\d+ -\d+)$/;
+
 /** How the call ended, in words. */
 function endOf(row: ToolRow): Node[] {
 	if (row.status === "failed") {
@@ -266,7 +269,8 @@ function endOf(row: ToolRow): Node[] {
 		return [h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null)];
 	}
 	const stopped = row.status === "stopped" && (row.summary || "Stopped before it finished.");
-	const text = row.status === "denied" ? whyDenied(row) : stopped || row.summary;
+	const told = row.change !== null && IN_THE_LINE.test(row.summary);
+	const text = row.status === "denied" ? whyDenied(row) : stopped || (told ? "" : row.summary);
 	return text ? [h("p", { class: "anb-cap first" }, text)] : [];
 }
 
