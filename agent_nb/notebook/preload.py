@@ -26,3 +26,4 @@ def _import(shell: Any) -> None:
         provider = model(default_model())
         if isinstance(provider, VendorClient):
             provider.preload()
+            importlib.import_module("genai_prices.data")

@@ -2,13 +2,15 @@
 
     python -m tests.bench.bench_notebook [--rounds 2] [--runs 50]
 
-- The first run in a fresh kernel, from the cell's start to its first painted word, and the same again in that kernel.
+- The first run in a fresh kernel, from the cell's start to its first painted word, and the same again in that kernel;
+  also right after `%load_ext`, while what it needs is still being imported.
 - A hundred runs at once in one kernel, four of them on screen.
 - Opening a notebook of fifty finished runs, next to one whose outputs are a line of HTML each.
 - How much a saved run adds to its page and transcript.
 """
 
 import argparse
+import asyncio
 import itertools
 import json
 import statistics
@@ -18,8 +20,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from agent_nb import Agent
+from agent_nb.providers import model
 from tests.bench.bench_widget import FIREHOSE, FRAGMENT, lags, percentile, pour, renderer_seconds, row
 from tests.bench.quality import write_figures
+from tests.bench.streaming_worker import KEY
 from tests.support.kernels import start_kernel
 from tests.support.lab import (
     LOAD,
@@ -45,6 +50,14 @@ CELLS = {
     "demo": "%%agent hero -m demo:\nA landing page for a bakery",
     "vendor": f"%%agent hero {MODEL}\nHello",
 }
+
+IMPORTED = """
+import threading
+for thread in threading.enumerate():
+    if thread.name == "agent_nb preload":
+        thread.join()
+"""
+"""A cell that ends when what `%load_ext` imports in a thread is there, as after a minute of reading."""
 
 # Runs the selected cell; resolves with the milliseconds until it shows a word of the answer and a frame has passed.
 FIRST_WORD = """
@@ -92,18 +105,24 @@ OPEN_IDLE = """
 
 
 def first_runs(page: Page, lab: Lab, vendor: WireServer, rounds: int) -> dict[str, dict[str, int]]:
-    """Median milliseconds from a cell's start to its first painted word, first and second in a kernel."""
+    """Median milliseconds from a cell's start to its first painted word, first and second in a kernel.
+
+    Each once what the first run needs is imported, and right after `%load_ext`.
+    """
     vendor.otherwise = lambda request: reply(Say(f"{WORD} needs time. " * 20), fragment=20)
     found = {}
-    for kind, cell in CELLS.items():
-        word = WORD if kind == "vendor" else "I am writing"
+    for (model_kind, cell), (when, reads) in itertools.product(
+        CELLS.items(), (("", [IMPORTED]), (" at once", []))
+    ):
+        kind, word = model_kind + when, WORD if model_kind == "vendor" else "I am writing"
         waits: list[list[float]] = []
         for number in range(rounds):
             name = f"{kind}-{number}.ipynb"
-            write_notebook(lab.root / name, LOAD, cell, cell.replace("hero", "again"))
+            write_notebook(lab.root / name, LOAD, *reads, cell, cell.replace("hero", "again"))
             open_notebook(page, lab, name)
-            wait_for_kernel(page)
-            page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
+            for _ in (LOAD, *reads):
+                wait_for_kernel(page)
+                page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
             wait_for_kernel(page)
             waits.append([first_word(page, word), first_word(page, word)])
             close_notebooks(page, lab)
@@ -112,6 +131,14 @@ def first_runs(page: Page, lab: Lab, vendor: WireServer, rounds: int) -> dict[st
         row(f"{kind}: first run in a fresh kernel, to the first word (ms)", f"{first:,}")
         row(f"{kind}: the next run in that kernel (ms)", f"{again:,}")
     return found
+
+
+async def warm_server(vendor: WireServer) -> None:
+    """The server takes seconds for its first answer, which is no part of a run."""
+    vendor.otherwise = lambda request: reply(Say(WORD))
+    provider = model("anthropic:claude", base_url=vendor.base_url("anthropic_messages"), api_key=KEY)
+    await Agent(provider).run("Hello")
+    await provider.close()
 
 
 def first_word(page: Page, word: str) -> float:
@@ -214,6 +241,7 @@ def main() -> None:
     bundles, contents = finished_runs(options.runs)
     figures["saved_size"] = saved_size(bundles, contents)
     with WireServer.in_thread() as vendor:
+        asyncio.run(warm_server(vendor))
         environment = {
             "ANTHROPIC_API_KEY": "sk-ant-bench",
             "ANTHROPIC_BASE_URL": vendor.base_url("anthropic_messages"),
