@@ -54,7 +54,7 @@ const create = (call_id, path = "index.html", text = PAGE) => [
 	call(call_id, `create ${path}`),
 	delta(call_id, path, text),
 	change(call_id, path),
-	end(call_id),
+	end(call_id, { summary: "3.4 kB, 120 lines" }),
 ];
 const edit = (call_id, version, line = "<p>New</p>") => [
 	call(call_id, "edit index.html", "edit_file"),

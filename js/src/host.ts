@@ -23,6 +23,8 @@ const KEY = "data-anb-run";
 const DIGEST = "data-anb-outcome";
 /** On the surface while the interface is mounted, for the styles. */
 const LIVE = "data-anb-live";
+/** On a surface in a view of its own beside the notebook, whose panel it fills. */
+const FILLS = "data-anb-fills";
 /** A bar at the edge of the page, for a run under way whose output is gone: the cell was cut, or the output cleared. */
 const BAR = "anb-away";
 /** Milliseconds between two looks into the notebook for the output of a run that the page does not draw. */
@@ -124,6 +126,7 @@ export class Host {
 		root.replaceChildren(app);
 		surface.setAttribute(LIVE, "");
 		run.surface ??= surface;
+		surface.toggleAttribute(FILLS, surface.closest(".jp-LinkedOutputView") !== null);
 		watchKeys(surface, abort.signal);
 		this.#sight?.watch(surface);
 		// The observer does not report again what it has seen already.

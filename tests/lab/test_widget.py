@@ -284,7 +284,7 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
 
 
 @pytest.mark.wide
-def test_a_second_view_shows_the_same(page, lab, vendor):
+def test_a_second_view_shows_the_same_and_fills_its_panel(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "second", f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
@@ -292,6 +292,17 @@ def test_a_second_view_shows_the_same(page, lab, vendor):
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
     expect(page.locator(".anb-status .phase")).to_have_count(2)
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+    panel = page.locator(".jp-LinkedOutputView")
+    page.wait_for_function(
+        """() => {
+            const panel = document.querySelector('.jp-LinkedOutputView');
+            const { shadowRoot } = panel.querySelector('[data-anb-live]');
+            const [box, frame] = [panel, shadowRoot.querySelector('.anb-frame')].map(e => e.getBoundingClientRect());
+            return frame.bottom <= box.bottom + 1 && frame.height > 0.9 * box.height;
+        }"""
+    )
+    expect(panel.get_by_role("separator", name="Resize height")).to_have_count(0)
+    keep_screenshot(page, "lab-second-view")
 
 
 @pytest.mark.wide

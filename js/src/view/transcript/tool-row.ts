@@ -260,7 +260,7 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 }
 
 /** A summary that the line of a change shows already: the size, or the lines. */
-const IN_THE_LINE = /^(?:[\d.]+ (?:bytes?|kB|MB)|\+\d+ -\d+)$/;
+const IN_THE_LINE = /^(?:[\d.]+ (?:bytes?|kB|MB)(?:, [\d,]+ lines?)?|\+\d+ -\d+)$/;
 
 /** How the call ended, in words. */
 function endOf(row: ToolRow): Node[] {
