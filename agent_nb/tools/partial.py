@@ -207,6 +207,8 @@ class FileArguments:
         self._path: str | None = ""
         """Empty until it is known, None if it is not a safe path."""
         self._content = TextBuffer()
+        self._has_content = False
+        """Also true of an empty one."""
         self._in_content = False
         """Whether the next fragment continues the content."""
 
@@ -238,6 +240,7 @@ class FileArguments:
         if offset + len(text) > MAX_TEXT_BYTES:
             return
         text = whole_text(text)  # as it will be written
+        self._has_content = True
         self._content.add(text)
         if self._path is not None:
             file_pieces.append((self._path, offset, text))
@@ -251,5 +254,5 @@ class FileArguments:
             self._path = safe_path(path)
         except FileError:
             self._path = None
-        if self._path is not None and self._content:
+        if self._path is not None and self._has_content:
             file_pieces.append((self._path, 0, str(self._content)))

@@ -1,7 +1,8 @@
 // The first frames of runs in the notebook's document, which has them also where the page draws none: out of sight.
 
 import type { CellOutput, NotebookContext } from "./cells.ts";
-import type { LostRun, RunEntry } from "./runs.ts";
+import type { LostRun } from "./protocol.ts";
+import type { RunEntry } from "./runs.ts";
 
 /** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
 export const ID = "data-anb-id";

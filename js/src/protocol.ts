@@ -105,6 +105,16 @@ function windowId(): string {
 	}
 }
 
+/** A run under way that this window had before it was loaded again. */
+export interface LostRun {
+	readonly key: string;
+	readonly run_id: string;
+	/** The cell that started it, by its id in the notebook. */
+	readonly cell_id: string;
+	/** What the cell showed, by MIME type. */
+	readonly data: Readonly<Record<string, string>>;
+}
+
 /** Sends commands and matches the answers to them. */
 export class Link {
 	readonly #send: Send;

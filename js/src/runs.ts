@@ -9,6 +9,7 @@ import {
 	type CommandName,
 	type FromKernel,
 	Link,
+	type LostRun,
 	type OwnerMessage,
 	type ReadyMessage,
 	type Refusal,
@@ -40,16 +41,6 @@ export interface RunState {
 export interface Place {
 	path: string;
 	file: string;
-}
-
-/** A run under way that this window had before it was loaded again. */
-export interface LostRun {
-	readonly key: string;
-	readonly run_id: string;
-	/** The cell that started it, by its id in the notebook. */
-	readonly cell_id: string;
-	/** What the cell showed, by MIME type. */
-	readonly data: Readonly<Record<string, string>>;
 }
 
 /** A file as the kernel sends it: text, or bytes in base64. */

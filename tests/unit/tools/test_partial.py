@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_nb.errors import FileError
@@ -102,6 +102,7 @@ def test_pieces_equal_what_json_gives(fragments: list[str]) -> None:
 
 
 @given(fragmented(json_objects()))
+@example(['{"content": "", "path": "a.txt"}'])
 def test_file_pieces_equal_the_file(fragments: list[str]) -> None:
     texts = read_files(fragments)
     parsed: dict[str, Any] = json.loads("".join(fragments))

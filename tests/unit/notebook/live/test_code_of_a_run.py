@@ -14,9 +14,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.cassettes import play, record
 from tests.support.scripts import of, run_script
 from tests.support.shells import start_shell
-from tests.unit.notebook.live.test_hub import desk, open_question, questions
-
-__all__ = ["desk"]
+from tests.unit.notebook.live.test_hub import open_question, questions
 
 
 @tool(approval="ask", identical_only=True)
@@ -36,7 +34,7 @@ def deciders(run) -> list[str]:
 
 async def question_after(before, shown, handle):
     """The next open question."""
-    for _ in range(1000):
+    for _ in range(30_000):
         asked = of(handle, ApprovalRequested)[-1]
         if asked.call_id != before.call_id and len(shown.questions) == 1:
             return asked
