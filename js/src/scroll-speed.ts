@@ -1,6 +1,8 @@
-// Pages in frames are not drawn while the notebook is scrolled too fast to read them. Drawing them takes most of the
-// time of such a frame; they stay loaded, keep their state and their height, and are there again when it slows down.
+// Pages in frames are not drawn while a notebook with many of them is scrolled too fast to read. Drawing them takes most
+// of the time; they stay loaded, keep their state and their height, and are there again when it slows down.
 
+/** Runs from which on drawing them is felt. */
+const MANY = 12;
 /** Pixels a millisecond from which on nobody reads. */
 const FAST = 1.5;
 /** Milliseconds after the last fast step. */
@@ -22,7 +24,7 @@ export function hideFramesInFastScrolling(signal: AbortSignal): void {
 			steps = isFast ? steps + 1 : 0;
 			last = { scroller, top, at };
 			// A single step is a jump: the page that it leads to is to be seen at once.
-			if (steps < 2) return;
+			if (steps < 2 || document.querySelectorAll("[data-anb-run]").length < MANY) return;
 			style.setProperty(FRAMES, "hidden");
 			clearTimeout(timer);
 			timer = window.setTimeout(show, REST);

@@ -9,7 +9,7 @@ beforeEach(() => {
 	vi.useFakeTimers();
 	abort = new AbortController();
 	hideFramesInFastScrolling(abort.signal);
-	document.body.innerHTML = "<div></div>";
+	document.body.innerHTML = `<div>${"<p data-anb-run></p>".repeat(12)}</div>`;
 	scroller = document.querySelector("div")!;
 });
 afterEach(() => {
@@ -42,6 +42,11 @@ test("frames stay while somebody reads, and after a jump", () => {
 	expect(scrolled(0, 10, 20, 30, 40)).toBe(false);
 	expect(scrolled(0, 9000)).toBe(false);
 	expect(scrolled(9000, 9005, 9010)).toBe(false);
+});
+
+test("frames stay where there are few", () => {
+	document.querySelector("p")?.remove();
+	expect(scrolled(0, 50, 100, 150)).toBe(false);
 });
 
 test("frames come back when the widget goes", () => {
