@@ -54,7 +54,7 @@ def replay_html(run: RunRecord) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}</style></head>\n"
         f'<body><h1 tabindex="0">{html.escape(prompt)}</h1>\n'
-        "<main><p>This replay needs JavaScript.</p></main>\n"
+        "<main><p>This replay needs JavaScript. In JupyterLab, press “Trust HTML” above.</p></main>\n"
         f'<script type="application/json">{record}</script>\n'
         f'<script type="module">{script}</script></body></html>\n'
     )

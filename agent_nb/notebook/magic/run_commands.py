@@ -129,5 +129,5 @@ def export_run(session: Session, rest: str) -> Written:
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
     size = human_size(written.stat().st_size)
-    about = f"({size}). It replays `{name}` in any browser, without a server."
+    about = f"({size}). It replays {name} in any browser, without a server."
     return Written(written, session.home, about)

@@ -187,7 +187,7 @@ def test_the_log_level_can_be_set(shell, word, level):
 def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path):
     run = shell.names["hero"] = quick_run()
     shown = shell.run("%agent export hero '<a b>.html'").displays[0]
-    assert "`hero`" in shown["text/plain"]
+    assert "It replays hero in any browser" in shown["text/plain"]
     assert '<a href="%3Ca%20b%3E.html"' in shown["text/html"]
     assert "/&lt;a b&gt;.html</a>" in shown["text/html"]
     assert shell.run(f"%agent export hero '{tmp_path}/a b.html'").ok
