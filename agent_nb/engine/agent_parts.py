@@ -161,6 +161,7 @@ class AgentParts:
             "tools": [tool.name for tool in offered],
             "effort": self.provider.effort,
             "approve": str(read_policy(self.approve, self.toolbox)),
+            **({"sampling": {**sampling}} if (sampling := self.provider.sampling) else {}),
             **({"stack": stack} if stack else {}),
             **({"data": self.data} if self.data else {}),
             **({"window": window} if (window := self.provider.window) else {}),

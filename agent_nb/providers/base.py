@@ -9,7 +9,8 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from agent_nb._base.fast_init import quick
 from agent_nb._base.wire import Json
@@ -165,6 +166,8 @@ class Provider(Protocol):
     """Tokens that a request and its answer may have together; None if that is not known."""
     effort: str | None = None
     """How hard the model thinks, if that was chosen."""
+    sampling: Mapping[str, Any] = MappingProxyType({})
+    """`max_tokens` and further fields of its requests, such as `temperature`, if they were chosen."""
     sees_pages: bool = True
     """Whether the model is offered a look at the page it makes, where something can show it."""
     offline: bool = False
@@ -198,7 +201,7 @@ class WrappedProvider(Provider):
         self.provider, self.name = provider, provider.name
         self.window, self.effort = provider.window, provider.effort
         self.sees_pages, self.offline = provider.sees_pages, provider.offline
-        self.lean = provider.lean
+        self.lean, self.sampling = provider.lean, provider.sampling
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         return self.provider.stream(request)

@@ -42,8 +42,8 @@ def test_goals_say_what_holds(tmp_path):
     text = "\n".join(pages(tmp_path).values())
     assert "| Planted keys found in what leaves the kernel | 0 | 0 | yes |" in text
     assert "| `%load_ext`, ms of processor time | 25 | 26 | **no** |" in text
-    assert "| Runs with a fault that end with other files and no error | 0 | 3 | **no** |" in text
-    assert "| The same: Chat Completions | 0.18 |  | not measured |" in text
+    assert "| Runs with a fault that end with other files and no error | 32 | 3 | yes |" in text
+    assert "| The same: Chat Completions | 0.2 |  | not measured |" in text
 
 
 def test_missing_and_broken_figures_say_how_to_measure(tmp_path):

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from agent_nb import Agent, Answer, load, tool
+from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 
@@ -63,3 +64,10 @@ async def test_it_says_when_it_ran_what_was_approved_and_what_was_edited_by_hand
     assert (facts["prompt"], facts["edited_by_hand"]) == ("Pay", ["a.txt", "b.txt"])
     assert (facts["started"], facts["ended"]) == dates
     assert [(one["approved"], one["edited"]) for one in facts["approvals"]] == [(True, True), (False, False)]
+
+
+def test_the_settings_of_a_run_have_the_sampling_options():
+    chosen = model("anthropic:claude-opus-5-5", api_key="sk-ant-test", max_tokens=500, temperature=0.2)
+    assert Agent(chosen).prepare("go").config.settings["sampling"] == {"max_tokens": 500, "temperature": 0.2}
+    plain = model("anthropic:claude-opus-5-5", api_key="sk-ant-test")
+    assert "sampling" not in Agent(plain).prepare("go").config.settings
