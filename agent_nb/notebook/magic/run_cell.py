@@ -61,7 +61,8 @@ class CellInterrupted(KeyboardInterrupt):
 def warm_up(shell: Any) -> None:
     """Imports what the first run needs. Called in a thread, so that the kernel's loop is not blocked."""
     for name in ("fastjsonschema", "filelock", "markdown_it"):
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):  # a browser's Python has no filelock
+            importlib.import_module(name)
     load_plugins()
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")
