@@ -1,6 +1,6 @@
-// Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and some that are loaded when they are
-// first needed: annotations.js shows notes in a replay, check.js looks at pages for the model, form.js edits a call, inspect.js points at elements,
-// outputs.js draws the HTML of tools and what code did to names, reminder.js leads to a question that is not on screen, request.js shows a request, scrubber.js replays a run, zip.js packs files. replay.js is the script of a replay in a file of its own. headless.js is what the kernel runs in headless Chromium.
+// Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and those that are loaded when they are
+// first needed (`module` in docs/widget-protocol.md says what each is for). replay.js is the script of a replay in a
+// file of its own. headless.js is what the kernel runs in headless Chromium.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
@@ -13,7 +13,7 @@ import { esbuildText, LEAN } from "./bundling.mjs";
 
 const STATIC = "../agent_nb/static";
 const OUTPUT = `${STATIC}/widget.js`;
-const LIMIT = 88 * 1024;
+const LIMIT = 84 * 1024;
 const PORT = 8765;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
 
@@ -37,6 +37,7 @@ const FURTHER = {
 	check: "src/check/look.ts",
 	form: "src/form/form.ts",
 	inspect: "src/inspect/inspector.ts",
+	morph: "src/preview/morph.ts",
 	outputs: "src/view/transcript/rich-outputs.ts",
 	reminder: "src/view/transcript/reminder.ts",
 	request: "src/view/transcript/request.ts",

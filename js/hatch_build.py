@@ -8,22 +8,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PARTS = (
-    *(
-        "annotations",
-        "check",
-        "form",
-        "headless",
-        "inspect",
-        "outputs",
-        "reminder",
-        "replay",
-        "request",
-        "scrubber",
-    ),
-    *("widget", "zip"),
-)
-BUNDLE = tuple(f"{name}.js" for name in PARTS)
+PARTS = "annotations check form headless inspect morph outputs reminder replay request scrubber widget zip"
+BUNDLE = tuple(f"{name}.js" for name in PARTS.split())
 
 
 class BundleHook(BuildHookInterface):

@@ -4,6 +4,7 @@ import type * as Annotations from "./annotations/annotations.ts";
 import type * as Check from "./check/look.ts";
 import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
+import type * as Morph from "./preview/morph.ts";
 import type { RunEntry } from "./runs.ts";
 import type { Context, Snapshot } from "./view/context.ts";
 import type * as Reminder from "./view/transcript/reminder.ts";
@@ -21,12 +22,16 @@ export interface Modules {
 	check: typeof Check;
 	form: typeof Form;
 	inspect: typeof Inspect;
+	morph: typeof Morph;
 	outputs: typeof Outputs;
 	reminder: typeof Reminder;
 	request: typeof Request;
 	scrubber: Scrubber;
 	zip: typeof Zip;
 }
+
+/** Milliseconds for which something waits for its code at most, where there is something simpler to do. */
+const SOON = 3000;
 
 const loaded = new Map<string, Promise<unknown>>();
 const known: Partial<Modules> = {};
@@ -39,6 +44,12 @@ export function loadModule<K extends keyof Modules>(run: RunEntry, name: K): Pro
 		() => loaded.delete(name),
 	);
 	return asked;
+}
+
+/** The module, or null if the kernel does not send it, or takes long. */
+export async function loadSoon<K extends keyof Modules>(run: RunEntry, name: K): Promise<Modules[K] | null> {
+	const late = new Promise<null>((resolve) => setTimeout(resolve, SOON, null));
+	return Promise.race([loadModule(run, name).catch(() => null), late]);
 }
 
 /** Makes a module known, such as one that is part of the bundle. */

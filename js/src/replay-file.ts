@@ -3,6 +3,7 @@
 
 import * as annotations from "./annotations/annotations.ts";
 import { provideModule } from "./loading.ts";
+import * as morph from "./preview/morph.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
 import { coverReplay } from "./replay-cover.ts";
 import { Runs } from "./runs.ts";
@@ -49,6 +50,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	});
 	const { batch } = record;
 	provideModule("annotations", annotations);
+	provideModule("morph", morph);
 	provideModule("outputs", outputs);
 	provideModule("request", request);
 	provideModule("scrubber", scrubber);

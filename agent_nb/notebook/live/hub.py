@@ -32,7 +32,7 @@ from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
-MODULES = ("annotations", "check", "form", "inspect", "outputs", "reminder", "request", "scrubber", "zip")
+MODULES = tuple("annotations check form inspect morph outputs reminder request scrubber zip".split())
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 FOR_THE_OWNER = frozenset(

@@ -36,6 +36,8 @@ export interface FeedEvents {
 	/** `share` says how far, from 0 to 1. */
 	onScrolled(share: number): void;
 	onLost(why: Loss): void;
+	/** The code that changes a page in place; null where there is none, so that the page is loaded again. */
+	loadMorph(): Promise<string | null>;
 }
 
 export class Feed {
@@ -250,7 +252,11 @@ export class Feed {
 	}
 
 	async #morph(before: string, html: string): Promise<void> {
-		const morphed = await this.#frame?.morph(before, html, this.#reveals);
+		const frame = this.#frame;
+		const code = await this.#events.loadMorph();
+		if (!frame || frame !== this.#frame) return; // a new frame has begun with the newest page
+		const change = { from: before, to: html, reveal: this.#reveals };
+		const morphed = code !== null && (await frame.morph({ ...change, code }));
 		if (morphed === false) this.reload("all");
 	}
 }

@@ -129,9 +129,9 @@ export class Frame {
 	}
 
 	/** With `reveal`, shows where the page has changed. Resolves to false if the page must be loaded again. */
-	morph(from: string, to: string, reveal: boolean): Promise<boolean | null> {
+	morph({ from, to, ...rest }: Asks["morph"]): Promise<boolean | null> {
 		this.#gate = new Gate();
-		const morphed = this.ask("morph", { from: gated(from), to: this.#gate.push(to, true), reveal });
+		const morphed = this.ask("morph", { from: gated(from), to: this.#gate.push(to, true), ...rest });
 		this.#reportBlocked();
 		return morphed;
 	}

@@ -8,7 +8,8 @@ export interface Asks {
 	open: null;
 	write: string;
 	close: null;
-	morph: Change & { reveal: boolean };
+	/** `code` is what does it. */
+	morph: Change & { reveal: boolean; code: string };
 	/** Shows where the page differs from an earlier one. */
 	reveal: Change;
 	scroll: Scroll;

@@ -1,7 +1,7 @@
 // The Content Security Policy of generated pages. `policy.json` holds it for the widget and for saved pages;
 // `agent_nb/render/policy.py` says why it names single files.
 
-import policies from "../../../agent_nb/render/policy.json";
+import { output, page } from "../../../agent_nb/render/policy.json";
 
 type Directives = Record<string, string[]>;
 
@@ -9,15 +9,15 @@ type Directives = Record<string, string[]>;
 export const SANDBOX = "allow-scripts allow-forms";
 
 /** Must come first in a document's head. */
-export const PAGE_POLICY = meta(policies.page);
+export const PAGE_POLICY = meta(page);
 /** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
-export const NETWORK_POLICY = meta({ ...policies.page, ...opened(policies.page) });
+export const NETWORK_POLICY = meta({ ...page, ...opened() });
 /** For the HTML of a tool, which runs no scripts but those with this number. */
 export function outputPolicy(nonce: string): string {
-	return meta({ ...policies.output, "script-src": [`'nonce-${nonce}'`] });
+	return meta({ ...output, "script-src": [`'nonce-${nonce}'`] });
 }
 
-function opened(page: typeof policies.page): Directives {
+function opened(): Directives {
 	const {
 		"script-src": script,
 		"style-src": style,

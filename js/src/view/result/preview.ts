@@ -2,6 +2,7 @@
 
 import { currentState, isOpen, pageOf, prefetch } from "../../actions.ts";
 import { h, icon, setText } from "../../dom.ts";
+import { loadSoon } from "../../loading.ts";
 import { Feed } from "../../preview/feed.ts";
 import { LOSSES, type Loss } from "../../preview/messages.ts";
 import { resolvePath } from "../../preview/resolve.ts";
@@ -88,6 +89,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
+		loadMorph: async () => (await loadSoon(context.run, "morph"))?.code ?? null,
 	};
 	const feed = new Feed(holder, events, () => isOpen(context) || opened(context), reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());
