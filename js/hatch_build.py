@@ -8,9 +8,6 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PARTS = "annotations check form headless inspect morph outputs reminder replay request scrubber widget zip"
-BUNDLE = tuple(f"{name}.js" for name in PARTS.split())
-
 
 class BundleHook(BuildHookInterface):
     """Installs and builds in `js/`, unless the bundle is newer than its sources.
@@ -21,11 +18,10 @@ class BundleHook(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
-        sources, static = root / "js", root / "agent_nb" / "static"
-        built = [static / name for name in BUNDLE]
+        sources, bundle = root / "js", root / "agent_nb" / "static" / "widget.js"
         if not (sources / "package.json").exists() or os.environ.get("AGENT_NB_SKIP_BUILD"):
             return
-        if all(path.exists() for path in built) and not _stale(sources / "src", built):
+        if bundle.exists() and not _stale(sources / "src", bundle):
             return
         npm = shutil.which("npm")
         if npm is None or _node_major() < 20:
@@ -37,9 +33,9 @@ class BundleHook(BuildHookInterface):
         subprocess.run([npm, "run", "build"], cwd=sources, check=True)
 
 
-def _stale(sources: Path, built: list[Path]) -> bool:
-    oldest = min(path.stat().st_mtime for path in built)
-    return any(path.stat().st_mtime > oldest for path in sources.rglob("*") if path.is_file())
+def _stale(sources: Path, bundle: Path) -> bool:
+    built = bundle.stat().st_mtime
+    return any(path.stat().st_mtime > built for path in sources.rglob("*") if path.is_file())
 
 
 def _node_major() -> int:

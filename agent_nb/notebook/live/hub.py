@@ -32,8 +32,6 @@ from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
-MODULES = tuple("annotations check form inspect morph outputs reminder request scrubber zip".split())
-"""Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 FOR_THE_OWNER = frozenset(
     ("annotate", "approve", "ask_again", "deny", "pick", "placed", "show_output", "stop", "undo_python")
@@ -302,10 +300,11 @@ def _deny(run: LiveRun, message: Json) -> None:
 
 
 def _module(name: str) -> str:
-    """Code that the page loads when it first needs it."""
-    if name not in MODULES:
+    """Code that the page loads when it first needs it: a file beside the bundle."""
+    path = BUNDLE.parent / f"{name}.js"
+    if not name.isalpha() or not path.exists():
         raise ConfigError(f"There is no module {name!r}.")
-    return (BUNDLE.parent / f"{name}.js").read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8")
 
 
 def _checked(run: LiveRun, message: Json) -> None:
