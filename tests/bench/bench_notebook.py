@@ -230,6 +230,17 @@ def opening(
     return found
 
 
+def ratios(figures: dict[str, Any]) -> dict[str, float]:
+    first, opened = figures["first_run"], figures["opening"]
+    pairs = {
+        "vendor_first_over_demo_first": (first["vendor"]["first_ms"], first["demo"]["first_ms"]),
+        "demo_first_over_next": (first["demo"]["first_ms"], first["demo"]["again_ms"]),
+        "opened_over_plain": (opened["runs"]["first_output_ms"], opened["plain"]["first_output_ms"]),
+        "longest_task_over_plain": (opened["runs"]["longest_task_ms"], opened["plain"]["longest_task_ms"]),
+    }
+    return {name: round(one / other, 2) for name, (one, other) in pairs.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -254,6 +265,7 @@ def main() -> None:
             page = browser.new_page()
             page.set_default_timeout(PATIENCE)
             figures["first_run"] = first_runs(page, lab, vendor, options.rounds)
+    figures["ratios"] = ratios(figures)
     write_figures("notebook", figures)
 
 
