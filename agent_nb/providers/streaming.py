@@ -45,6 +45,14 @@ _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
 
 
+class Reader(Protocol):
+    """Splits the bytes of a stream into events, which may end anywhere in a chunk."""
+
+    def feed(self, chunk: bytes) -> Sequence[tuple[str, bytes]]:
+        """The events that this chunk completes: the name, if it has one, and the data as JSON."""
+        ...
+
+
 class Answer(Protocol):
     """An answer that has begun. No chunk is read after it has `ended`."""
 
@@ -194,6 +202,7 @@ class StreamingProvider(VendorProvider):
     """A vendor whose SDK opens a stream of bytes, which is read here."""
 
     decoder: type[Decoder]
+    reader: type[Reader] = SseReader
 
     def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
         """The SDK's streaming response; it has the HTTP response as `http_response`."""
@@ -204,7 +213,7 @@ class StreamingProvider(VendorProvider):
             response = await stack.enter_async_context(self.open(client, body))
         await self._check_answer(response.http_response)
         decoder = self.decoder(self.settings, body)
-        return _Reading(_chunks(response.http_response), decoder, self.settings)
+        return _Reading(_chunks(response.http_response), self.reader(), decoder, self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
@@ -224,14 +233,16 @@ class StreamingProvider(VendorProvider):
 class _Reading:
     """One stream being read: bytes to events to pieces."""
 
-    def __init__(self, chunks: AsyncGenerator[bytes, None], decoder: Decoder, settings: Settings) -> None:
+    def __init__(
+        self, chunks: AsyncGenerator[bytes, None], reader: Reader, decoder: Decoder, settings: Settings
+    ) -> None:
         self.chunks = chunks
         self.ended = False
         """A turn was yielded, or `[DONE]` came."""
         self._finish = decoder.finish
         self._decode = decoder.feed
         self._settings = settings
-        self._feed = SseReader().feed
+        self._feed = reader.feed
         self._head = b""
         self._has_events = False
         self._has_turn = False

@@ -1,4 +1,4 @@
-"""Server-sent events, as the test server writes them."""
+"""How the events of a stream are told apart: server-sent events, or one JSON value per line."""
 
 import json
 from typing import Any
@@ -21,6 +21,21 @@ class Framing:
 
     def data_start(self, event: bytes) -> int:
         return event.index(b"data: ") + len(b"data: ")
+
+
+class JsonLines(Framing):
+    """One JSON value per line. An event has no name; an empty line stands for a comment."""
+
+    content_type = "application/x-ndjson"
+
+    def frame(self, data: Any, event: str = "") -> bytes:
+        return f"{_text(data)}\n".encode()
+
+    def comment(self, text: str) -> bytes:
+        return b"\n"
+
+    def data_start(self, event: bytes) -> int:
+        return 0
 
 
 SSE = Framing()
