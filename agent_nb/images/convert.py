@@ -7,7 +7,6 @@ re-encoded if a vendor may refuse them (CMYK, palettes, animation, rotation), an
 import base64
 import binascii
 import io
-import stat
 import struct
 import sys
 import urllib.parse
@@ -15,15 +14,13 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.text import sha256
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
-from agent_nb.images.cache import Cache
-from agent_nb.images.download import MAX_BYTES, VIDEO, fetch_https
+from agent_nb.images.download import MAX_BYTES, fetch_https
 from agent_nb.images.pillow import on_white, require_pillow, saved
 from agent_nb.messages import Image
 
@@ -38,9 +35,8 @@ _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "
 _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """What Pillow raises for files that are truncated or damaged."""
-_VIDEOS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ogv", ".3gp")
-_cache = Cache(64_000_000)
-"""Images that were scaled: a conversation sends the same ones with each turn."""
+_CACHED = 64
+"""Copies that are kept: a conversation sends the same images with each turn."""
 _made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
 """The images that were made here, by their `id`: they need no second check."""
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
@@ -77,23 +73,21 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
         and image.media_type in _AS_THEY_ARE.values()
     ):
         return image
-    return _cache.get(
-        (sha256(image.data), image.name, max_edge, max_bytes),
-        lambda: _encode(_upright(pil_image, image.name), image.name, max_edge, max_bytes),
-    )
+    return _fitted(image, max_edge, max_bytes)
+
+
+@lru_cache(_CACHED)
+def _fitted(image: Image, max_edge: int, max_bytes: int) -> Image:
+    pil_image = _open(image.data, image.name)
+    return _encode(_upright(pil_image, image.name), image.name, max_edge, max_bytes)
 
 
 def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
     """Small copies to show. Beyond the first few they have a name only. Decodes: call it off the loop."""
-    return tuple(
-        _cache.get(
-            (sha256(image.data), image.name, drawn := number < MOST_THUMBNAILS),
-            partial(_thumbnail, image, drawn=drawn),
-        )
-        for number, image in enumerate(images)
-    )
+    return tuple(_thumbnail(image, drawn=number < MOST_THUMBNAILS) for number, image in enumerate(images))
 
 
+@lru_cache(_CACHED)
 def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:
     pil_image = _open(image.data, image.name)
     width, height = pil_image.size
@@ -114,25 +108,14 @@ def _from_text(text: str, name: str) -> Image:
     if scheme in ("http", "https", "ftp", "file") and ":/" in text:
         if scheme != "https":
             raise ConfigError(f"Images are fetched over https only, not {scheme}: {text[:80]!r}.")
-        _refuse_video(_url_name(text))
         return _read(fetch_https(text), name or _url_name(text))
     return _from_path(Path(text).expanduser(), name)
 
 
 def _from_path(path: Path, name: str) -> Image:
-    _refuse_video(path.name)
     try:
-        kind = path.stat()
-        if stat.S_ISDIR(kind.st_mode):
-            raise ConfigError(f"{str(path)!r} is a folder, not an image. Give a file in it.")
-        if not stat.S_ISREG(kind.st_mode) and not stat.S_ISFIFO(kind.st_mode):  # a device may never end
-            raise ConfigError(f"{str(path)!r} is not a file.")
-        if kind.st_size > MAX_BYTES:
-            raise ConfigError(f"The image {str(path)!r} is larger than {MAX_BYTES // 1_000_000} MB.")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise ConfigError(f"No image at {str(path)!r}.") from None
     except (OSError, ValueError) as exc:
         why = getattr(exc, "strerror", None) or exc
         raise ConfigError(f"The image {str(path)[:200]!r} cannot be read: {why}.") from None
@@ -199,8 +182,6 @@ def data_of_url(text: str) -> bytes:
     head, comma, body = text.partition(",")
     if not comma:
         raise ConfigError("A data: URL needs a comma before its data.")
-    if head.lower().startswith("data:video/"):
-        raise ConfigError(f"The data: URL is {VIDEO}")
     if len(body) > MAX_BYTES * 4 // 3 + 4:
         raise ConfigError(f"The image in the data: URL is larger than {MAX_BYTES // 1_000_000} MB.")
     try:
@@ -238,8 +219,6 @@ def _open(data: bytes, name: str) -> Any:
     require_pillow()
     import PIL.Image
 
-    if kind := _not_an_image(data):
-        raise ConfigError(f"{_called(name)} is {kind}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
@@ -258,43 +237,6 @@ def _check_size(pil_image: Any, name: str) -> None:
     width, height = pil_image.size
     if width * height > MAX_PIXELS:
         raise ConfigError(f"{_called(name)} has too many pixels ({width} x {height}); scale it down first.")
-
-
-def _refuse_video(file_name: str) -> None:
-    """Goes by the name, before a large file is read or fetched."""
-    if file_name.lower().endswith(_VIDEOS):
-        raise ConfigError(f"{file_name!r} is {VIDEO}")
-
-
-def _not_an_image(data: bytes) -> str:
-    """What the bytes are instead, for the kinds that people try; empty if they may be an image."""
-    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
-    lower = head.lower()
-    if not data:
-        return "empty."
-    if lower.startswith(b"<svg") or (lower.startswith((b"<?xml", b"<!")) and b"<svg" in data[:4096].lower()):
-        return "an SVG drawing, which models cannot see: save it as PNG."
-    if lower.startswith((b"<!doctype html", b"<html")):
-        return "a web page, not an image: give a screenshot of it, or the address of the image itself."
-    if data[4:8] == b"ftyp" and data[8:12] in (b"heic", b"heix", b"mif1", b"msf1", b"heim", b"hevc"):
-        return "a HEIC photo: save it as JPEG."
-    if _is_video(data):
-        return VIDEO
-    if head.startswith(b"%PDF"):
-        return "a PDF, not an image: save the page as PNG."
-    return ""
-
-
-def _is_video(data: bytes) -> bool:
-    """MP4 and QuickTime by their boxes; Matroska and WebM, FLV, MPEG, WMV, Ogg and AVI by how they begin."""
-    box = data[4:8]
-    return (
-        (box == b"ftyp" and data[8:12] not in (b"avif", b"avis"))
-        or box in (b"moov", b"mdat", b"wide")
-        or data.startswith((b"\x1a\x45\xdf\xa3", b"FLV\x01", b"\0\0\1\xba", b"\0\0\1\xb3", b"OggS"))
-        or data.startswith(b"\x30\x26\xb2\x75\x8e\x66\xcf\x11")
-        or (data.startswith(b"RIFF") and data[8:12] == b"AVI ")
-    )
 
 
 def _load(pil_image: Any, name: str) -> None:

@@ -18,7 +18,6 @@ MAX_BYTES = 20_000_000
 SECONDS = 20.0
 """For all requests together."""
 REDIRECTS = (301, 302, 303, 307, 308)
-VIDEO = "a video, not an image: give a frame of it, such as a screenshot."
 _UNQUOTED = "/:?#[]@!$&'()*+,;=%~"
 """Characters of an address that are not quoted; others are, such as letters with accents."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -72,8 +71,6 @@ def fetch_https(
                 continue
             if answer.status != 200:
                 raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
-            if (answer.getheader("content-type") or "").lower().startswith("video/"):
-                raise ConfigError(f"{url!r} is {VIDEO}")
             return _body(connection, answer, url)
         except (
             OSError,

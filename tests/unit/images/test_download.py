@@ -17,7 +17,6 @@ PNG = b"\x89PNG and the rest"
 ANSWERS = {
     "/red.png": (200, PNG, {}),
     "/big": (200, b"x" * 5000, {}),
-    "/film": (200, b"x" * 5000, {"content-type": "video/mp4; codecs=avc1"}),
     "/away": (302, b"", {"location": "/red.png"}),
     "/caf%C3%A9.png": (200, PNG, {}),
     "/accent": (302, b"", {"location": "/caf\xc3\xa9.png"}),
@@ -123,7 +122,6 @@ def test_what_is_no_address_is_refused(url: str, message: str):
     [
         ("/off", "could not be read: Invalid"),
         ("/inside", "private"),
-        ("/film", "is a video, not an image"),
         ("/plain", "Only https"),
         ("/round", "too often"),
         ("/none", "404"),
@@ -173,9 +171,3 @@ def test_a_slow_server_is_given_up(https_server, monkeypatch):
     monkeypatch.setattr(download, "SECONDS", 0.0)
     with pytest.raises(ConfigError, match="could not be read"):
         https_server("/red.png")
-
-
-def test_a_video_is_known_before_it_is_read(https_server, monkeypatch):
-    monkeypatch.setattr(download, "MAX_BYTES", 1000)
-    with pytest.raises(ConfigError, match="video"):
-        https_server("/film")

@@ -92,7 +92,7 @@ async def test_save_takes_inputs_and_data_urls():
         ("/etc/hosts", "is absolute"),
         ("../secret.png", "is outside the project"),
         ("data:image/png;base64,!!!", "not valid base64"),
-        ("data:image/svg+xml,<svg onload='x'/>", "an SVG drawing"),
+        ("data:image/svg+xml,<svg onload='x'/>", "not an image that can be read"),
         ("nowhere.png", "There is no image nowhere.png."),
     ],
 )
@@ -115,8 +115,11 @@ BAD = {
     "noise.png": (b"\x00\x01\x02" * 40, "'noise.png' is not an image that can be read"),
     "cut.png": (png(300, 300)[:-300], "'cut.png' is damaged or truncated."),
     "huge.png": (huge_png(), "too many pixels (10000 x 10000"),
-    "video.png": (b"\x00\x00\x00\x20ftypisom" + bytes(64), "a video, not an image"),
-    "script.png": (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "an SVG drawing"),
+    "video.png": (b"\x00\x00\x00\x20ftypisom" + bytes(64), "not an image that can be read"),
+    "script.png": (
+        b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>",
+        "not an image that can be read",
+    ),
 }
 
 
