@@ -7,9 +7,10 @@ import posixpath
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent_nb._base.threads import in_thread
+from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ConfigError, ProviderError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size, media_type, safe_path
@@ -61,20 +62,13 @@ def image_path(path: str, *, transparent: bool = False) -> str:
     return path
 
 
-def paths_of(args: object, name: str = "path") -> tuple[str, ...]:
-    """Every valid path under the key `name` in the arguments of a call."""
-    match args:
-        case dict():
-            own = [args[name]] if isinstance(args.get(name), str) else []
-            found = [path for value in args.values() for path in paths_of(value, name)]
-            return tuple(dict.fromkeys([*filter(None, map(_usable, own)), *found]))
-        case list():
-            return tuple(dict.fromkeys(path for value in args for path in paths_of(value, name)))
-        case _:
-            return ()
+def paths_of(args: Json) -> tuple[str, ...]:
+    """Every valid path in the arguments of a call: of one image, or of the images or assets that it names."""
+    wanted = args.get("images") or args.get("assets") or [args]
+    return tuple(dict.fromkeys(filter(None, (_usable(one.get("path")) for one in wanted))))
 
 
-def _usable(path: str) -> str:
+def _usable(path: Any) -> str:
     try:
         return image_path(path)
     except Exception:  # rejected when the tool runs
@@ -83,8 +77,11 @@ def _usable(path: str) -> str:
 
 def find_image(source: str, context: ToolContext) -> Image:
     """The image with this name: a file of the run, or `input:1` for the first image the user gave."""
-    if number := _INPUT.fullmatch(source.strip()):
-        return _input(int(number[1]), context.images)
+    if found := _INPUT.fullmatch(source.strip()):
+        given, number = context.images, int(found[1])
+        if 1 <= number <= len(given):
+            return given[number - 1]
+        raise ToolError(f"There is no image input:{number}: the user gave {len(given) or 'none'}.")
     path, files = safe_path(source), context.files.files
     content = files.get(path)
     if isinstance(content, bytes):
@@ -100,12 +97,6 @@ def find_image(source: str, context: ToolContext) -> Image:
         hint=(f"Did you mean {near[0]}? " if near else "")
         + (f"Images: {known}." if known else "There are none yet."),
     )
-
-
-def _input(number: int, images: tuple[Image, ...]) -> Image:
-    if not 1 <= number <= len(images):
-        raise ToolError(f"There is no image input:{number}: the user gave {len(images) or 'none'}.")
-    return images[number - 1]
 
 
 def checked(image: Image) -> Image:
@@ -188,11 +179,14 @@ async def save_all(work: Mapping[str, Work], context: ToolContext, how: str, not
     async with asyncio.TaskGroup() as group:
         tasks = {path: group.create_task(_outcome(one)) for path, one in work.items()}
         for number, (path, task) in enumerate(tasks.items(), 1):
-            outcome = _written(await task, context)
-            if isinstance(outcome, ImageFile):
+            outcome = await task
+            try:
+                if isinstance(outcome, AgentError):
+                    raise outcome
+                context.files.write(outcome.path, outcome.content)
                 done.append(outcome)
-            else:
-                failed[path] = outcome
+            except AgentError as error:
+                failed[path] = str(error)
             if len(tasks) > 1:
                 context.progress(f"{number} of {len(tasks)}")
     if not done:
@@ -222,18 +216,9 @@ async def save_one(image: Image, path: str, context: ToolContext, note: str) -> 
     )
 
 
-async def _outcome(work: Work) -> ImageFile | str:
+async def _outcome(work: Work) -> ImageFile | AgentError:
     """The image, or why there is none."""
     try:
         return await work()
     except AgentError as error:
-        return str(error)
-
-
-def _written(outcome: ImageFile | str, context: ToolContext) -> ImageFile | str:
-    if isinstance(outcome, ImageFile):
-        try:
-            context.files.write(outcome.path, outcome.content)
-        except AgentError as error:
-            return str(error)
-    return outcome
+        return error

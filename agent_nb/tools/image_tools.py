@@ -1,6 +1,5 @@
 """The tools for images: make, edit, cut out, crop and save images, which become files of the run."""
 
-import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -48,22 +47,15 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     if not all(order.prompt for order in orders.values()):
         raise ToolError("A prompt is empty: say what the image shows.", code="SCHEMA")
     caption = studio.maker.name if studio.maker.note else ""
-    distinct = list(dict.fromkeys(orders.values()))
-    context.charge.expect(
-        [price for order in distinct for price in _prices(studio, order)], _subject(len(distinct))
-    )
-    made = {order: asyncio.create_task(_made(order, context)) for order in distinct}
+    prices = [price for order in orders.values() for price in _prices(studio, order)]
+    context.charge.expect(prices, _subject(len(orders)))
 
     async def one(path: str, order: Order) -> ImageFile:
-        image = await made[order]
+        image = await _made(order, context)
         return await in_thread(lambda: as_file(image, path, caption))
 
-    try:
-        work = {path: partial(one, path, order) for path, order in orders.items()}
-        return await save_all(work, context, f"with {studio.maker.name}", studio.maker.note)
-    finally:
-        for task in made.values():
-            task.cancel()
+    work = {path: partial(one, path, order) for path, order in orders.items()}
+    return await save_all(work, context, f"with {studio.maker.name}", studio.maker.note)
 
 
 async def _edit(args: Json, context: ToolContext) -> ToolOutput:

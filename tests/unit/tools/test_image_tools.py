@@ -71,15 +71,6 @@ async def test_what_is_shown_stays_small():
     assert desk.files.size("a.png") > 900_000
 
 
-async def test_the_same_order_is_made_once(server, vendors):
-    server.plan(openai_images(png()))
-    desk = Desk(studio=vendors["openai"])
-    orders = [{"prompt": "A loaf", "path": path} for path in ("a.png", "b.png")]
-    await desk.call("generate_images", images=orders)
-    assert len(server.requests) == 1
-    assert desk.files["a.png"] == desk.files["b.png"] == png()
-
-
 async def test_images_are_made_together(server, vendors):
     answer = openai_images(png())
     server.plan(*[Reply(headers=answer.headers, body=answer.body, silent=True)] * 3)
