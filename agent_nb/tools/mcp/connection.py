@@ -14,7 +14,7 @@ import mcp_types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import ProgressFnT
-from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import TypeAdapter, ValidationError
 
 from agent_nb._base.constants import VERSION
@@ -89,9 +89,9 @@ class Connection:
         self._process: ServerProcess | None = None
         self._unasked = 0
         self._stop = asyncio.Event()
-        self._relist = asyncio.Event()
-        self._current = asyncio.Event()
-        """Set while the list is as new as what the server has said about it."""
+        self._is_stale = False
+        """Whether the list may have changed since it was asked for."""
+        self._listing: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._repair = ToolListRepair(self._version)
         self.listing: tuple[mcp_types.Tool, ...] = ()
@@ -122,12 +122,16 @@ class Connection:
         await self.close()
         raise ConnectionLostError(self.problem or "It ended.")
 
+    def list_again(self) -> "asyncio.Task[None]":
+        """Reads the list again, in a task."""
+        self._is_stale = True
+        if self._listing is None or self._listing.done():
+            self._listing = asyncio.create_task(self._read_list())
+        return self._listing
+
     async def up_to_date(self) -> None:
-        """Waits until a changed list has been read, or for as long as a user would."""
-        self.list_if_silent()
-        waiting = asyncio.ensure_future(self._current.wait())
-        await asyncio.wait({waiting, self._task}, timeout=_RELIST_LIMIT, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
+        """Waits until the list has been read again, or for as long as a user would."""
+        await asyncio.wait({self.list_again()}, timeout=_RELIST_LIMIT)
 
     async def call(self, name: str, args: dict[str, Any], progress: ProgressFnT) -> mcp_types.CallToolResult:
         """Calls a tool. Cancelling this tells the server so, and leaves the connection open."""
@@ -187,46 +191,20 @@ class Connection:
                 await stack.enter_async_context(client)
                 self._client = client
                 await self._list(client)
-                self._current.set()
                 if not self._opened.done():
                     self._opened.set_result(None)
-                await self._watch(client, stopping)
+                ended = [self._process.ended] if self._process and self._process.ended else []
+                await asyncio.wait({stopping, *ended}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
 
-    async def _watch(self, client: Client, stopping: "asyncio.Task[Any]") -> None:
-        """Reads the list again when it changes, until the server ends or the connection is to be closed."""
-        listening = asyncio.create_task(self._listen(client))
-        ended = [self._process.ended] if self._process and self._process.ended else []
-        changed = asyncio.create_task(self._relist.wait())
-        try:
-            while not self._stop.is_set() and not any(each.done() for each in ended):
-                await asyncio.wait({stopping, changed, *ended}, return_when=asyncio.FIRST_COMPLETED)
-                if changed.done():
-                    self._relist.clear()
-                    changed = asyncio.create_task(self._relist.wait())
-                    await self._read_list(client)
-                    await asyncio.wait({stopping}, timeout=_RELIST_PAUSE)
-        finally:
-            changed.cancel()
-            listening.cancel()
-            await asyncio.wait({listening}, timeout=GRACE)
-
-    async def _read_list(self, client: Client) -> None:
-        with contextlib.suppress(MCPError, ValidationError):  # the list stays as it was
-            await self._list(client)
-        if not self._relist.is_set():
-            self._current.set()
-
-    async def _listen(self, client: Client) -> None:
-        """Hears of changes of the list; servers of before 2026 tell them unasked, which `_hear` hears."""
-        tools = client.server_capabilities.tools
-        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
-            return
-        with contextlib.suppress(Exception):  # without it, changes are seen at the next start
-            async with client.listen(tools_list_changed=True) as changes:
-                async for _ in changes:
-                    self._list_again()
+    async def _read_list(self) -> None:
+        while self._is_stale and self._client is not None and self.is_open:
+            self._is_stale = False
+            with contextlib.suppress(Exception):  # the list stays as it was
+                await self._list(self._client)
+            if self._is_stale:
+                await asyncio.sleep(_RELIST_PAUSE)
 
     async def _hear(self, message: Any) -> None:
         """A notification, or a line that is not a message."""
@@ -235,7 +213,7 @@ class Connection:
             self.problem = f"It sent more than {MAX_UNASKED:,} messages that nobody asked for."
             self._stop.set()
         if isinstance(message, mcp_types.ToolListChangedNotification):
-            self._list_again()
+            self.list_again()
 
     async def _check_session(self, response: httpx2.Response) -> None:
         """A server that has forgotten the session, as after its restart, answers everything with 404."""
@@ -246,22 +224,12 @@ class Connection:
 
     async def _list(self, client: Client) -> None:
         self._repair.notes.clear()
-        self.listing = await _list(client)
+        if (listing := await _list(client)) != self.listing:
+            self.listing = listing
         self.notes = tuple(self._repair.notes)
-
-    def list_if_silent(self) -> None:
-        """Reads the list again if the server does not tell of changes."""
-        if self.is_open and self._client is not None:
-            tools = self._client.server_capabilities.tools
-            if tools is not None and not tools.list_changed:
-                self._list_again()
 
     def _version(self) -> str:
         return self._client.protocol_version if self._client else LATEST_HANDSHAKE_VERSION
-
-    def _list_again(self) -> None:
-        self._current.clear()
-        self._relist.set()
 
     def _transport(self, stack: contextlib.AsyncExitStack) -> Any:
         expanded = self._config.expanded()

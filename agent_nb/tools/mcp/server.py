@@ -156,7 +156,7 @@ class Server:
         except Exception as error:  # what the package raises for an answer that it cannot accept
             raise self._failure("answered with an error.", describe(error)) from None
         self._may_restart, self._suspect = True, False
-        connection.list_if_silent()  # a call, such as one that logs in, may have changed the list
+        connection.list_again()  # a call, such as one that logs in, may have changed it
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     async def _wait(self, work: "asyncio.Task[Any]") -> None:

@@ -14,34 +14,8 @@ from agent_nb._base.text import printable
 from agent_nb.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_LAUNCHERS = {
-    "uvx",
-    "npx",
-    "uv",
-    "node",
-    "python",
-    "python3",
-    "docker",
-    "run",
-    "bunx",
-    "deno",
-    "tool",
-    "exec",
-}
-_ORDINARY = {
-    "HOME",
-    "PATH",
-    "PWD",
-    "USER",
-    "USERNAME",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "TERM",
-    "TMPDIR",
-    "TEMP",
-    "TZ",
-}
+_LAUNCHER = re.compile(r"uvx|npx|uv|node|python3?|docker|run|bunx|deno|tool|exec")
+_ORDINARY = re.compile(r"HOME|PATH|PWD|USER|USERNAME|LOGNAME|SHELL|LANG|TERM|TMPDIR|TEMP|TZ")
 """Variables that hold no secrets. Masking their values would mask every path in the notebook."""
 _AUTHORISATION = {"authorization", "proxy-authorization", "cookie"}
 
@@ -128,7 +102,9 @@ def _default_name(command: tuple[str, ...]) -> str:
     """`fetch` for `uvx mcp-server-fetch`, `api_example_com` for `https://api.example.com/mcp`."""
     if host := urlsplit(command[0]).hostname:
         return re.sub(r"\W+", "_", host)
-    words = [word for word in command if not word.startswith("-") and Path(word).stem not in _LAUNCHERS]
+    words = [
+        word for word in command if not word.startswith("-") and not _LAUNCHER.fullmatch(Path(word).stem)
+    ]
     word = (words or command)[0]
     stem = Path(word[:1] + word[1:].partition("@")[0]).stem  # without a version, but with the scope of npm
     stem = re.sub(r"^(mcp[-_])?server[-_]|^mcp[-_]|[-_]mcp$", "", stem)
@@ -151,5 +127,5 @@ def _expand(text: str) -> str:
 
 
 def _hide(name: str, value: str) -> None:
-    if name not in _ORDINARY and not os.path.exists(value):
+    if not _ORDINARY.fullmatch(name) and not os.path.exists(value):
         register(value)
