@@ -4,8 +4,8 @@ import functools
 import inspect
 import sys
 import typing
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any, overload
 
 from agent_nb._base.threads import in_thread
@@ -17,19 +17,6 @@ from agent_nb.tools.docstrings import parse_docstring
 from agent_nb.tools.output import to_output
 from agent_nb.tools.schema import object_schema
 from agent_nb.tools.type_schemas import Reader, reader
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Signature:
-    """The arguments a model may pass, and how they become those of the function."""
-
-    schema: Json
-    readers: dict[str, Reader]
-    context_name: str | None
-
-    def arguments(self, args: Json, context: ToolContext) -> Json:
-        values = {name: self.readers[name].read(value) for name, value in args.items()}
-        return {**values, self.context_name: context} if self.context_name else values
 
 
 @overload
@@ -70,24 +57,20 @@ def _make(
     written = _as_written(function)
     name = str(name or written.__name__)
     documented = parse_docstring(inspect.getdoc(written) or "")
-    signature = _read_signature(function, name, documented.parameters)
+    schema, arguments = _read_signature(function, name, documented.parameters)
     spoken_name = name.replace("_", " ").strip()
+    is_async = inspect.iscoroutinefunction(function)
 
-    def run(args: Json, context: ToolContext) -> ToolOutput | Awaitable[ToolOutput]:
-        result = function(**signature.arguments(args, context))
-        return awaited(result) if inspect.isawaitable(result) else to_output(result)
-
-    async def run_async(args: Json, context: ToolContext) -> ToolOutput:
-        return await awaited(function(**signature.arguments(args, context)))
-
-    async def awaited(result: Awaitable[Any]) -> ToolOutput:
-        value = await result
+    async def run(args: Json, context: ToolContext) -> ToolOutput:
+        call = functools.partial(function, **arguments(args, context))
+        value = call() if is_async else await in_thread(call)
+        value = await value if inspect.isawaitable(value) else value
         # Not on the event loop: drawing a figure takes a while.
         return ToolOutput(text=value) if isinstance(value, str) else await in_thread(lambda: to_output(value))
 
     return Tool(
-        spec=ToolSpec(name=name, description=documented.description or spoken_name, schema=signature.schema),
-        run=run_async if inspect.iscoroutinefunction(function) else run,
+        spec=ToolSpec(name=name, description=documented.description or spoken_name, schema=schema),
+        run=run,
         title=title if callable(title) else functools.partial(_fixed_title, title or spoken_name),
         function=function,
         **settings,
@@ -105,18 +88,20 @@ def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if inspect.isroutine(function) else type(function).__call__
 
 
-def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[str, str]) -> _Signature:
+def _read_signature(
+    function: Callable[..., Any], name: str, descriptions: dict[str, str]
+) -> tuple[Json, Callable[[Json, ToolContext], Json]]:
+    """The schema of the arguments that a model may pass, and how they become those of the function."""
     try:
         hints = typing.get_type_hints(_as_written(function), include_extras=True)
-    except NameError as error:
-        raise ConfigError(
-            f"An annotation of {name!r} cannot be resolved ({error}): define that name first."
-        ) from None
+        parameters = inspect.signature(function).parameters.values()
+    except (NameError, ValueError) as error:  # some built-in functions have no signature
+        raise ConfigError(f"The signature of {name!r} cannot be read: {error}.") from None
     properties: Json = {}
     readers: dict[str, Reader] = {}
     required: list[str] = []
     context_name = None
-    for parameter in _parameters(function, name):
+    for parameter in parameters:
         if (hint := hints.get(parameter.name)) is ToolContext or ToolContext in typing.get_args(hint):
             context_name = parameter.name
             continue
@@ -128,17 +113,12 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
             required.append(parameter.name)
         elif isinstance(parameter.default, str | int | float):
             properties[parameter.name]["default"] = parameter.default
-    schema = object_schema(properties, required)
-    return _Signature(schema=schema, readers=readers, context_name=context_name)
 
+    def arguments(args: Json, context: ToolContext) -> Json:
+        values = {name: readers[name].read(value) for name, value in args.items()}
+        return {**values, context_name: context} if context_name else values
 
-def _parameters(function: Callable[..., Any], name: str) -> Iterable[inspect.Parameter]:
-    try:
-        return inspect.signature(function).parameters.values()
-    except ValueError:  # some built-in functions have no signature
-        raise ConfigError(
-            f"{name!r} has no signature: wrap it in a function of your own with annotations."
-        ) from None
+    return object_schema(properties, required), arguments
 
 
 def _read_parameter(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Reader:

@@ -18,6 +18,8 @@ _JSON_NAMES = {
     list: "an array",
     dict: "an object",
 }
+_KINDS = {"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
+"""Keywords of which a schema that does not allow everything has one."""
 _FETCHED = ("http", "https", "ftp", "file", "data")
 """URL schemes that the compiler would fetch for a `$ref`. Schemas may come from untrusted places."""
 
@@ -41,10 +43,7 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
     """Returns a function that raises a `ToolError` with the code `SCHEMA` for arguments that break the schema."""
     import fastjsonschema
 
-    try:
-        check = _compiled_once(json.dumps(schema))
-    except (TypeError, ValueError, RecursionError):  # not JSON, such as a schema with a set in it
-        check = _compiled(schema)
+    check = _compiled(json.dumps(schema))
 
     def validate(args: Any) -> None:
         try:
@@ -56,18 +55,14 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled_once(schema: str) -> Callable[[Any], Any]:
+def _compiled(schema: str) -> Callable[[Any], Any]:
     """Compiling takes milliseconds, and every run has a toolbox of its own with the same tools."""
-    return _compiled(json.loads(schema))
-
-
-def _compiled(schema: Json) -> Callable[[Any], Any]:
     import fastjsonschema
 
     try:
         # Without defaults, so that arguments stay as the model wrote them.
         check: Callable[[Any], Any] = fastjsonschema.compile(
-            schema, handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False
+            json.loads(schema), handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False
         )
     except Exception as error:  # a foreign schema can break the compiler in any way
         raise ToolError(
@@ -91,15 +86,7 @@ def without_nulls(schema: Json, value: Any) -> Any:
 
 
 def _allows_null(schema: Any) -> bool:
-    if not isinstance(schema, dict) or not schema.keys() & {
-        "type",
-        "enum",
-        "const",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "$ref",
-    }:
+    if not isinstance(schema, dict) or not schema.keys() & _KINDS:
         return True
     kind = schema.get("type", ())
     return (
@@ -131,7 +118,7 @@ def _first_problem(schema: Json, value: Any) -> dict[str, str]:
     import fastjsonschema
 
     try:
-        _compiled(schema)(value)
+        _compiled(json.dumps(schema))(value)
     except fastjsonschema.JsonSchemaValueException as error:
         return {"/".join(error.path[1:]): _explained(error, "It").message}
     return {}
@@ -166,8 +153,7 @@ def _names(names: list[str]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return shortened(text, 80)
+    return shortened(repr(value), 80)
 
 
 def _refuse(uri: str) -> Json:
