@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 
+from tests.bench.bench_providers import exponent
 from tests.bench.bench_widget import percentile, row
 from tests.bench.quality import write_figures
 from tests.support.kernels import Cell, Kernel, start_kernel
@@ -109,7 +110,12 @@ def measure(count: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kernels", type=int, default=30)
-    figures = measure(parser.parse_args().kernels)
+    most = parser.parse_args().kernels
+    counts = [most // 4, most // 2, most]
+    fewer = [measure(count)["first_word_seconds_median"] for count in counts[:2]]
+    figures = measure(most)
+    waits = [*fewer, figures["first_word_seconds_median"]]
+    figures["first_word_exponent"] = round(exponent(counts, waits), 2)
     for label, value in figures.items():
         row(label.replace("_", " "), f"{value:,}")
     write_figures("class", figures)

@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Page
 
 from agent_nb import Agent
 from agent_nb.providers import model
+from tests.bench.bench_providers import exponent
 from tests.bench.bench_widget import FIREHOSE, FRAGMENT, lags, percentile, pour, renderer_seconds, row
 from tests.bench.quality import write_figures
 from tests.bench.streaming_worker import KEY
@@ -151,19 +152,24 @@ def runs_at_once() -> dict[str, float]:
     with start_kernel(Path(tempfile.mkdtemp())) as kernel:
         assert kernel.run(FIREHOSE).status == "ok"
         pour(kernel, 1, RATE)
+        loads = [RUNS_AT_ONCE // 4, RUNS_AT_ONCE // 2]
+        shares = [pour(kernel, runs, RATE, ON_SCREEN)[0]["cpu"] for runs in loads]
         facts, traffic = pour(kernel, RUNS_AT_ONCE, RATE, ON_SCREEN)
+    growth = exponent([*loads, RUNS_AT_ONCE], [*shares, facts["cpu"]])
     assert facts["reasons"] == ["end_turn"] * RUNS_AT_ONCE
     assert facts["whole"] == [len(times) * FRAGMENT for times in facts["times"]], "something was lost"
     each = [lags(traffic[id_], times) for id_, times in zip(facts["ids"], facts["times"], strict=True)]
     seen, away = (list(itertools.chain(*part)) for part in (each[:ON_SCREEN], each[ON_SCREEN:]))
     messages = sum(seen.messages for seen in traffic.values()) / facts["took"]
     row(f"{RUNS_AT_ONCE} runs at once: share of a core (%)", f"{facts['cpu'] * 100:.0f}")
+    row("its growth exponent over a quarter, half and all of them", f"{growth:.2f}")
     row("messages a second, all runs together", f"{messages:.0f}")
     row("on screen: oldest fragment arrives after, median (ms)", f"{statistics.median(seen):.0f}")
     row("on screen: oldest fragment arrives after, p95 (ms)", f"{percentile(seen, 95):.0f}")
     row("off screen: oldest fragment arrives after, p95 (ms)", f"{percentile(away, 95):.0f}")
     return {
         "cpu_share": round(facts["cpu"], 3),
+        "cpu_exponent": round(growth, 2),
         "messages_per_second": round(messages, 1),
         "lag_median_ms": round(statistics.median(seen), 1),
         "lag_p95_ms": round(percentile(seen, 95), 1),
@@ -202,7 +208,9 @@ def opening(
     plain = [{"text/html": f"<p>Run {number}</p>"} for number in range(len(bundles))]
     write_notebook(lab.root / "empty.ipynb", "1")
     found = {}
-    for kind, outputs in {"plain": plain, "runs": bundles}.items():
+    half, quarter = len(bundles) // 2, len(bundles) // 4
+    kinds = {"plain": plain, "runs": bundles, "half": bundles[:half], "quarter": bundles[:quarter]}
+    for kind, outputs in kinds.items():
         cells = [(f"%%agent hero\nPage {number}", [bundle]) for number, bundle in enumerate(outputs)]
         write_notebook(lab.root / f"{kind}.ipynb", *cells)
         lab.trust(f"{kind}.ipynb")
@@ -223,7 +231,7 @@ def opening(
             "longest_task_ms": round(task),
             "cpu_seconds": round(cpu, 2),
         }
-        label = f"{len(bundles)} {'finished runs' if kind == 'runs' else 'lines of HTML'}"
+        label = f"{len(outputs)} {'lines of HTML' if kind == 'plain' else 'finished runs'}"
         row(f"{label}: opened to the first output (ms)", f"{drawn:,.0f}")
         row(f"{label}: longest task (ms)", f"{task:,.0f}")
         row(f"{label}: CPU until idle (s)", f"{cpu:.2f}")
@@ -238,7 +246,10 @@ def ratios(figures: dict[str, Any]) -> dict[str, float]:
         "opened_over_plain": (opened["runs"]["first_output_ms"], opened["plain"]["first_output_ms"]),
         "longest_task_over_plain": (opened["runs"]["longest_task_ms"], opened["plain"]["longest_task_ms"]),
     }
-    return {name: round(one / other, 2) for name, (one, other) in pairs.items()}
+    sizes = {"quarter": 1, "half": 2, "runs": 4}
+    growth = exponent(list(sizes.values()), [opened[kind]["cpu_seconds"] for kind in sizes])
+    found = {name: round(one / other, 2) for name, (one, other) in pairs.items()}
+    return {**found, "opening_cpu_exponent": round(growth, 2)}
 
 
 def main() -> None:
