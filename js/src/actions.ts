@@ -10,6 +10,7 @@ import { fileAt, isPage, presentFiles, type ShownFile, shownFile, shownPage } fr
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
+import type * as Zip from "./zip.ts";
 
 const MOST_PREFETCHED = 4_000_000;
 const ALONE =
@@ -58,7 +59,8 @@ export async function download(context: Context, file: FileState): Promise<void>
 export async function downloadAll(context: Context): Promise<void> {
 	const files = presentFiles(currentState(context));
 	const { lost = "", meta } = context.run.state ?? {};
-	const module = files.length > 1 && !lost ? await loadModule(context.run, "zip").catch(() => null) : null;
+	const module =
+		files.length > 1 && !lost ? await loadModule<typeof Zip>(context.run, "zip").catch(() => null) : null;
 	if (!module) {
 		for (const file of files) await download(context, file);
 		return;

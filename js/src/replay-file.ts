@@ -15,6 +15,7 @@ import * as scrubber from "./view/replay/scrubber.ts";
 import { createApp } from "./view/shell/app.ts";
 import * as request from "./view/transcript/request.ts";
 import * as outputs from "./view/transcript/rich-outputs.ts";
+import * as variants from "./view/variants/all-variants.ts";
 import * as zip from "./zip.ts";
 
 interface Turn {
@@ -54,6 +55,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	provideModule("outputs", outputs);
 	provideModule("request", request);
 	provideModule("scrubber", scrubber);
+	provideModule("variants", variants);
 	provideModule("zip", zip);
 	runs.receive(batch);
 	// No window owns the run: there is nothing to stop, to approve or to pick.

@@ -7,7 +7,6 @@ import cards from "./styles/cards.css";
 import composer from "./styles/composer.css";
 import console from "./styles/console.css";
 import frame from "./styles/frame.css";
-import grid from "./styles/grid.css";
 import header from "./styles/header.css";
 import images from "./styles/images.css";
 import markdown from "./styles/markdown.css";
@@ -17,7 +16,6 @@ import replay from "./styles/replay.css";
 import result from "./styles/result.css";
 import steps from "./styles/steps.css";
 import timeline from "./styles/timeline.css";
-import variants from "./styles/variants.css";
 
 let sheet: CSSStyleSheet | null = null;
 
@@ -38,8 +36,6 @@ export function adoptStyles(root: ShadowRoot): void {
 				result,
 				console,
 				composer,
-				variants,
-				grid,
 				replay,
 				narrow,
 				away,

@@ -40,6 +40,12 @@ export interface BodyView {
 /** Draws what changes by itself in the rows of a transcript, such as the seconds of a running tool. */
 export type Ticking = Set<(snapshot: Snapshot) => void>;
 
+/** Shows one variant alone. */
+export function openVariant({ choices, redraw }: Context, number: number): void {
+	Object.assign(choices, { variant: number, arrangement: "one" });
+	redraw();
+}
+
 /** Whether the run's variable holds what is shown, so that a cell can refer to it. */
 export function isBound({ choices, run }: Context): boolean {
 	const { lost = "", ready } = run.state ?? {};

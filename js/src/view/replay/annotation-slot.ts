@@ -1,6 +1,6 @@
 // The place of the notes of a run in its scrubber. Their code is loaded for a run that has some.
 
-import type { Annotations } from "../../annotations/annotations.ts";
+import type * as Module from "../../annotations/annotations.ts";
 import { h } from "../../dom.ts";
 import { loadModule } from "../../loading.ts";
 import type { Replay } from "../../ui.ts";
@@ -12,7 +12,7 @@ export function createAnnotationSlot(context: Context, player: Player, track: HT
 	const element = h("div");
 	const button = iconButton(context, "edit", "Add a note here", () => void compose());
 	let asked: Promise<void> | null = null;
-	let view: Annotations | null = null;
+	let view: Module.Annotations | null = null;
 
 	async function compose(): Promise<void> {
 		if (context.choices.replay?.playing) player.toggle();
@@ -30,7 +30,7 @@ export function createAnnotationSlot(context: Context, player: Player, track: HT
 				waiting = true;
 			},
 		};
-		const module = await loadModule(context.run, "annotations").catch(() => null);
+		const module = await loadModule<typeof Module>(context.run, "annotations").catch(() => null);
 		view = module && new module.Annotations(context, player, track);
 		player.stops = view;
 		if (view) element.append(view.element);

@@ -4,12 +4,13 @@ import { h } from "../../dom.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createLatePart } from "../shared/late-part.ts";
 import { keepReplay, leaveReplay } from "./replay.ts";
+import type * as Scrubber from "./scrubber.ts";
 
 export function createScrubberSlot(context: Context) {
 	const { choices } = context;
 	const element = h("div", { hidden: true });
 	const wasOpen = choices.replay !== null;
-	const draw = createLatePart(context, "scrubber", {
+	const draw = createLatePart<typeof Scrubber>(context, "scrubber", {
 		wanted: () => choices.replay !== null,
 		build: ({ createScrubber }) => createScrubber(context, element, wasOpen).update,
 		fail() {

@@ -6,7 +6,6 @@ import type { VariantState } from "../../state.ts";
 import type { Choices } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { SILENT } from "../variants/quiet-preview.ts";
 import { createPreview } from "./preview.ts";
 import { momentsOf, positionIn } from "./versions.ts";
 
@@ -15,7 +14,7 @@ const HALF = 50;
 export function createCompare(context: Context) {
 	const { choices, signal } = context;
 	const earlier: Choices = Object.create(choices);
-	const before = createPreview({ ...context, choices: earlier }, SILENT);
+	const before = createPreview({ ...context, choices: earlier });
 	const range = h("input", {
 		class: "anb-range",
 		type: "range",

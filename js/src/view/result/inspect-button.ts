@@ -14,7 +14,7 @@ export function createInspectButton(context: Context, preview: Module.Preview) {
 	let inspector: Module.Inspector | null = null;
 
 	async function press(): Promise<void> {
-		const module = inspector ? null : await loadModule(run, "inspect").catch(() => null);
+		const module = inspector ? null : await loadModule<typeof Module>(run, "inspect").catch(() => null);
 		inspector ??= module?.createInspector(context, preview) ?? null;
 		if (inspector) inspector.toggle(!inspector.on);
 		else context.notify("The kernel did not send the code for this.");

@@ -5,6 +5,7 @@ import { h, icon, setText } from "../../dom.ts";
 import { loadSoon } from "../../loading.ts";
 import { Feed } from "../../preview/feed.ts";
 import { LOSSES, type Loss } from "../../preview/messages.ts";
+import type * as Morph from "../../preview/morph.ts";
 import { resolvePath } from "../../preview/resolve.ts";
 import { shownPage } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -13,6 +14,9 @@ import { createEmpty } from "./no-page.ts";
 import { createScaling } from "./page-scaling.ts";
 
 type Console = Pick<ConsoleView, "add" | "clear">;
+
+/** For a page whose console nobody reads. */
+const SILENT: Console = { add: () => {}, clear: () => {} };
 
 export interface PreviewView {
 	readonly element: HTMLElement;
@@ -36,7 +40,7 @@ interface Options {
 	onScrolled?(share: number): void;
 }
 
-export function createPreview(context: Context, console: Console, options: Options = {}): PreviewView {
+export function createPreview(context: Context, options: Options = {}, console = SILENT): PreviewView {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
 	const empty = createEmpty();
@@ -89,7 +93,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
-		loadMorph: async () => (await loadSoon(context.run, "morph"))?.code ?? null,
+		loadMorph: async () => (await loadSoon<typeof Morph>(context.run, "morph"))?.code ?? null,
 	};
 	const feed = new Feed(holder, events, () => isOpen(context) || opened(context), reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());

@@ -33,7 +33,7 @@ export function createResult(context: Context) {
 	const tabs = createTabs(context);
 	const console = createConsole(context, tabs.setErrors);
 	const compare = createCompare(context);
-	const preview = createPreview(context, console, { reveals: true, onScrolled: compare.scrollToShare });
+	const preview = createPreview(context, { reveals: true, onScrolled: compare.scrollToShare }, console);
 	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
 		preview,
 		code: createCode(context),

@@ -2,6 +2,7 @@
 // first asked for, in a frame that nobody sees, unless the model has looked at the page as it was then.
 
 import { currentState, isOpen, pageOf } from "../../actions.ts";
+import type * as Check from "../../check/look.ts";
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import { loadModule } from "../../loading.ts";
 import type { Page } from "../../preview/feed.ts";
@@ -10,7 +11,7 @@ import { Resolver } from "../../preview/resolve.ts";
 import type { RunEntry } from "../../runs.ts";
 import { shownPage } from "../../shown.ts";
 import type { Context } from "../context.ts";
-import { CHECK_TYPE, type Check } from "../transcript/page-check.ts";
+import { CHECK_TYPE, type Check as Found } from "../transcript/page-check.ts";
 
 const MOST_KEPT = 20;
 /** Milliseconds for which a version must be pointed at before its image is taken. */
@@ -75,7 +76,7 @@ function findThumbnail(context: Context, { change }: Version): string | undefine
 	const page = pageAt(context, change);
 	for (const row of currentState(context).rows) {
 		if (row.kind !== "tool" || row.changes !== change) continue;
-		const check = row.outputs.map((bundle) => bundle[CHECK_TYPE] as unknown as Check).find(Boolean);
+		const check = row.outputs.map((bundle) => bundle[CHECK_TYPE] as unknown as Found).find(Boolean);
 		const small = check?.path === page?.path && check?.screenshots.at(-1)?.thumbnail;
 		if (small) return `data:image/jpeg;base64,${small}`;
 	}
@@ -113,6 +114,6 @@ async function capture(context: Context, change: number): Promise<string> {
 	const page = pageAt(context, change);
 	if (!page) return "";
 	const html = new Resolver(page.source, page.path).html(page.text);
-	const { takeThumbnail } = await loadModule(context.run, "check");
+	const { takeThumbnail } = await loadModule<typeof Check>(context.run, "check");
 	return takeThumbnail(Frame, { path: page.path, html }, isOpen(context));
 }

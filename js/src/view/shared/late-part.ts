@@ -1,26 +1,26 @@
 // A part of the frame whose code is loaded when it is first wanted.
 
-import { knownModule, loadModule, type Modules } from "../../loading.ts";
+import { knownModule, loadModule } from "../../loading.ts";
 import type { Context, Snapshot } from "../context.ts";
 
-interface Late<K extends keyof Modules> {
+interface Late<Module> {
 	wanted(snapshot: Snapshot): boolean;
-	build(module: Modules[K]): (snapshot: Snapshot) => void;
+	build(module: Module): (snapshot: Snapshot) => void;
 	/** Called if the kernel does not send the code. */
 	fail?(): void;
 }
 
 /** Returns a function that draws the part. Code that the kernel did not send is asked for again with the next wish. */
-export function createLatePart<K extends keyof Modules>(
+export function createLatePart<Module>(
 	context: Context,
-	name: K,
-	{ wanted, build, fail }: Late<K>,
+	name: string,
+	{ wanted, build, fail }: Late<Module>,
 ): (snapshot: Snapshot) => void {
 	let draw: ((snapshot: Snapshot) => void) | null = null;
 	let asked = false;
 
 	async function load(): Promise<void> {
-		const module = await loadModule(context.run, name).catch(() => null);
+		const module = await loadModule<Module>(context.run, name).catch(() => null);
 		if (context.signal.aborted) return;
 		if (module) draw ??= build(module);
 		else fail?.();
@@ -29,7 +29,7 @@ export function createLatePart<K extends keyof Modules>(
 
 	return (snapshot) => {
 		const wish = !draw && wanted(snapshot);
-		const known = wish && knownModule(name);
+		const known = wish && knownModule<Module>(name);
 		if (known) draw = build(known);
 		else if (wish && !asked) void load();
 		asked = wish;

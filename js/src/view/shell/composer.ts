@@ -4,6 +4,7 @@
 import { askAfter, cellText, newAsk } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
+import type * as Inspect from "../../inspect/inspector.ts";
 import { LETTERS } from "../../keys.ts";
 import { loadModule } from "../../loading.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -26,7 +27,7 @@ export function createComposer(context: Context) {
 	let drawNotes: (() => void) | null = null;
 
 	async function loadNotes(): Promise<void> {
-		const { createNotes } = await loadModule(run, "inspect");
+		const { createNotes } = await loadModule<typeof Inspect>(run, "inspect");
 		drawNotes ??= createNotes(context, notes, field.element);
 		context.redraw();
 	}

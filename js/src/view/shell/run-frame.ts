@@ -7,9 +7,10 @@ import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createScrubberSlot } from "../replay/scrubber-slot.ts";
 import { createLatePart } from "../shared/late-part.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
-import { createPlace } from "../variants/arrangement.ts";
+import type * as Reminder from "../transcript/reminder.ts";
+import type * as Request from "../transcript/request.ts";
+import { createPlace, createStripSlot } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
-import { createStrip } from "../variants/strip.ts";
 import { createComposer } from "./composer.ts";
 import { isFoldedAway } from "./fold-run.ts";
 import { createFooter } from "./footer.ts";
@@ -19,7 +20,7 @@ import { createEdge } from "./splitter.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
-	const variants = createStrip(context);
+	const variants = createStripSlot(context);
 	const place = createPlace(context);
 	const further = [createRequestSlot, createScrubberSlot, createComposer, createFooter];
 	const parts = [header, variants, place, ...further.map((create) => create(context))];
@@ -29,7 +30,7 @@ export function createFrame(context: Context): BodyView {
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);
 	// What leads to a question that is not on screen. The card is there all the same.
-	const remind = createLatePart(context, "reminder", {
+	const remind = createLatePart<typeof Reminder>(context, "reminder", {
 		wanted: ({ variants }) => questionsOf(variants).length > 0,
 		build: ({ createReminder }) => createReminder(context, element),
 	});
@@ -60,7 +61,7 @@ export function createFrame(context: Context): BodyView {
 function createRequestSlot(context: Context) {
 	const { choices } = context;
 	const element = h("div", { hidden: true });
-	const update = createLatePart(context, "request", {
+	const update = createLatePart<typeof Request>(context, "request", {
 		wanted: () => choices.request !== null,
 		build({ createRequest }) {
 			const request = createRequest(context);

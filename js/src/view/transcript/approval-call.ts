@@ -1,6 +1,7 @@
 // The call that a card asks about: as text, or as fields once Edit has been pressed.
 
 import { h, icon, setText } from "../../dom.ts";
+import type * as Form from "../../form/form.ts";
 import { changedNames } from "../../json.ts";
 import { loadModule } from "../../loading.ts";
 import type { Draft } from "../../questions.ts";
@@ -30,7 +31,7 @@ export function createCall(context: Context, changed: () => void) {
 	/** Loads the form; false if the kernel did not send it. */
 	async function load(row: ToolRow, draft: Draft): Promise<boolean> {
 		if (draft.form) return true;
-		const module = await loadModule(context.run, "form").catch(() => null);
+		const module = await loadModule<typeof Form>(context.run, "form").catch(() => null);
 		draft.form ??= module?.createForm(row.args ?? {}, row.schema) ?? null;
 		if (!draft.form) context.notify("The kernel did not send the code for this.");
 		return draft.form !== null;

@@ -1,8 +1,7 @@
 // The key that leads to a question from anywhere on the page.
 
 import { type Question, questionKey, questionsOf } from "../../questions.ts";
-import type { Context, Snapshot } from "../context.ts";
-import { openVariant } from "../variants/variant-parts.ts";
+import { type Context, openVariant, type Snapshot } from "../context.ts";
 
 /** JupyterLab and the browsers leave it free, and it types nothing. */
 export const ANSWER_KEY = "F8";

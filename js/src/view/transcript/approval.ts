@@ -12,8 +12,7 @@ import {
 	questionsOf,
 } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
-import { type Context, follow, type Outcome, type Snapshot, STOP_HINT } from "../context.ts";
-import { openVariant } from "../variants/variant-parts.ts";
+import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
 import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
 import { createCall } from "./approval-call.ts";
 import { createCardHead } from "./approval-head.ts";

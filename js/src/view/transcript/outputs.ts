@@ -7,6 +7,7 @@ import { isPlain } from "../../tool-call.ts";
 import type { Context } from "../context.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
+import type * as Outputs from "./rich-outputs.ts";
 
 /** What is shown of a text while it grows: the newest characters and lines. */
 const TAIL = 2_000;
@@ -97,7 +98,7 @@ function showLarge(image: HTMLImageElement): void {
 /** Where no kernel sends the module, the text stays. */
 function createLate(context: Context, bundle: MimeBundle): HTMLElement {
 	const element = h("div", null, ...createLongText(textOf(bundle["text/plain"])));
-	void loadModule(context.run, "outputs").then(
+	void loadModule<typeof Outputs>(context.run, "outputs").then(
 		({ createRich }) => element.replaceChildren(...createRich(context, bundle)),
 		() => {},
 	);

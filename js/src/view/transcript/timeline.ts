@@ -13,6 +13,7 @@ import { createEdits, type Edits, foldEdits } from "./folded-edits.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createGiven } from "./prompt-images.ts";
 import { createRetry } from "./retry-countdown.ts";
+import type * as Outputs from "./rich-outputs.ts";
 import { createSuggestions } from "./suggestions.ts";
 import { createToolRow } from "./tool-row.ts";
 import { createWaiting } from "./waiting.ts";
@@ -82,7 +83,7 @@ function createLeftNames(context: Context) {
 			element.replaceChildren();
 			if (rows.length === 0) element.remove();
 			else
-				void loadModule(context.run, "outputs").then(
+				void loadModule<typeof Outputs>(context.run, "outputs").then(
 					({ createLeft }) => drawn === rows && element.replaceChildren(createLeft(context, rows)),
 					() => {},
 				);

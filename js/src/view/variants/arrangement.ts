@@ -1,17 +1,36 @@
-// Holds one variant, or the arrangement of all of them. What is not shown is not built.
+// Holds one variant, or the arrangement of all of them, with the strip above. What is not shown is not built, and the
+// code for several variants is loaded for the first run that has them.
 
+import { openInTab } from "../../actions.ts";
 import { h, hasFocus, moveFocus } from "../../dom.ts";
+import { knownModule, loadSoon } from "../../loading.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
 import type { BodyView, Context } from "../context.ts";
-import { createGrid } from "./grid.ts";
-import { createSide } from "./side-by-side.ts";
+import { createPreview } from "../result/preview.ts";
+import { createLatePart } from "../shared/late-part.ts";
+import type * as AllVariants from "./all-variants.ts";
 import { createSingle } from "./single-variant.ts";
 
-const BODIES: Record<Arrangement, (context: Context) => BodyView> = {
-	one: createSingle,
-	grid: createGrid,
-	side: createSide,
-};
+type Module = typeof AllVariants;
+const NAME = "variants";
+
+/** The strip above several variants. */
+export function createStripSlot(context: Context) {
+	const element = h("div", { hidden: true });
+	const update = createLatePart<Module>(context, NAME, {
+		wanted: ({ variants }) => variants.length > 1,
+		build({ createStrip, adopt }) {
+			const strip = createStrip({ ...context, createPreview, openInTab });
+			element.replaceWith(strip.element);
+			queueMicrotask(() => adopt(strip.element)); // what is drawn for the first time is not on the page yet
+			return strip.update;
+		},
+		fail() {
+			context.choices.note = "The kernel did not answer, so only one variant is shown.";
+		},
+	});
+	return { element, update };
+}
 
 export function createPlace(context: Context): BodyView {
 	const element = h("div", { class: "anb-place" });
@@ -20,12 +39,13 @@ export function createPlace(context: Context): BodyView {
 	let body: BodyView | null = null;
 	let life = new AbortController();
 	context.signal.addEventListener("abort", () => life.abort());
+	const isComing = createWait(context);
 
 	function fill(arrangement: Arrangement): BodyView {
 		life.abort();
 		life = new AbortController();
 		if (shown) resetVariant(choices);
-		const built = BODIES[arrangement]({ ...context, signal: life.signal });
+		const built = build({ ...context, signal: life.signal }, arrangement);
 		const held = hasFocus(element);
 		element.replaceChildren(built.element);
 		const tab = '.anb-vars [role="tab"][tabindex="0"]';
@@ -37,7 +57,8 @@ export function createPlace(context: Context): BodyView {
 		element,
 		update(snapshot) {
 			const many = snapshot.variants.length > 1;
-			const arrangement = many ? choices.arrangement : "one";
+			if (many && isComing()) return;
+			const arrangement = many && knownModule<Module>(NAME) ? choices.arrangement : "one";
 			const key = arrangement === "one" ? `${arrangement} ${choices.variant}` : arrangement;
 			if (!body || key !== shown) body = fill(arrangement);
 			shown = key;
@@ -45,6 +66,28 @@ export function createPlace(context: Context): BodyView {
 			body.update(snapshot);
 		},
 		tick: (snapshot) => body?.tick(snapshot),
+	};
+}
+
+function build(context: Context, arrangement: Arrangement): BodyView {
+	const module = knownModule<Module>(NAME);
+	if (arrangement === "one" || !module) return createSingle(context);
+	return module.createAll({ ...context, createPreview, openInTab }, arrangement);
+}
+
+/** Whether the code for several variants is on its way: until then the place is empty, so that nothing flashes. */
+function createWait({ run, redraw }: Context): () => boolean {
+	let asked = false;
+	let late = false;
+	return () => {
+		if (late || knownModule<Module>(NAME)) return false;
+		if (!asked)
+			void loadSoon<Module>(run, NAME).then(() => {
+				late = true;
+				redraw();
+			});
+		asked = true;
+		return true;
 	};
 }
 

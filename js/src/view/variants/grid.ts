@@ -1,39 +1,17 @@
-// All variants at once, small and live, each with its phase, its cost, and buttons to stop, pick and open it.
+// A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it.
 
-import { h, KeyedList, setAttribute, withCode } from "../../dom.ts";
+import { h, setAttribute, withCode } from "../../dom.ts";
 import type { VariantState } from "../../state.ts";
-import type { Variant } from "../../variants.ts";
-import type { BodyView, Context, Snapshot } from "../context.ts";
-import { Sight } from "../shared/on-screen.ts";
-import { createQuietPreview, createSummary } from "./quiet-preview.ts";
-import { openVariant } from "./variant-parts.ts";
+import { openVariant } from "../context.ts";
+import { createQuietPreview, createSummary, type Drawn, type Shared } from "./quiet-preview.ts";
+import type { VariantContext } from "./variant-parts.ts";
 
 /** Pixels: pages are laid out for a desktop and scaled down to the cell. */
 const PAGE_WIDTH = 1024;
 /** Characters of the newest text in a cell, which has room for two lines. */
 const LONGEST_TEXT = 400;
 
-interface Drawn {
-	variant: Variant;
-	snapshot: Snapshot;
-}
-
-export function createGrid(context: Context): BodyView {
-	const element = h("div", { class: "anb-grid" });
-	const sight = new Sight(context.redraw, context.signal);
-	const cells = new KeyedList<Drawn>(
-		element,
-		({ variant }) => String(variant.number),
-		({ variant }) => createCell(context, sight, variant.number),
-	);
-	function update(snapshot: Snapshot): void {
-		element.dataset.count = String(snapshot.variants.length);
-		cells.update(snapshot.variants.map((variant) => ({ variant, snapshot })));
-	}
-	return { element, update, tick: update };
-}
-
-function createCell(context: Context, sight: Sight, number: number) {
+export function createCell(context: VariantContext, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
 	const { own, name, held, standing, model, facts, answer, pick, swap } = summary;
 	const preview = createQuietPreview(own, PAGE_WIDTH);

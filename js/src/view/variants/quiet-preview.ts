@@ -4,19 +4,30 @@ import { choicesFor } from "../../actions.ts";
 import { h, setAttribute, setText } from "../../dom.ts";
 import type { VariantState } from "../../state.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
-import type { Context, Snapshot } from "../context.ts";
-import { createPreview } from "../result/preview.ts";
+import { type Context, openVariant, type Snapshot } from "../context.ts";
+import type { Sight } from "../shared/on-screen.ts";
 import {
 	createHeld,
 	createPick,
 	createStanding,
 	createStopOrOpen,
 	factsOf,
-	openVariant,
+	type VariantContext,
 } from "./variant-parts.ts";
 
-export function createSummary(context: Context, number: number) {
-	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
+export interface Drawn {
+	readonly variant: Variant;
+	readonly snapshot: Snapshot;
+}
+
+/** What the variants of one arrangement share. */
+export interface Shared {
+	readonly sight: Sight;
+	readonly pages: Map<number, { scrollToShare(share: number): void }>;
+}
+
+export function createSummary(context: VariantContext, number: number) {
+	const own: VariantContext = { ...context, choices: choicesFor(context.choices, number) };
 	const name = h("b", null, `Variant ${number + 1}`);
 	const model = h("span");
 	const facts = h("span");
@@ -60,11 +71,13 @@ function createAnswer(context: Context, number: number) {
 	};
 }
 
-export const SILENT = { add: () => {}, clear: () => {} };
-
 /** A preview without a console, which draws only when something it shows has changed. */
-export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
-	const preview = createPreview(own, SILENT, { thumbnail, ...(onScrolled && { onScrolled }) });
+export function createQuietPreview(
+	own: VariantContext,
+	thumbnail: number,
+	onScrolled?: (share: number) => void,
+) {
+	const preview = own.createPreview(own, { thumbnail, ...(onScrolled && { onScrolled }) });
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
 	return {
 		element: preview.element,

@@ -1,55 +1,20 @@
-// Variants side by side, scaled down to share the width. They scroll together.
+// A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together.
 
-import { h, KeyedList, setAttribute, withCode } from "../../dom.ts";
-import type { Variant } from "../../variants.ts";
-import type { BodyView, Context, Snapshot } from "../context.ts";
-import { Sight } from "../shared/on-screen.ts";
-import { createQuietPreview, createSummary } from "./quiet-preview.ts";
+import { h, setAttribute, withCode } from "../../dom.ts";
+import { createQuietPreview, createSummary, type Drawn, type Shared } from "./quiet-preview.ts";
+import type { VariantContext } from "./variant-parts.ts";
 
 /** Pixels: in a narrower column, the page is laid out this wide and scaled down. */
 const PAGE_WIDTH = 640;
 
-interface Drawn {
-	variant: Variant;
-	snapshot: Snapshot;
-}
-
-export function createSide(context: Context): BodyView {
-	const element = h("div", { class: "anb-side", tabindex: 0 });
-	const sight = new Sight(context.redraw, context.signal);
-	const together = createScrolling();
-	const columns = new KeyedList<Drawn>(
-		element,
-		({ variant }) => String(variant.number),
-		({ variant }) => createColumn(context, { sight, together }, variant.number),
-	);
-	function update(snapshot: Snapshot): void {
-		columns.update(snapshot.variants.map((variant) => ({ variant, snapshot })));
-	}
-	return { element, update, tick: update };
-}
-
-/** Scrolls all pages as far as the one that the user scrolls. A page that forges this can do no more than scroll. */
-function createScrolling() {
-	const pages = new Map<number, { scrollToShare(share: number): void }>();
-	return {
-		pages,
-		onScrolled(number: number, share: number) {
-			for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
-		},
-	};
-}
-
-interface Shared {
-	sight: Sight;
-	together: ReturnType<typeof createScrolling>;
-}
-
-function createColumn(context: Context, { sight, together }: Shared, number: number) {
+export function createColumn(context: VariantContext, { sight, pages }: Shared, number: number) {
 	const summary = createSummary(context, number);
 	const { own, name, model, held, standing, facts, swap, answer, pick } = summary;
-	const preview = createQuietPreview(own, PAGE_WIDTH, (share) => together.onScrolled(number, share));
-	together.pages.set(number, preview);
+	const preview = createQuietPreview(own, PAGE_WIDTH, (share) => {
+		// A page that forges this can do no more than scroll.
+		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
+	});
+	pages.set(number, preview);
 	const who = h(
 		"div",
 		{ class: "who" },

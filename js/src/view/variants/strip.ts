@@ -4,7 +4,7 @@ import { h, KeyedList, listen, setAttribute, setText, type View } from "../../do
 import type { IconName } from "../../icons.ts";
 import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { rove } from "../shared/arrow-keys.ts";
 import { createRadios } from "../shared/buttons.ts";
 import { phaseNow, withoutSeconds } from "../shared/status.ts";
@@ -14,7 +14,7 @@ import {
 	createPick,
 	createStopOrOpen,
 	factsOf,
-	openVariant,
+	type VariantContext,
 } from "./variant-parts.ts";
 
 interface TabItem {
@@ -33,7 +33,7 @@ const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
 	["side", "side", "Side by side"],
 ];
 
-export function createStrip(context: Context) {
+export function createStrip(context: VariantContext) {
 	const { choices } = context;
 	const tabs = createTabs(context);
 	const chosen = createChosen(context);
@@ -98,7 +98,7 @@ function createTabs(context: Context) {
 }
 
 /** The figures of the one variant on screen, and the buttons to stop, open and pick it. */
-function createChosen(context: Context) {
+function createChosen(context: VariantContext) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
 	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];
