@@ -14,19 +14,9 @@ NAMES = "application/vnd.agent-nb.names+json"
 
 
 @pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, server):
+def page(tmp_path_factory, vendor):
     os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, ipykernel does not read what processes write
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
         yield Page(kernel)
 
 

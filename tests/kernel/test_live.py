@@ -4,27 +4,10 @@ import itertools
 
 import pytest
 
-from tests.support.kernels import PATIENCE, start_kernel
-from tests.support.live_page import Page
-from tests.support.wire import Call, Hold, Say, WireServer, reply
+from tests.support.kernels import PATIENCE
+from tests.support.wire import Call, Hold, Say, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
-
-
-@pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, server):
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
-        yield Page(kernel)
 
 
 def test_batches_are_contiguous_to_the_end(page):

@@ -4,26 +4,10 @@ import time
 
 import pytest
 
-from tests.support.kernels import PATIENCE, Cell, start_kernel
-from tests.support.wire import Call, Hold, Say, Think, WireServer, problem, reply
+from tests.support.kernels import PATIENCE, Cell
+from tests.support.wire import Call, Hold, Say, Think, problem, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
-
-
-@pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory, server):
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
-        yield kernel
 
 
 def wait_for(condition) -> None:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.support.kernels import PATIENCE, Cell, start_kernel
-from tests.support.wire import Hold, Say, Tokens, WireServer, reply
+from tests.support.wire import Hold, Say, Tokens, reply
 
 SETUP = """
 from agent_nb import Agent, model
@@ -17,18 +17,8 @@ prompts = {"bakery": "A bakery page", "form": "A form"}
 
 
 @pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory, server):
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
+def kernel(tmp_path_factory, vendor):
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
         assert kernel.run(SETUP).status == "ok"
         yield kernel
 

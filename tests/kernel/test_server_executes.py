@@ -4,25 +4,15 @@ import pytest
 
 from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.live_page import Page
-from tests.support.wire import Call, Hold, Say, WireServer, reply
+from tests.support.wire import Call, Hold, Say, reply
 
 CELL = "%%agent hero -m anthropic:claude-opus-5-5"
 
 
 @pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, server):
+def page(tmp_path_factory, vendor):
     """A page that has closed the comm with which the kernel asks whether it is there, as Jupyter's pages do."""
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-        "JPY_SESSION_NAME": "demo.ipynb",
-    }
+    environment = {**vendor, "JPY_SESSION_NAME": "demo.ipynb"}
     with start_kernel(tmp_path_factory.mktemp("kernel"), load=False, **environment) as kernel:
         page = Page(kernel)
         (question,) = kernel.run("%load_ext agent_nb").comms

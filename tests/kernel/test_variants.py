@@ -4,26 +4,10 @@ import pytest
 
 from tests.support.kernels import start_kernel
 from tests.support.live_page import Page
-from tests.support.wire import Call, Hold, Say, Tokens, WireServer, reply
+from tests.support.wire import Call, Hold, Say, Tokens, reply
 
 MODEL = "anthropic:claude-opus-5-5"
 THREE = "%%agent hero -m demo: -n 3 --pace 0\nA landing page for a bakery"
-
-
-@pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, server):
-    environment = {
-        "ANTHROPIC_API_KEY": "a-key-of-the-tests",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
-        yield Page(kernel)
 
 
 def ready(page: Page) -> dict:

@@ -5,26 +5,16 @@ import time
 import pytest
 
 from tests.support.kernels import PATIENCE, start_kernel
-from tests.support.wire import Call, Say, WireServer, reply
+from tests.support.wire import Call, Say, reply
 
 MODEL = "-m anthropic:claude-opus-5-5 -t kernel --approve auto"
 
 
 @pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory, server):
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
+def kernel(tmp_path_factory, vendor):
     home = tmp_path_factory.mktemp("kernel")
     (home / "prices.csv").write_text("price\n2\n3\n")
-    with start_kernel(home, **environment) as kernel:
+    with start_kernel(home, **vendor) as kernel:
         setup = (
             "import pandas as pd, os\n"
             "def double(x): return 2 * x\n"

@@ -1,0 +1,35 @@
+"""A vendor's server and a kernel that uses it, one of each for a module."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.kernels import Kernel, start_kernel
+from tests.support.live_page import Page
+from tests.support.wire import WireServer
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WireServer]:
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def vendor(server: WireServer) -> dict[str, str]:
+    """The environment of a kernel whose Anthropic is that server."""
+    return {
+        "ANTHROPIC_API_KEY": "sk-ant-test-key",
+        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
+    }
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory, vendor: dict[str, str]) -> Iterator[Kernel]:
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
+        yield kernel
+
+
+@pytest.fixture(scope="module")
+def page(kernel: Kernel) -> Page:
+    return Page(kernel)
