@@ -22,7 +22,6 @@ _CHARACTERS = re.compile(
     re.VERBOSE,
 )
 _LONGEST_SPLIT_ESCAPE = len(r"\ud83d\ude0")
-_SKIPPED_CHARACTERS = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[^,}]*+")
 _NESTED = re.compile(r'[^"{}\[\]]*+')
@@ -112,8 +111,8 @@ class StringFields:
             self.open = self.inside = None
             return whole
         if first == '"':
-            yield from self._skip_string()
-        elif first in "{[":
+            return (yield from self._string(_ignore))
+        if first in "{[":
             yield from self._skip_nested()
         else:
             yield from self._skip(_SCALAR)
@@ -138,14 +137,6 @@ class StringFields:
                 return False
             yield
 
-    def _skip_string(self) -> Reading[None]:
-        while True:
-            self._position = _end(_SKIPPED_CHARACTERS, self._text, self._position)
-            if self._text.startswith('"', self._position):
-                self._position += 1
-                return
-            yield
-
     def _skip_nested(self) -> Reading[None]:
         depth = 1
         while depth:
@@ -153,7 +144,7 @@ class StringFields:
             found = self._text[self._position]
             self._position += 1
             if found == '"':
-                yield from self._skip_string()
+                yield from self._string(_ignore)
             else:
                 depth += 1 if found in "{[" else -1
 
@@ -170,6 +161,10 @@ class StringFields:
             if self._position < len(self._text):
                 return
             yield
+
+
+def _ignore(text: str) -> None:
+    pass
 
 
 def _wholly_decoded(text: str) -> str:
