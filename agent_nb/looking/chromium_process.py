@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -50,10 +49,6 @@ _FLAGS = (
     "--password-store=basic",
 )
 
-_PREFIX = "agent_nb-chromium-"
-_OLD = 3600
-"""Seconds after which no browser uses a profile any more."""
-
 _running: dict[int, Path] = {}
 """The processes that have not been ended, with their profiles."""
 
@@ -78,8 +73,7 @@ class Pipes:
 @contextlib.asynccontextmanager
 async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIterator[Pipes]:
     """Starts Chromium, and ends it. It resolves no names except these hosts."""
-    _remove_old_profiles()
-    profile = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    profile = Path(tempfile.mkdtemp(prefix="agent_nb-chromium-"))
     to_child, to_us = _pipe(), _pipe()
     own_ends = [to_child[1], to_us[0]]
     try:
@@ -118,14 +112,6 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
         _close(own_ends)
         os.killpg(pid, signal.SIGKILL)
         await asyncio.shield(off_loop(_clean_up, pid))
-
-
-def _remove_old_profiles() -> None:
-    """Removes what processes have left behind that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > _OLD:
-                shutil.rmtree(folder)
 
 
 def _pipe() -> tuple[int, int]:
