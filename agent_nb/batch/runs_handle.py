@@ -111,12 +111,6 @@ class RunsHandle:
         if not self._workers.finished:
             raise ConfigError(self._workers.problem)
         self._note(self._workers.problem)
-        left = [
-            i for i, run in enumerate(self._results.figures) if run and run.error == self._workers.problem
-        ]
-        if left:
-            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-            self._note(f"Not run: {', '.join(map(self._results.name, left[:3]))}{more}.")
         if self._store:
             self._note("The same call resumes from here.")
 

@@ -19,9 +19,7 @@ from agent_nb._base.constants import VERSION
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import background_loop
 from agent_nb.batch.jobs import BatchAgent, Job
-from agent_nb.engine.approval_rules import Rules
 from agent_nb.engine.opening import Material
-from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.tools import Tool
 
@@ -116,7 +114,7 @@ def _has_cloudpickle() -> bool:
 def _refusal(jobs: Sequence[Job], error: Exception) -> str:
     dumps = _dumps()
     for job in {id(job.agent): job for job in jobs}.values():
-        for title, part in [*_parts(job.prepared), *_material(job)]:
+        for title, part in _parts(job):
             try:
                 dumps(part)
             except Exception as found:
@@ -124,27 +122,19 @@ def _refusal(jobs: Sequence[Job], error: Exception) -> str:
     return f"The agent cannot be sent to another process: {_described(error)}"
 
 
-def _parts(prepared: Prepared) -> Iterator[tuple[str, Any]]:
-    """What an agent is made of, with a name for each part."""
-    config = prepared.config
+def _parts(job: Job) -> Iterator[tuple[str, Any]]:
+    """What an agent is made of and given, with a name for each part."""
+    config = job.prepared.config
     yield f"The model `{config.provider.name}`", config.provider
-    for tool in prepared.toolbox:
+    for tool in job.prepared.toolbox:
         yield f"The tool `{tool.name}`", tool
     hooks = config.hooks
     for hook in (*hooks.requests, *hooks.before, *hooks.after, *hooks.events):
         yield f"The function `{_name(hook)}`", hook
-    for rule in _functions(config.rules):
+    for rule in filter(callable, (config.rules.default, *config.rules.by_name.values())):
         yield f"The function `{_name(rule)}` for `approve`", rule
     yield "The page viewer", config.viewer
-
-
-def _functions(rules: Rules) -> list[Any]:
-    return [rule for rule in (rules.default, *rules.by_name.values()) if callable(rule)]
-
-
-def _material(job: Job) -> Iterator[tuple[str, Any]]:
-    for name, value in job.material.items():
-        yield f"`{name}`", value
+    yield from ((f"`{name}`", value) for name, value in job.material.items())
 
 
 def _name(function: Any) -> str:
