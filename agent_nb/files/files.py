@@ -150,7 +150,9 @@ class Files(Mapping[str, Content]):
     def to_wire(self, shown: Callable[[str], str] = str) -> Json:
         """All versions as JSON, each text as `shown` returns it: `{"text": ...}`, `{"base64": ...}`, or null where
         the file was deleted."""
-        return {path: file_versions.to_wire(versions, shown) for path, versions in self._ordered()}
+        deleted = [path for path in self._versions if path not in self._sizes]
+        # Deleted files first, so that reading them back keeps the order of the others.
+        return {path: file_versions.to_wire(self.versions(path), shown) for path in (*deleted, *self._sizes)}
 
     @classmethod
     def from_wire(cls, data: Json) -> "Files":
@@ -229,11 +231,6 @@ class Files(Mapping[str, Content]):
                 raise FileError(
                     f"{path!r} and {other!r} cannot both exist: a name is a file or a folder, so rename one."
                 )
-
-    def _ordered(self) -> list[tuple[str, tuple[Content | None, ...]]]:
-        """Deleted files first, then the others, so that reading them back keeps their order."""
-        deleted = [path for path in self._versions if path not in self._sizes]
-        return [(path, self.versions(path)) for path in (*deleted, *self._sizes)]
 
 
 def _normalised(path: str, content: Any) -> Content:

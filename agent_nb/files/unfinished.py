@@ -11,7 +11,8 @@ from agent_nb.files.files import Files
 def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
     """The text so far of each file whose call in the last turn was cut off, by path."""
     # Searched from the end: a run that ended normally has a short last turn after a long one.
-    last_turn = [*itertools.takewhile(lambda event: not _begins_attempt(event), reversed(events))]
+    begins = TurnStarted | TurnRetrying
+    last_turn = [*itertools.takewhile(lambda event: not isinstance(event, begins), reversed(events))]
     # `STOPPED` is the result of a call that the end of the run cut off.
     over = {
         event.call_id
@@ -36,7 +37,3 @@ def lost_files(events: Sequence[Event], files: Files) -> dict[str, str]:
     """Unfinished files whose text is not in `files`."""
     contents = list(files.values())
     return {path: text for path, text in unfinished_files(events, files).items() if text not in contents}
-
-
-def _begins_attempt(event: Event) -> bool:
-    return isinstance(event, TurnStarted | TurnRetrying)

@@ -89,10 +89,6 @@ def _report(check: PageCheck) -> Iterator[str]:
 _VIEWERS = {"your browser": "the user's browser"}
 
 
-def _title(args: Json) -> str:
-    return f"look at {args.get('path') or 'the page'}"
-
-
 PREVIEW_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
@@ -104,7 +100,7 @@ PREVIEW_TOOLS: tuple[Tool, ...] = (
             {"path": {"type": "string", "description": "The HTML file; the run's entry page by default."}},
         ),
         run=_check,
-        title=_title,
+        title=lambda args: f"look at {args.get('path') or 'the page'}",
         after_writes=True,
         needs=frozenset({PAGE_VIEWER}),
         timeout=120.0,
