@@ -8,7 +8,6 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future as ThreadFuture
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -110,16 +109,11 @@ class _CallScope:
         """Runs the function on the loop's thread, so that changes are emitted in one order."""
         if threading.get_ident() == self._thread:
             return self._run_open(function)
-        answer: ThreadFuture[T] = ThreadFuture()
 
-        def answered() -> None:
-            try:
-                answer.set_result(self._run_open(function))
-            except Exception as error:
-                answer.set_exception(error)
+        async def answer() -> T:
+            return self._run_open(function)
 
-        self._loop.call_soon_threadsafe(answered)
-        return answer.result()
+        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result()
 
     def _run_open(self, function: Callable[[], T]) -> T:
         if self._closed:

@@ -2,16 +2,27 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from agent_nb._base.text import printable
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import WireError, from_wire
 from agent_nb.errors import ConfigError
 from agent_nb.tools.mcp.consent import consent_key
 from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 
 FILE = ".mcp.json"
 MAX_BYTES = 1_000_000
+
+
+class _Entry(TypedDict, total=False):
+    """A server. What else its entry has is for other clients."""
+
+    type: Literal["stdio", "http", "streamable-http"]
+    command: str
+    url: str
+    args: tuple[str, ...]
+    env: dict[str, str]
+    headers: dict[str, str]
 
 
 def read_project(folder: Path) -> tuple[dict[str, ServerConfig], list[str]]:
@@ -35,8 +46,8 @@ def read_project(folder: Path) -> tuple[dict[str, ServerConfig], list[str]]:
     for name, entry in entries.items():
         try:
             configs[name] = _config(folder, name, entry)
-        except ConfigError as error:
-            problems.append(f"`{printable(name[:40], keep='')}` in {FILE}: {error}")
+        except (ConfigError, WireError) as error:
+            problems.append(f"`{printable(name[:40], keep='')}` in {FILE}: {str(error).rstrip('.')}.")
     return configs, problems
 
 
@@ -45,27 +56,15 @@ def _config(folder: Path, name: str, entry: Any) -> ServerConfig:
         raise ConfigError("its name must have 1 to 40 characters, and no '/'.")
     if printable(name, keep="") != name:
         raise ConfigError("its name has characters that cannot be seen.")
-    if not isinstance(entry, dict):
-        raise ConfigError("it is not an object.")
-    if (kind := entry.get("type", "stdio")) not in ("stdio", "http", "streamable-http"):
-        raise ConfigError(f"the type {str(kind)[:40]!r} is not supported; use stdio or http.")
-    program, arguments = entry.get("command", entry.get("url")), entry.get("args", [])
-    if program is None or ("command" in entry and "url" in entry):
+    read: _Entry = from_wire(_Entry, entry)
+    programs = [read[key] for key in ("command", "url") if key in read]
+    if len(programs) != 1:
         raise ConfigError('it needs either "command" or "url".')
-    if not isinstance(arguments, list) or not all(isinstance(part, str) for part in (program, *arguments)):
-        raise ConfigError('"command" and "url" are text, and "args" is a list of texts.')
     return server_config(
-        (program, *arguments),
+        (*programs, *read.get("args", ())),
         name=name,
-        env=_texts(entry, "env"),
-        headers=_texts(entry, "headers"),
+        env=read.get("env"),
+        headers=read.get("headers"),
         folder=folder,
         key=consent_key(folder, name, entry),
     )
-
-
-def _texts(entry: Json, field: str) -> dict[str, str]:
-    value = entry.get(field) or {}
-    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise ConfigError(f'"{field}" must be an object of texts.')
-    return value

@@ -68,6 +68,4 @@ async def test_a_cluster_without_workers_is_reported(recovers, monkeypatch, tmp_
         return
     assert [run.reason for run in runs] == ["end_turn"] + ["failed"] * 4
     assert runs[4].error == "The cluster has had no worker for 0 minutes."
-    assert tallies[0].note == (
-        f"{runs[4].error} The same call resumes from here."
-    )
+    assert tallies[0].note == (f"{runs[4].error} The same call resumes from here.")

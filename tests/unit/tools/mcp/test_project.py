@@ -38,13 +38,16 @@ def test_servers_are_read_in_both_forms(write, tmp_path):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ([], "it is not an object."),
+        ([], "it is a list, not an object."),
         ({}, 'it needs either "command" or "url".'),
         ({"command": "x", "url": "https://x.example"}, 'it needs either "command" or "url".'),
-        ({"command": "x", "args": "y"}, '"args" is a list of texts.'),
-        ({"command": 5}, '"command" and "url" are text'),
-        ({"command": "x", "env": {"A": 1}}, '"env" must be an object of texts.'),
-        ({"type": "sse", "url": "https://x.example"}, "the type 'sse' is not supported"),
+        ({"command": "x", "args": "y"}, "`args` is 'y', not a list."),
+        ({"command": 5}, "`command` is 5, not text."),
+        ({"command": "x", "env": {"A": 1}}, "`env['A']` is 1, not text."),
+        (
+            {"type": "sse", "url": "https://x.example"},
+            "`type` is 'sse', not one of stdio, http, streamable-http.",
+        ),
     ],
 )
 def test_a_wrong_entry_leaves_the_others(write, entry, sentence):
