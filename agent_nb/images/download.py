@@ -4,22 +4,23 @@ Host names are resolved first, private addresses are refused, and the connection
 checked. Each redirect is a new request with the same checks.
 """
 
-import http.client
 import ipaddress
 import socket
 import ssl
 import time
 from collections.abc import Callable, Container
-from urllib.parse import quote, urljoin, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from agent_nb.errors import ConfigError
+
+if TYPE_CHECKING:  # imported when something is fetched
+    import httpx2
 
 MAX_BYTES = 20_000_000
 SECONDS = 20.0
 """For all requests together."""
 REDIRECTS = (301, 302, 303, 307, 308)
-_UNQUOTED = "/:?#[]@!$&'()*+,;=%~"
-"""Characters of an address that are not quoted; others are, such as letters with accents."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """A gateway translates these to the IPv4 address in their last four bytes."""
 
@@ -35,11 +36,7 @@ def is_public(address: str) -> bool:
 
 def host_of(url: str) -> str:
     """The host of an https address in ASCII, with its port if that is not 443."""
-    host, port, _ = _place(url)
-    try:
-        host = host.encode("idna").decode()
-    except UnicodeError:
-        raise ConfigError(f"{url!r} is not an address: its host is not a name.") from None
+    host, port = _place(url)
     return host if port == 443 else f"{host}:{port}"
 
 
@@ -54,101 +51,78 @@ def fetch_https(
 
     With `hosts`, only these are asked: a redirect to another host is refused, since its address may carry data.
     """
+    import httpx2
+
     deadline = time.monotonic() + SECONDS
     for _ in range(5):
         if hosts is not None and host_of(url) not in hosts:
             raise ConfigError(f"{url!r} was not read: nobody has allowed its host, {host_of(url)}.")
-        host, port, target = _place(url)
-        connection = _Pinned(host, port, allowed, context)
-        connection.deadline = deadline
         try:
-            answer = _get(connection, target)
-            if answer.status in REDIRECTS:
-                # http.client reads headers as Latin-1; most servers write UTF-8, and these are its bytes.
-                url = urljoin(
-                    url, quote(answer.getheader("location") or "", safe=_UNQUOTED, encoding="latin-1")
-                )
-                continue
-            if answer.status != 200:
-                raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
-            return _body(connection, answer, url)
-        except (
-            OSError,
-            http.client.HTTPException,
-            ValueError,
-        ) as exc:  # the last for odd names and redirects
+            # A connection of its own for each request: its certificate is that of one host.
+            with httpx2.HTTPTransport(
+                verify=context or ssl.create_default_context(), trust_env=False
+            ) as transport:
+                answer = _answer(transport, url, allowed, deadline)
+                if answer.status_code not in REDIRECTS:
+                    return _body(answer, url, deadline)
+                url = urljoin(url, answer.headers.get("location", ""))
+        except (OSError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as exc:
             raise ConfigError(f"{url!r} could not be read: {exc or type(exc).__name__}.") from None
-        finally:
-            connection.close()
     raise ConfigError(f"{url!r} redirects too often.")
 
 
-def _place(url: str) -> tuple[str, int, str]:
-    """Host, port and request target."""
+def _place(url: str) -> tuple[str, int]:
+    """Host and port."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or 443
+        host, port = (parts.hostname or "").encode("idna").decode(), parts.port or 443
     except ValueError as error:
         raise ConfigError(f"{url!r} is not an address: {error}.") from None
     if parts.scheme != "https" or not host:
         raise ConfigError(f"Only https addresses are read, not {url!r}.")
-    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    return host, port, quote(target, safe=_UNQUOTED)
+    return host, port
 
 
-class _Pinned(http.client.HTTPSConnection):
-    """Connects to the address that was checked, so that DNS cannot change it in between."""
+def _answer(
+    transport: "httpx2.HTTPTransport", url: str, allowed: Callable[[str], bool], deadline: float
+) -> "httpx2.Response":
+    """Asks the addresses that were checked, so that DNS cannot change them in between, until one can be reached."""
+    import httpx2
 
-    deadline = 0.0
-
-    def __init__(
-        self, host: str, port: int, allowed: Callable[[str], bool], context: ssl.SSLContext | None
-    ) -> None:
-        self._tls = context or ssl.create_default_context()
-        self._allowed = allowed
-        super().__init__(host, port, context=self._tls)
-
-    def remaining(self) -> float:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("it took too long")
-        return left
-
-    def connect(self) -> None:
-        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
-        addresses = [str(entry[4][0]) for entry in found]
-        for address in addresses:
-            if not self._allowed(address):
-                raise ConfigError(f"{self.host!r} is a private address; only the public internet is read.")
-        self.sock = self._tls.wrap_socket(self._first_of(addresses), server_hostname=self.host)
-
-    def _first_of(self, addresses: list[str]) -> socket.socket:
-        """A connection to the first address that answers; not all may be reachable from here."""
-        for address in addresses[:-1]:
-            try:
-                return socket.create_connection((address, self.port), timeout=self.remaining())
-            except OSError:
-                continue
-        return socket.create_connection((addresses[-1], self.port), timeout=self.remaining())
+    host, port = _place(url)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    if not all(map(allowed, addresses)):
+        raise ConfigError(f"{host!r} is a private address; only the public internet is read.")
+    headers = {"Host": host_of(url), "User-Agent": "agent-nb", "Accept": "image/*,*/*;q=0.5"}
+    for address in addresses:
+        timeout = httpx2.Timeout(_remaining(deadline)).as_dict()
+        target = httpx2.URL(url).copy_with(host=address)
+        extensions = {"sni_hostname": host, "timeout": timeout}
+        try:
+            return transport.handle_request(
+                httpx2.Request("GET", target, headers=headers, extensions=extensions)
+            )
+        except httpx2.ConnectError:
+            if address == addresses[-1]:
+                raise
+    raise OSError("it has no address")
 
 
-def _get(connection: _Pinned, target: str) -> http.client.HTTPResponse:
-    connection.request("GET", target, headers={"User-Agent": "agent-nb", "Accept": "image/*,*/*;q=0.5"})
-    connection.sock.settimeout(connection.remaining())
-    return connection.getresponse()
-
-
-def _body(connection: _Pinned, answer: http.client.HTTPResponse, url: str) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    while True:
-        if connection.sock is not None:
-            connection.sock.settimeout(connection.remaining())
-        piece = answer.read1(65_536)
-        if not piece:
-            return b"".join(pieces)
-        size += len(piece)
-        connection.remaining()
-        if size > MAX_BYTES:
+def _body(answer: "httpx2.Response", url: str, deadline: float) -> bytes:
+    if answer.status_code != 200:
+        raise ConfigError(f"{url!r} answered {answer.status_code} {answer.reason_phrase}.")
+    data = bytearray()
+    for piece in answer.iter_raw():
+        _remaining(deadline)
+        data += piece
+        if len(data) > MAX_BYTES:
             raise ConfigError(f"{url!r} is larger than {MAX_BYTES // 1_000_000} MB.")
-        pieces.append(piece)
+    return bytes(data)
+
+
+def _remaining(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("it took too long")
+    return left

@@ -108,7 +108,7 @@ def test_accents_in_an_address_are_quoted(https_server, path: str):
     [
         ("https://example.com:99999/a.png", "is not an address: Port out of range"),
         ("https://[::1/a.png", "is not an address: Invalid IPv6"),
-        (f"https://{'a' * 70}.example/a.png", "could not be read"),
+        (f"https://{'a' * 70}.example/a.png", "is not an address: "),
     ],
     ids=["port", "bracket", "label"],
 )
