@@ -140,7 +140,7 @@ class Workers:
                 run: Run = await off_loop(pickle.loads, pickled)
                 self.finished += 1
                 SESSION.add(run)
-                return run
+                return _sharing(run, job)
             case "interrupted", _:
                 return await not_run(job, "interrupted")
             case "unusable", str(sentence):
@@ -213,6 +213,17 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
     if error is None or not isinstance(last, RunFinished):
         return run
     return replace(run, error=error, events=EventList([*events, replace(last, error=error)]))
+
+
+def _sharing(run: Run, job: Job) -> Run:
+    """The run with what the jobs have in common, which would take most of the memory of a short run."""
+    config = job.prepared.config
+    common: dict[str, Any] = {
+        "system": config.system,
+        "tools": config.toolbox.specs,
+        "settings": config.settings,
+    }
+    return replace(run, **{name: value for name, value in common.items() if getattr(run, name) == value})
 
 
 def _type(error: BaseException) -> str:
