@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from tests.support.wire import cors
 from tests.support.wire.dialects import DIALECTS, model_of, protocol_of
 from tests.support.wire.faults import with_fault
 from tests.support.wire.images import read_body
@@ -210,6 +211,7 @@ class _Connection(asyncio.Protocol):
         self.server = server
         self.buffer = b""
         self.request: Request | None = None
+        self.cors: dict[str, str] = {}
         self.can_write = asyncio.Event()
         self.can_write.set()
 
@@ -245,12 +247,17 @@ class _Connection(asyncio.Protocol):
         if len(rest) < length:
             return
         self.buffer = rest[length:]
-        path = lines[0].split(" ")[1]
+        method, path, _ = lines[0].split(" ")
+        protocol = protocol_of(path)
+        if method == "OPTIONS":
+            self.head(Reply(status=204, headers=cors.preflight(protocol, headers)), "", b"")
+            return
+        self.cors = cors.shared(protocol, headers)
         if path in self.server.facts or path.endswith(("/models", "/api/show")):
             self.tell(path)
             return
         body = read_body(headers, rest[:length])
-        self.request = Request(path, headers, body, protocol_of(path))
+        self.request = Request(path, headers, body, protocol)
         task = asyncio.ensure_future(self.answer(self.request))
         self.server._tasks.add(task)
         task.add_done_callback(self.server._tasks.discard)
@@ -294,7 +301,7 @@ class _Connection(asyncio.Protocol):
         request.finished = True
 
     def head(self, reply: Reply, framing: str, body: bytes) -> None:
-        lines = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+        lines = "".join(f"{name}: {value}\r\n" for name, value in {**self.cors, **reply.headers}.items())
         self.transport.write(f"HTTP/1.1 {reply.status} Answer\r\n{lines}{framing}\r\n".encode() + body)
 
     async def write(self, chunk: bytes, split: int) -> None:
