@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from docs.scripts.site import lessons, lite, lock, wheels
+from docs.scripts.site import lessons, lite, lock, locked, wheels
 from tests.support import ROOT
 
 INFO = {"python": "3.14.2", "abi_version": "2026_0", "platform": "emscripten_5_0_3", "arch": "wasm32"}
@@ -109,6 +109,48 @@ def test_python_starts_with_agent_nb_loaded_and_asks_nobody_offline():
     assert "agent-nb" in kernel(offline=True)["loadPyodideOptions"]["packages"]
     assert kernel(offline=True)["disablePyPIFallback"]
     assert not kernel(offline=False)["disablePyPIFallback"]
+
+
+@pytest.fixture
+def locked_wheel(tmp_path) -> tuple[Path, Path]:
+    """A wheel, and a lock that names it."""
+    path, file = write_wheel(tmp_path, "idna"), tmp_path / "locked.txt"
+    locked.write([wheels.Wheel(path).locked], file)
+    return path, file
+
+
+def test_the_sites_lock_names_the_wheel_that_was_found(locked_wheel):
+    path, file = locked_wheel
+    locked.check([wheels.Wheel(path).locked], file)
+    assert locked.read(file) == {"idna": ("idna", "1.0", hashlib.sha256(path.read_bytes()).hexdigest())}
+
+
+def test_a_changed_wheel_is_refused(locked_wheel):
+    path, file = locked_wheel
+    before = locked.file_hash(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("idna/more.py", "")
+    with pytest.raises(SystemExit) as refused:
+        locked.check([wheels.Wheel(path).locked], file)
+    assert str(refused.value) == (
+        f"idna 1.0 with SHA-256 {locked.file_hash(path)} is not what locked.txt names: 1.0 with SHA-256 {before}. "
+        "If you trust what was found, `make site-lock` writes the lock again."
+    )
+
+
+def test_a_wheel_that_the_lock_does_not_name_is_refused(locked_wheel, tmp_path):
+    other = wheels.Wheel(write_wheel(tmp_path, "jiter"))
+    with pytest.raises(
+        SystemExit, match=r"jiter 1\.0 .* is not what locked\.txt names: nothing of that name"
+    ):
+        locked.check([other.locked], locked_wheel[1])
+
+
+def test_the_sites_lock_has_pyodide_and_neither_hosts_nor_paths():
+    text = locked.FILE.read_text("utf-8")
+    assert {"pyodide", "openai", "pyodide-kernel"} <= set(locked.read())
+    assert len(locked.read()) == len(text.splitlines()) - 1
+    assert not set("/@") & set(text)
 
 
 def lesson(number: str):

@@ -8,13 +8,12 @@ import tempfile
 from pathlib import Path
 
 from docs.scripts.site import lock as locks
-from docs.scripts.site import patches
+from docs.scripts.site import locked, patches
 from docs.scripts.site.command import run
-from docs.scripts.site.wheels import Platform, collect, download_locked, needed, wheels_in, write_lock
+from docs.scripts.site.wheels import Platform, Wheel, collect, download_locked, needed, wheels_in
 
 ROOT = Path(__file__).parents[3]
-WHEELS = Path(__file__).with_name("wheels.txt")
-"""The wheels of the browser's Python that are downloaded, with their hashes."""
+PYODIDE = "pyodide"
 KERNEL_EXTENSION = Path(sys.prefix, "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension")
 # The kernel starts with these loaded. What is not in this list it would install one by one, which takes longer.
 PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython", "agent-nb")
@@ -47,16 +46,12 @@ def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
     """Pyodide from npm, our wheels beside it, and a lock file that names them."""
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 
-    lock, given, platform = unpacked(work, folder)
-    downloads = work / "wheels"
-    downloads.mkdir()
-    download_locked(WHEELS, downloads, platform)
-    found = wheels_in(*given, downloads)
-    depends, missing = needed(PACKAGES, found, platform)
-    if missing:
-        names = ", ".join(sorted(each.name for each in missing))
-        raise SystemExit(f"{WHEELS.relative_to(ROOT)} lacks {names}. `make site-lock` writes it again.")
-    wheels, path = {name: found[name] for name in depends}, folder / "pyodide-lock.json"
+    core = download_pyodide(work)
+    locked.check([core])
+    lock, given, platform = unpacked(work, folder, core)
+    (work / "wheels").mkdir()
+    wheels, depends = locked_wheels(given, work / "wheels", platform)
+    path = folder / "pyodide-lock.json"
     for wheel in wheels.values():
         shutil.copy(wheel.path, folder)
     own = locks.entries(wheels, depends)
@@ -64,31 +59,56 @@ def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
     path.write_text(json.dumps(lock, separators=(",", ":")), encoding="utf-8")
 
 
-def unpacked(work: Path, folder: Path) -> tuple[locks.Lock, list[Path], Platform]:
-    """Pyodide in the folder: its lock, the folders with wheels that are not downloaded, and its platform."""
-    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+def locked_wheels(
+    given: list[Path], downloads: Path, platform: Platform
+) -> tuple[dict[str, Wheel], dict[str, list[str]]]:
+    """The wheels that the site's lock names and our own, with the requirements of each."""
+    ours, theirs = (set(wheels_in(path)) for path in given)
+    rows = (row for name, row in locked.read().items() if name not in {PYODIDE, *theirs})
+    download_locked(rows, downloads, platform)
+    found = wheels_in(*given, downloads)
+    depends, missing = needed(PACKAGES, found, platform)
+    if missing:
+        names = ", ".join(sorted(each.name for each in missing))
+        raise SystemExit(f"{locked.FILE.name} lacks {names}. `make site-lock` writes it again.")
+    locked.check(found[name].locked for name in depends if name not in ours)
+    return {name: found[name] for name in depends}, depends
 
-    unpack_pyodide(PYODIDE_VERSION, work, folder)
+
+def unpacked(work: Path, folder: Path, core: locked.Locked) -> tuple[locks.Lock, list[Path], Platform]:
+    """Pyodide in the folder: its lock, the folders with wheels that are not downloaded, and its platform."""
+    unpack_pyodide(work / f"{PYODIDE}-{core.version}.tgz", folder)
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
     build_wheel(work / "wheel")
     return lock, [work / "wheel", KERNEL_EXTENSION / "static" / "pypi"], Platform.of(lock)
 
 
 def renew_lock() -> None:
-    """Writes the lock of the wheels anew, with the newest releases that fit."""
+    """Writes the site's lock anew, with the newest releases that fit."""
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
-        _, given, platform = unpacked(work, work / "pyodide")
+        core = download_pyodide(work)
+        _, given, platform = unpacked(work, work / "pyodide", core)
         (work / "wheels").mkdir()
         wheels, _ = collect(PACKAGES, given, work / "wheels", platform)
-        write_lock(WHEELS, [wheel for wheel in wheels.values() if wheel.path.parent.name == "wheels"])
+        ours = set(wheels_in(given[0]))
+        locked.write([core, *(wheel.locked for name, wheel in wheels.items() if name not in ours)])
 
 
-def unpack_pyodide(version: str, work: Path, folder: Path) -> None:
-    """Downloads Pyodide's core: the interpreter, the standard library and the lock file."""
-    run(["npm", "pack", "--silent", f"pyodide@{version}"], work)
+def download_pyodide(work: Path) -> locked.Locked:
+    """Pyodide's core as npm has it."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+
+    run(["npm", "pack", "--silent", f"{PYODIDE}@{PYODIDE_VERSION}"], work)
+    return locked.Locked(
+        PYODIDE, PYODIDE_VERSION, locked.file_hash(work / f"{PYODIDE}-{PYODIDE_VERSION}.tgz")
+    )
+
+
+def unpack_pyodide(package: Path, folder: Path) -> None:
+    """The interpreter, the standard library and the lock file."""
     folder.mkdir(parents=True)
-    with tarfile.open(work / f"pyodide-{version}.tgz") as archive:
+    with tarfile.open(package) as archive:
         for member in archive.getmembers():
             name = member.name.removeprefix("package/")
             if name.endswith((".mjs", ".wasm", ".zip", "pyodide-lock.json")):

@@ -9,7 +9,6 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from packaging.metadata import Metadata
@@ -17,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from docs.scripts.site.command import run
+from docs.scripts.site.locked import Locked, file_hash
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,11 @@ class Wheel:
 
     @property
     def sha256(self) -> str:
-        return sha256(self.path.read_bytes()).hexdigest()
+        return file_hash(self.path)
+
+    @property
+    def locked(self) -> Locked:
+        return Locked(self.name, self.version, self.sha256)
 
     @property
     def imports(self) -> list[str]:
@@ -151,14 +155,9 @@ def _pip_download(folder: Path, platform: Platform, *what: str) -> None:
     run([*command, *what], folder)
 
 
-def download_locked(lock: Path, folder: Path, platform: Platform) -> None:
-    """Downloads exactly the wheels of the lock, and checks their hashes."""
-    _pip_download(folder, platform, "--no-deps", "--require-hashes", "--requirement", str(lock))
-
-
-def write_lock(lock: Path, wheels: Iterable[Wheel]) -> None:
-    lines = [f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels]
-    lock.write_text("# Written by `make site-lock`.\n" + "".join(lines), encoding="utf-8")
+def download_locked(rows: Iterable[Locked], folder: Path, platform: Platform) -> None:
+    """Downloads exactly these wheels."""
+    _pip_download(folder, platform, "--no-deps", *(f"{row.name}=={row.version}" for row in rows))
 
 
 def download(requirements: Iterable[Requirement], folder: Path, platform: Platform) -> None:
