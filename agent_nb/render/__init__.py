@@ -1,25 +1,27 @@
 """A finished run as frozen HTML, Markdown and plain text: pure functions, so equal runs give equal bytes.
 
-They take anything with the attributes of `FinishedRun`, because the `run` package imports this one.
+The `run` package imports this one, so a run is known here only by its type.
 """
 
 import base64
 import html
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import safe_text
 from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
 from agent_nb.render.light import RunSoFar, light_html
-from agent_nb.render.notes import NotedRun, notes_html, notes_markdown
+from agent_nb.render.notes import notes_html, notes_markdown
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import shortened, shortened_text
 from agent_nb.render.safe_markdown import as_text
-from agent_nb.render.summary import FinishedRun, model_label, ready_line
+from agent_nb.render.summary import model_label, ready_line
 from agent_nb.render.transcript import transcript
 
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
+
 __all__ = [
-    "FinishedRun",
     "RunSoFar",
     "abandoned_frame",
     "bundle",
@@ -34,11 +36,7 @@ __all__ = [
 ]
 
 
-class ExportedRun(FinishedRun, NotedRun, Protocol):
-    """A run as a document: what a cell shows of it, and its notes."""
-
-
-def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
+def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
     """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them.
 
     `image` is a small PNG of the page, which is shown where the page itself is not: in an untrusted notebook, on
@@ -79,22 +77,22 @@ def abandoned_frame(name: str, why: str) -> dict[str, str]:
     return {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
 
 
-def to_markdown(run: ExportedRun) -> str:
+def to_markdown(run: "RunRecord") -> str:
     """The run as a Markdown document: how it ended, its transcript, its files, its notes."""
     return safe_text(markdown(run, transcript(run.events), images=True) + notes_markdown(run))
 
 
-def to_text(run: FinishedRun) -> str:
+def to_text(run: "RunRecord") -> str:
     """The run as plain text that is the same every time: no times, tokens or costs."""
     return safe_text(plain_text(run, transcript(run.events), run.text))
 
 
-def to_html_page(run: ExportedRun) -> str:
+def to_html_page(run: "RunRecord") -> str:
     """The run as a self-contained HTML page, with its notes below."""
     return safe_text(html_page(run, transcript(run.events), notes_html(run)))
 
 
-def to_page(run: FinishedRun) -> str | None:
+def to_page(run: "RunRecord") -> str | None:
     """The page of the run, with the files it uses, as one closed HTML document; None if there is no page."""
     page = page_alone(run)
     return page if page is None else safe_text(page)

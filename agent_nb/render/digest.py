@@ -1,11 +1,15 @@
 """A digest that identifies the run in a saved output, even if another notebook has the same cell."""
 
 import hashlib
+from typing import TYPE_CHECKING
 
-from agent_nb.render.summary import FinishedRun, facts
+from agent_nb.render.summary import facts
+
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
 
 
-def run_digest(run: FinishedRun) -> str:
+def run_digest(run: "RunRecord") -> str:
     """Equal runs have equal digests. Picking another variant does not change it."""
     digest = hashlib.blake2s(digest_size=4)
     for one in run.variants or (run,):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import ENDINGS
@@ -22,7 +23,6 @@ from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRo
 from agent_nb.render.rows_html import row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
 from agent_nb.render.summary import (
-    FinishedRun,
     duration,
     ending,
     facts,
@@ -35,6 +35,9 @@ from agent_nb.render.summary import (
     variant_note,
 )
 
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
+
 MAX_PAGE = 1_000_000
 """Characters of all pages in one output. A page that exceeds it is replaced by a note."""
 MAX_PAGE_ALONE = 200_000_000
@@ -46,7 +49,7 @@ _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where there are no styles to do it."""
 
 
-def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
+def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> str:
     pages, code = _pages(run, image), _code(run)
     log = _log(rows, folds=bool(pages))
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
@@ -65,7 +68,7 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
     )
 
 
-def _tone(run: FinishedRun) -> str:
+def _tone(run: "RunRecord") -> str:
     return "err" if run.failed_check else ENDINGS[run.reason].tone
 
 
@@ -89,7 +92,7 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
     )
 
 
-def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
+def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
     title = html.escape(f"{run.name}: {masked_line(run.prompt)}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -99,7 +102,7 @@ def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
     )
 
 
-def page_alone(run: FinishedRun) -> str | None:
+def page_alone(run: "RunRecord") -> str | None:
     """The page of the run as a document of its own, as closed as in the notebook; None if there is no page."""
     path = run.files.entry
     if path is None or not isinstance(run.files[path], str):
@@ -131,11 +134,11 @@ def head(name: str, facts: list[str]) -> str:
     )
 
 
-def _error(run: FinishedRun) -> str:
+def _error(run: "RunRecord") -> str:
     return "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
 
 
-def _foot(run: FinishedRun) -> str:
+def _foot(run: "RunRecord") -> str:
     lines = [*variant_lines(run), f"In Python: {result_expression(run)}{variant_note(run)}"]
     return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 
@@ -156,7 +159,7 @@ def _panel(number: int, inside: str) -> str:
     return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">{inside}</div>'
 
 
-def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
+def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
     """A label and a frame for the page of the run, or of each variant."""
     shown_untrusted = f"{_still(image)}<em>Trust this notebook to see the page.</em>"
     shown = [run] if len(run.variants) < 2 else list(run.variants)
@@ -185,17 +188,17 @@ def _still(image: bytes) -> str:
     return f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
 
 
-def _too_large(run: FinishedRun, path: str) -> str:
+def _too_large(run: "RunRecord", path: str) -> str:
     note = f'`{path}` is too large to save in the notebook. Write it to disk with `{run.name}.files.save("site")`.'
     return f'<p class="anb-note">{with_code(note)}</p>'
 
 
-def _chosen_page(run: FinishedRun) -> int:
+def _chosen_page(run: "RunRecord") -> int:
     with_page = [variant for variant in run.variants if variant.files.entry]
     return next((index for index, variant in enumerate(with_page) if variant.files == run.files), 0)
 
 
-def _code(run: FinishedRun) -> str:
+def _code(run: "RunRecord") -> str:
     left = MAX_CODE
     rows = []
     for path, content in run.files.items():

@@ -1,41 +1,19 @@
 """The notes and questions at moments of a run, as HTML and as Markdown."""
 
 import html
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import masked_line
 from agent_nb.render.safe_markdown import as_text, neutralized, to_html
 from agent_nb.render.summary import duration
 
-
-class Note(Protocol):
-    """What is shown of an annotation."""
-
-    @property
-    def at(self) -> float | str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def ask(self) -> str: ...
-    @property
-    def choices(self) -> Sequence[str]: ...
-    @property
-    def answer(self) -> str: ...
-    @property
-    def variant(self) -> int: ...
+if TYPE_CHECKING:
+    from agent_nb.run.annotations import Annotation
+    from agent_nb.run.record import RunRecord
 
 
-class NotedRun(Protocol):
-    """A run with notes."""
-
-    @property
-    def annotations(self) -> Sequence[Note]: ...
-    @property
-    def variants(self) -> Sequence[object]: ...
-
-
-def notes_html(run: NotedRun) -> str:
+def notes_html(run: "RunRecord") -> str:
     """A section with all notes; empty if there are none. The expected answers are folded away."""
     notes = "".join(
         f"<article>{_note_html(note, _moment(run, note))}</article>\n" for note in run.annotations
@@ -43,7 +21,7 @@ def notes_html(run: NotedRun) -> str:
     return f'<section class="notes"><h2>Notes</h2>\n{notes}</section>\n' if notes else ""
 
 
-def _note_html(note: Note, moment: str) -> str:
+def _note_html(note: "Annotation", moment: str) -> str:
     pieces = [f"<h3>{html.escape(moment)}</h3>", to_html(note.text)]
     if note.ask:
         pieces.append(f"<p><strong>{html.escape(note.ask)}</strong></p>")
@@ -55,7 +33,7 @@ def _note_html(note: Note, moment: str) -> str:
     return "".join(pieces)
 
 
-def notes_markdown(run: NotedRun) -> str:
+def notes_markdown(run: "RunRecord") -> str:
     """The notes as quotations, so that whatever Markdown a note leaves open ends with it."""
     blocks = ["**Notes**"] if run.annotations else []
     for note in run.annotations:
@@ -65,7 +43,7 @@ def notes_markdown(run: NotedRun) -> str:
     return "".join(f"\n{block}\n" for block in blocks)
 
 
-def _question(note: Note) -> Iterator[str]:
+def _question(note: "Annotation") -> Iterator[str]:
     yield f"Question: {_line(note.ask)}"
     yield "\n".join(f"{number}. {_line(choice)}" for number, choice in enumerate(note.choices, 1))
     if note.answer:
@@ -77,7 +55,7 @@ def _quoted(*paragraphs: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
-def _moment(run: NotedRun, note: Note) -> str:
+def _moment(run: "RunRecord", note: "Annotation") -> str:
     """`Turn 2`, `After 3.1 s`, `Variant 2, end`."""
     moment = f"after {duration(note.at)}" if isinstance(note.at, float) else note.at
     place = f"variant {note.variant + 1}, {moment}" if len(run.variants) > 1 else moment

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeGuard, assert_never
+from typing import TYPE_CHECKING, TypeGuard, assert_never
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
@@ -24,7 +24,6 @@ from agent_nb.render.rows import (
 )
 from agent_nb.render.safe_markdown import as_text, is_safe_link, neutralized
 from agent_nb.render.summary import (
-    FinishedRun,
     ending,
     facts,
     model_label,
@@ -36,11 +35,14 @@ from agent_nb.render.summary import (
     variant_note,
 )
 
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
+
 MAX_OUTPUT = 5_000
 """Characters of one output of code."""
 
 
-def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> str:
+def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> str:
     """`images` puts the images that code made into the text."""
     blocks = [f"**{as_text(run.name)}**: {as_text(masked_line(', '.join(facts(run))))}"]
     blocks += ["> " + as_text(masked_line(line)) for line in trouble(run)]
@@ -109,7 +111,7 @@ def _joined_lists(blocks: list[str]) -> list[str]:
     return joined
 
 
-def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
+def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
     """`text` is what the model said, or as much of it as there is room for."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
@@ -135,7 +137,7 @@ def _is_listed(row: Row) -> TypeGuard[LineRow]:
             assert_never(row)
 
 
-def _variant_lines(run: FinishedRun) -> list[str]:
+def _variant_lines(run: "RunRecord") -> list[str]:
     """How each variant ended, without the times and costs of `variant_lines`."""
     if len(run.variants) < 2:
         return []

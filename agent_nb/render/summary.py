@@ -2,61 +2,23 @@
 
 import json
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
-from agent_nb._base.wire import Json
-from agent_nb.event_list import EventList
 from agent_nb.events import (
     ENDINGS,
     ConversationCompacted,
-    Reason,
     Thumbnail,
     TurnFinished,
     TurnStarted,
     WhyCompacted,
 )
-from agent_nb.files import Files, human_size
+from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files, unfinished_files
-from agent_nb.messages import Usage
 
-
-class FinishedRun(Protocol):
-    """What can be shown of a run."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def key(self) -> str: ...
-    @property
-    def prompt(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def reason(self) -> Reason: ...
-    @property
-    def error(self) -> str | None: ...
-    @property
-    def failed_check(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def files(self) -> Files: ...
-    @property
-    def events(self) -> EventList: ...
-    @property
-    def usage(self) -> Usage: ...
-    @property
-    def cost(self) -> float | None: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def settings(self) -> Json: ...
-    @property
-    def variant(self) -> int: ...
-    @property
-    def variants(self) -> "Sequence[FinishedRun]": ...
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
 
 
 def duration(seconds: float) -> str:
@@ -90,12 +52,12 @@ def model_label(model: str) -> str:
     return "offline demo model" if vendor == DEMO else name or vendor
 
 
-def ending(run: FinishedRun) -> str:
+def ending(run: "RunRecord") -> str:
     """`done`, `stopped at the budget`, `done, check failed`, ..."""
     return ENDINGS[run.reason].words + _check_note(run)
 
 
-def facts(run: FinishedRun) -> list[str]:
+def facts(run: "RunRecord") -> list[str]:
     """The facts in the header: how it ended, model, tokens, cost, turns. Unknown ones are left out."""
     shown = [
         ENDINGS[run.reason].words
@@ -117,11 +79,11 @@ def facts(run: FinishedRun) -> list[str]:
     return [*shown, plural(turns, "turn")] if turns else shown
 
 
-def _check_note(run: FinishedRun) -> str:
+def _check_note(run: "RunRecord") -> str:
     return ", check failed" if run.failed_check else ""
 
 
-def trouble(run: FinishedRun) -> list[str]:
+def trouble(run: "RunRecord") -> list[str]:
     """What went wrong: the error of the run, and the check that failed."""
     return [
         *([run.error] if run.error else []),
@@ -129,12 +91,12 @@ def trouble(run: FinishedRun) -> list[str]:
     ]
 
 
-def replay_source(run: FinishedRun) -> str:
+def replay_source(run: "RunRecord") -> str:
     """The cassette that was played; empty for a run that asked its model."""
     return str(run.settings.get("replayed") or "")
 
 
-def _context_share(run: FinishedRun) -> int:
+def _context_share(run: "RunRecord") -> int:
     """How much of the model's context window the last turn has filled, in percent; 0 if that is not known."""
     window: int | None = run.settings.get("window")
     usages = [event.usage for event in run.events.of(TurnFinished)]
@@ -143,12 +105,12 @@ def _context_share(run: FinishedRun) -> int:
     return round(100 * (usages[-1].input + usages[-1].output) / window)
 
 
-def _models(run: FinishedRun) -> str:
+def _models(run: "RunRecord") -> str:
     models = {one.model for one in run.variants}
     return plural(len(models), "model") if _is_sum(run) and len(models) > 1 else model_label(run.model)
 
 
-def _is_sum(run: FinishedRun) -> bool:
+def _is_sum(run: "RunRecord") -> bool:
     """Whether the figures of the run are those of all its variants together."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
 
@@ -175,12 +137,12 @@ def image_labels(images: Sequence[Thumbnail]) -> list[str]:
     ]
 
 
-def subscript(run: FinishedRun, path: str, mapping: str = "files") -> str:
+def subscript(run: "RunRecord", path: str, mapping: str = "files") -> str:
     """The file as a Python expression: `hero.files["index.html"]`."""
     return f"{run.name}.{mapping}[{json.dumps(path, ensure_ascii=False)}]"
 
 
-def result_expression(run: FinishedRun) -> str:
+def result_expression(run: "RunRecord") -> str:
     """The result as a Python expression in backticks, followed by its size and by what was not kept."""
     if not run.files:
         what = "text" if run.text else "error" if run.error else "events"
@@ -191,7 +153,7 @@ def result_expression(run: FinishedRun) -> str:
     return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}{_unfinished_note(run)}"
 
 
-def _unfinished_note(run: FinishedRun) -> str:
+def _unfinished_note(run: "RunRecord") -> str:
     """Which files are unfinished; empty if none was being written when the run ended."""
     cut = unfinished_files(run.events, run.files)
     if not cut:
@@ -205,7 +167,7 @@ def _unfinished_note(run: FinishedRun) -> str:
     return "".join(f"; {note}" for note in notes)
 
 
-def variant_note(run: FinishedRun, *, picked: bool = False) -> str:
+def variant_note(run: "RunRecord", *, picked: bool = False) -> str:
     """Which variant the variables hold; empty for a run without variants."""
     if len(run.variants) < 2:
         return ""
@@ -218,7 +180,7 @@ def variant_note(run: FinishedRun, *, picked: bool = False) -> str:
     return f"{variant}{first}; `{run.name}.pick({other})` selects another"
 
 
-def variant_lines(run: FinishedRun) -> list[str]:
+def variant_lines(run: "RunRecord") -> list[str]:
     """A line for each variant with its facts, size and error; none for a run without variants."""
     if len(run.variants) < 2:
         return []
@@ -230,7 +192,7 @@ def variant_lines(run: FinishedRun) -> list[str]:
     ]
 
 
-def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False) -> str:
+def ready_line(run: "RunRecord", files_name: str | None, *, picked: bool = False) -> str:
     """Names the variables that the run has set. `files_name` is None if that name was already in use."""
     if not run.files:
         line = f"`{run.name}` is ready: {result_expression(run)}"
