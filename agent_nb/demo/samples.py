@@ -1,6 +1,5 @@
-"""Makes up arguments for any tool from its JSON schema."""
+"""Makes up arguments for a tool from its JSON schema."""
 
-import math
 import re
 from typing import Any
 
@@ -15,7 +14,6 @@ _FORMATS = {
     "date-time": "2025-06-21T09:30:00Z",
     "email": "hello@example.com",
     "uri": "https://example.com",
-    "url": "https://example.com",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 
@@ -51,9 +49,7 @@ class _Maker:
         options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
         if options := [option for option in options if option.get("type") != "null"]:
             return self.value(options[0], name)
-        kinds = schema.get("type", "object" if "properties" in schema or not name else "string")
-        kind = next((k for k in kinds if k != "null"), "null") if isinstance(kinds, list) else kinds
-        return self._of_kind(kind, schema, name)
+        return self._of_kind(schema.get("type", "object" if not name else "string"), schema, name)
 
     def _of_kind(self, kind: str, schema: Json, name: str) -> Any:
         match kind:
@@ -61,41 +57,20 @@ class _Maker:
                 fields = schema.get("properties", {})
                 return {key: self.value(fields.get(key, True), key) for key in schema.get("required", ())}
             case "array":
-                items = schema.get("items", True)
-                return [self.value(items, name) for _ in range(schema.get("minItems", 1))]
+                return [self.value(schema.get("items", True), name)] * schema.get("minItems", 1)
             case "string":
-                return self._string(schema, name)
+                return _FORMATS.get(schema.get("format", "")) or self._text(name)
             case "integer" | "number":
-                return _number(schema)
+                return schema.get("minimum", min(1, schema.get("maximum", 1)))
             case _:
                 return True if kind == "boolean" else None
 
-    def _string(self, schema: Json, name: str) -> str:
-        if schema.get("format") in _FORMATS:
-            return _FORMATS[schema["format"]]
+    def _text(self, name: str) -> str:
         brief = self._brief
         if re.search(r"place|city|town|location|where|country", name, re.I):
-            first = brief.place or "Lyon"
-        elif re.search(r"name|title", name, re.I):
-            first = brief.name
-        elif re.search(r"prompt|question|message|text|sentence", name, re.I):
-            first = " ".join(brief.prompt.split())[:200] or brief.subject
-        else:
-            first = brief.subject
-        candidates = [first, brief.subject, "demo", "Demo", "a", "A", "1", "0", *_FORMATS.values()]
-        fits = re.compile(schema.get("pattern", ""))
-        shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
-        made = (text.ljust(shortest, ".")[:longest] for text in candidates)
-        return next((text for text in made if fits.search(text)), first)
-
-
-def _number(schema: Json) -> float:
-    """The smallest number allowed, or 1 if there is no lower bound."""
-    step = 1 if schema["type"] == "integer" else 0.5
-    highest = min(schema.get("maximum", math.inf), schema.get("exclusiveMaximum", math.inf) - step)
-    above = schema.get("exclusiveMinimum", -math.inf) + step
-    lowest: float = max(schema.get("minimum", -math.inf), above)
-    value = lowest if lowest > -math.inf else min(1, highest)
-    if multiple := schema.get("multipleOf"):
-        value = math.ceil(value / multiple) * multiple
-    return math.ceil(value) if schema["type"] == "integer" else value
+            return brief.place or "Lyon"
+        if re.search(r"name|title", name, re.I):
+            return brief.name
+        if re.search(r"prompt|question|message|text|sentence", name, re.I):
+            return " ".join(brief.prompt.split())[:200] or brief.subject
+        return brief.subject

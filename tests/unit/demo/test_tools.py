@@ -204,12 +204,8 @@ async def test_on_the_last_step_it_sums_up() -> None:
 
 SCHEMAS: list[dict[str, Any]] = [
     {"properties": {"n": {"type": "integer", "minimum": 3, "maximum": 9}}, "required": ["n"]},
-    {"properties": {"n": {"type": "number", "exclusiveMinimum": 2.5, "multipleOf": 2}}, "required": ["n"]},
     {"properties": {"n": {"type": "integer", "maximum": -4}}, "required": ["n"]},
     {"properties": {"mode": {"enum": ["slow", "fast"]}, "on": {"type": "boolean"}}, "required": ["mode", "on"]},
-    {"properties": {"s": {"type": "string", "minLength": 60}, "t": {"type": "string", "maxLength": 2}},
-     "required": ["s", "t"]},
-    {"properties": {"id": {"type": "string", "pattern": "^[A-Z]$"}}, "required": ["id"]},
     {"properties": {"when": {"type": "string", "format": "date"}}, "required": ["when"]},
     {"properties": {"tags": {"type": "array", "items": {"type": "string"}, "minItems": 2}}, "required": ["tags"]},
     {"properties": {"a": {"anyOf": [{"type": "null"}, {"type": "integer"}]}}, "required": ["a"]},
