@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.wire import to_wire
-from agent_nb.messages import Message, Part, Text, Thinking, ToolCall
+from agent_nb.messages import Message, Part, Text, Thinking, ToolCall, Usage
+from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece
 
 _SHORTEST = 24
@@ -14,31 +15,20 @@ _SHORTEST = 24
 
 def natural_parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
     """The parts of a message in which every change of kind begins a new part."""
-    order: list[tuple[type, str]] = []
-    texts: dict[tuple[type, str, int], list[str]] = {}
-    names: dict[str, str] = {}
+    assembler = Assembler()
     for piece in pieces:
         match piece:
-            case TextPiece(text) | ThinkingPiece(text):
-                part = Text if isinstance(piece, TextPiece) else Thinking
-                if not order or order[-1][0] is not part:
-                    order.append((part, ""))
-                texts.setdefault((part, "", len(order)), []).append(text)
+            case TextPiece(text):
+                assembler.text(text)
+            case ThinkingPiece(text):
+                assembler.thinking(text)
             case CallStarted(call_id, name):
-                names[call_id] = name
-                order.append((ToolCall, call_id))
+                assembler.start_call(call_id, call_id, name)
             case CallPiece(call_id, text):
-                texts.setdefault((ToolCall, call_id, 0), []).append(text)
+                assembler.arguments(call_id, text)
             case _:
                 pass
-    parts: list[Part] = []
-    for place, (kind, call_id) in enumerate(order, start=1):
-        if kind is ToolCall:
-            arguments = "".join(texts.get((ToolCall, call_id, 0), ()))
-            parts.append(ToolCall(call_id, names[call_id], arguments or "{}"))
-        elif text := "".join(texts[(kind, "", place)]):
-            parts.append(Text(text) if kind is Text else Thinking(text))
-    return tuple(parts)
+    return assembler.turn(stop=None, usage=Usage(), model="").message.parts
 
 
 def packed_vendor(message: Message) -> Any:

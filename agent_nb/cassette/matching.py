@@ -36,11 +36,6 @@ def release_fingerprint(config: RunConfig) -> Json:
     }
 
 
-def differences(recorded: Json, now: Json) -> list[str]:
-    """How a request differs from the recorded one, in a few words each; empty if the cassette may play."""
-    return list(_differences(recorded, now))
-
-
 def same_text(recorded: str, now: str) -> bool:
     """Whether a text is the recorded one; a masked secret matches any text."""
     if recorded == now or MASK not in recorded:
@@ -48,7 +43,8 @@ def same_text(recorded: str, now: str) -> bool:
     return re.fullmatch(".+?".join(map(re.escape, recorded.split(MASK))), now, re.DOTALL) is not None
 
 
-def _differences(recorded: Json, now: Json) -> Iterator[str]:
+def differences(recorded: Json, now: Json) -> Iterator[str]:
+    """How a request differs from the recorded one, in a few words each; none if the cassette may play."""
     if not same_text(recorded.get("prompt", ""), now["prompt"]):
         yield f"another prompt ({_excerpts(recorded.get('prompt', ''), now['prompt'])})"
     yield from _other_models(recorded, now)

@@ -1,10 +1,12 @@
 """Reads a cassette. What is wrong with a file is said in one sentence that names the file and the line."""
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.cassette.compact import natural_parts, unpacked_vendor
@@ -49,20 +51,19 @@ def locate(path: str | os.PathLike[str], folder: Path | None = None) -> Path:
 def parse_cassette(text: str, shown: str) -> Cassette:
     """Parses the lines of a cassette; `shown` is the file's name in error messages."""
     rows = _Rows(shown, text)
-    head = rows.expect("format")
-    if head["format"] != FORMAT:
-        raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
-    version = head.get("version", 0)
+    # Before any other line is looked at: those of a newer version may have other fields.
+    version = rows.ahead.get("version", 0) if rows.ahead.get("format") == FORMAT else 0
     if version < 1:
-        raise CassetteError(f"{shown!r} is not a cassette: it does not say which version it is.")
+        raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
     if version > VERSION:
         raise CassetteError(
             f"{shown!r} was recorded by a newer agent_nb (format {version}; this one reads {VERSION}). "
             "Upgrade: `pip install -U agent-nb`."
         )
+    rows.next()
     request, release = rows.expect("yours")["yours"], rows.expect("ours")["ours"]
     variants = [_variant(rows)]
-    while rows.more:
+    while rows.ahead:
         variants.append(_variant(rows))
     return Cassette(request=request, release=release, variants=tuple(variants))
 
@@ -81,46 +82,32 @@ def _text(path: Path, shown: str) -> str:
 
 
 class _Rows:
-    """Iterates over the lines. Each is a JSON object whose first key says what it is."""
+    """The lines, one after the other. Each is a JSON object whose first key says what it is."""
 
     def __init__(self, shown: str, text: str) -> None:
-        self._shown = shown
-        self._lines = text.split("\n")
-        while self._lines and not self._lines[-1].strip():
-            self._lines.pop()
-        self._place = 0
-        self._parsed: tuple[int, Json] = (-1, {})
-        if not self._lines:
-            raise CassetteError(f"{shown!r} is not a cassette: it is empty.")
-
-    @property
-    def more(self) -> bool:
-        return self._place < len(self._lines)
-
-    @property
-    def line(self) -> int:
+        self._shown, self._lines = shown, text.rstrip().split("\n")
+        self.line = 0
         """The number of the last line read."""
-        return max(self._place, 1)
+        self.ahead = self._parsed()
+        """The next line; empty at the end."""
 
     @property
     def kind(self) -> str:
         """The kind of the next line; empty at the end."""
-        return next(iter(self._row()), "") if self.more else ""
+        return next(iter(self.ahead), "")
 
     def next(self) -> Json:
-        row = self._row()
-        self._place += 1
+        row = self.ahead
+        if not row:
+            raise self._cut_short()
+        self.line += 1
+        self.ahead = self._parsed()
         return row
 
     def expect(self, kind: str) -> Json:
         """The next line, which must be of this kind."""
-        if not self.more:
-            raise self.cut_short()
-        found = self.kind
-        row = self.next()
+        found, row = self.kind, self.next()
         if found != kind:
-            if kind == "format":
-                raise CassetteError(f"{self._shown!r} is not a cassette: it does not say it is one.")
             raise self.damage(f"{kind!r} is expected here, not {found!r}")
         return row
 
@@ -128,36 +115,33 @@ class _Rows:
         """An error about the last line read."""
         return CassetteError(f"{self._shown!r} is damaged at line {self.line}: {why}. {AGAIN}")
 
-    def cut_short(self) -> CassetteError:
+    def _cut_short(self) -> CassetteError:
         return CassetteError(f"{self._shown!r} is cut short: the end of the run is missing. {AGAIN}")
 
-    def _row(self) -> Json:
-        if self._parsed[0] == self._place:
-            return self._parsed[1]
-        try:
-            row = json.loads(self._lines[self._place])
-        except (ValueError, RecursionError):
-            row = None
-        if isinstance(row, dict) and row:
-            self._check(row)
-            self._parsed = (self._place, row)
-            return row
-        if self._place == 0:
-            raise CassetteError(f"{self._shown!r} is not a cassette: its first line is not JSON.")
-        if self._place == len(self._lines) - 1:
-            raise self.cut_short()
-        self._place += 1
-        raise self.damage("it is not a JSON object")
+    def _not_an_object(self) -> CassetteError:
+        if not self.line:
+            return CassetteError(f"{self._shown!r} is not a cassette: its first line is not JSON.")
+        if self.line == len(self._lines) - 1:
+            return self._cut_short()
+        self.line += 1
+        return self.damage("it is not a JSON object")
 
-    def _check(self, row: Json) -> None:
-        """Checks the types of a line's fields, which a file from somewhere else may have wrong."""
-        kind = next(iter(row))
+    def _parsed(self) -> Json:
+        """The line after the last one read. Its types are checked: a file may come from anywhere."""
+        if self.line == len(self._lines):
+            return {}
+        row: Any = None
+        with contextlib.suppress(ValueError, RecursionError):
+            row = json.loads(self._lines[self.line])
+        if not isinstance(row, dict) or not row:
+            raise self._not_an_object()
         try:
-            from_wire(LINES.get(kind, Json), row)
+            from_wire(LINES.get(next(iter(row)), Json), row)
             from_wire(Json, row)  # what the kind does not know, too
         except WireError as error:
-            self._place += 1
+            self.line += 1
             raise self.damage(error) from None
+        return row
 
 
 def _variant(rows: _Rows) -> RecordedVariant:
@@ -166,8 +150,6 @@ def _variant(rows: _Rows) -> RecordedVariant:
     pieces: list[tuple[Gap, Piece]] = []
     attempts: list[Attempt] = []
     while (kind := rows.kind) != "end":
-        if not rows.more:
-            raise rows.cut_short()
         row = rows.next()
         try:
             match kind:
@@ -282,10 +264,12 @@ def _pieces(
 ) -> Iterator[tuple[float, Piece]]:
     gap = _gap(row)
     match kind:
-        case "text" | "thinking" | "args":
-            call_id = _call_id(row, before) if kind == "args" else ""
-            for fragment, after in _fragments(row[kind], rows):
-                yield after, _piece(kind, call_id, fragment)
+        case "text" | "thinking":
+            make = TextPiece if kind == "text" else ThinkingPiece
+            yield from ((after, make(part)) for part, after in _fragments(row[kind], rows))
+        case "args":
+            call_id = _call_id(row, before)
+            yield from ((after, CallPiece(call_id, part)) for part, after in _fragments(row[kind], rows))
         case "call":
             yield gap, CallStarted(row["call"], row["name"])
         case "counted":
@@ -302,12 +286,6 @@ def _fragments(text: str, rows: _Rows) -> Iterator[tuple[str, float]]:
     if rows.kind == "pace":
         return read_pace(rows.next()["pace"], whole)
     return iter([(whole, 0)])
-
-
-def _piece(kind: str, call_id: str, text: str) -> Piece:
-    if kind == "args":
-        return CallPiece(call_id, text)
-    return TextPiece(text) if kind == "text" else ThinkingPiece(text)
 
 
 def _call_id(row: Json, before: list[tuple[float, Piece]]) -> str:

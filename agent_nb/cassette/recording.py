@@ -125,9 +125,9 @@ def check_target(target: Target, request: Json) -> None:
             damage = str(error).removesuffix(AGAIN).strip()
             raise CassetteError(f"{damage} Use `--force` to record over it.") from None
         prompt = {"prompt": before.request.get("prompt", "")}
-        if differing := differences({**request, **prompt}, request):
+        if differing := next(differences({**request, **prompt}, request), ""):
             raise CassetteError(
-                f"{shown!r} was recorded with {differing[0]}. Give another name, or record over it with `--force`."
+                f"{shown!r} was recorded with {differing}. Give another name, or record over it with `--force`."
             )
 
 

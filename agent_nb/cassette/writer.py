@@ -66,11 +66,13 @@ def _variant(recorded: RecordedVariant, masked: bool) -> Iterator[Json]:
             yield from _attempt(number, attempt, masked)
         yield from (_moment(moment) for moment in turn.moments)
     finished = sum(turn.end is not None for turn in recorded.turns)
-    yield {"end": recorded.reason, "turns": finished, "seconds": recorded.seconds, **_ended(recorded)}
-
-
-def _ended(recorded: RecordedVariant) -> Json:
-    return {**({"ended": recorded.ended} if recorded.ended else {}), **_cut(recorded)}
+    yield {
+        "end": recorded.reason,
+        "turns": finished,
+        "seconds": recorded.seconds,
+        **({"ended": recorded.ended} if recorded.ended else {}),
+        **_cut(recorded),
+    }
 
 
 def _cut(recorded: RecordedVariant) -> Json:

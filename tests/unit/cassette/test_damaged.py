@@ -49,14 +49,14 @@ def without(tape: Path, kind: str) -> str:
 
 NO_TURNS = '{"end": "end_turn", "turns": 0, "seconds": 0}'
 CASES = {
-    "empty": (lambda tape: "", "is not a cassette: it is empty"),
+    "empty": (lambda tape: "", "is not a cassette: its first line is not JSON"),
     "a page": (lambda tape: "<!doctype html>\n<p>", "is not a cassette: its first line is not JSON"),
     "another JSON file": (lambda tape: '{"cells": [], "nbformat": 4}', "is not a cassette: it does not say"),
     "another format": (lambda tape: '{"format": "vcr"}', "is not a cassette: it does not say"),
     "a list": (lambda tape: "[1, 2]", "is not a cassette"),
     "bytes": (lambda tape: b"\x89PNG\xff\xfe", "is not a cassette: it is not text"),
     "newer": (lambda tape: changed(tape, "format", version=2), "by a newer agent_nb (format 2; this one reads 1)"),
-    "no version": (lambda tape: '{"format": "agent_nb.cassette"}', "does not say which version it is"),
+    "no version": (lambda tape: '{"format": "agent_nb.cassette"}', "is not a cassette: it does not say"),
     "one long line": (lambda tape: '{"format": "' + "x" * 2_000_000, "its first line is not JSON"),
     "nothing but brackets": (lambda tape: "[" * 200_000, "its first line is not JSON"),
     "two files merged": (lambda tape: tape.read_text() * 2, "'variant' is expected here, not 'format'"),
