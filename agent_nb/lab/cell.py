@@ -13,7 +13,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.hints.hints import hints_for
-from agent_nb.lab.log import FILE, Around, LabLog, entry_of
+from agent_nb.lab.log import FILE, LabLog, entry_of
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch
 from agent_nb.messages import Usage
@@ -37,7 +37,7 @@ class LabCell(Rules):
         self.data = lab.data
         self.default_model, self.without_tools = lab.default_model(), lab.left_out()
         self._watch = watch
-        self._hints = hints_for(lab, watch, cell) if lab.mode == "hints" else None
+        self._hints = hints_for(lab, cell) if lab.mode == "hints" else None
         self._logged_edits = watch.logged_edits
         self._check = ""
         self._budget_rule = ""
@@ -135,7 +135,8 @@ class LabCell(Rules):
     def end(self, run: Run) -> Iterator[str]:
         """Adds the run to the log. A log that cannot be written is no reason to lose the run."""
         hints, file = self._hints, self._cell.notebook.file
-        around = Around(
+        entry = entry_of(
+            run,
             lab=self.lab.digest,
             notebook=file.name if file else "",
             check=self._check,
@@ -144,7 +145,7 @@ class LabCell(Rules):
             held_back=len(hints.held_back) if hints else 0,
         )
         try:
-            LabLog(self._cell.notebook.folder).append(entry_of(run, around))
+            LabLog(self._cell.notebook.folder).append(entry)
         except TimeoutError:
             yield f"This run is not in {FILE}: another program holds it."
         except OSError as error:

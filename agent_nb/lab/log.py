@@ -5,11 +5,11 @@ hashes anew.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agent_nb._base.atomic import PATIENCE, append, locked, read_plain
 from agent_nb._base.model_name import is_demo
@@ -79,21 +79,9 @@ class Entry:
         return entry if min(entry.cost or 0, entry.held_back) >= 0 else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
-    """What the log says about a run that the run itself does not know."""
-
-    lab: str = ""
-    notebook: str = ""
-    check: str = ""
-    edited: Sequence[str] = ()
-    hints: Sequence[str] = ()
-    held_back: int = 0
-
-
-def entry_of(run: Run, around: Around, now: datetime | None = None) -> Entry:
-    """The entry for a run that has ended."""
-    is_unchecked = not around.check or (run.reason in ("interrupted", "failed") and not run.failed_check)
+def entry_of(run: Run, *, check: str = "", now: datetime | None = None, **more: Any) -> Entry:
+    """The entry for a run that has ended, with the fields of it that the run itself does not know."""
+    is_unchecked = not check or (run.reason in ("interrupted", "failed") and not run.failed_check)
     models = dict.fromkeys(one.model for one in run.variants or (run,))
     return Entry(
         time=now or datetime.now(UTC),
@@ -103,15 +91,11 @@ def entry_of(run: Run, around: Around, now: datetime | None = None) -> Entry:
         model=", ".join(models),
         status=status_of(run),
         ended=run.reason,
-        hints=tuple(around.hints),
-        held_back=around.held_back,
         files={path: sha256(content) for path, content in run.files.items()},
-        edited=tuple(around.edited),
         cost=0.0 if run.settings.get("replayed") else run.cost,
-        check=safe_text(around.check)[:MAX_PROMPT],
+        check=safe_text(check)[:MAX_PROMPT],
         passed=None if is_unchecked else not run.failed_check,
-        notebook=around.notebook,
-        lab=around.lab,
+        **more,
     )
 
 

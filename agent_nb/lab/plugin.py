@@ -13,7 +13,6 @@ from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch
 from agent_nb.plugins import Cell, Command, Notebook, Plugin, Rules
 from agent_nb.render.summary import dollars
-from agent_nb.tools.toolbox import FAMILIES
 
 NO_AI = "no-ai"
 """A cell with this tag runs no agent, with or without a lab file."""
@@ -51,7 +50,7 @@ class Lab(Plugin):
         watch = self.watch(cell.notebook.folder)
         rules = watch.rules()
         if rules is None:
-            return _NoLab(watch)
+            return None
         from agent_nb.lab.cell import LabCell
 
         rules.check_open()
@@ -74,25 +73,15 @@ class Lab(Plugin):
         empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
         if rules is None:
             return Table(("rule", "value"), [], empty)
-        values = _values(rules, hint_rows(rules, watch, notebook))
+        values = _values(rules, hint_rows(rules, notebook))
         rows = [(name, str(value)) for name, value in values.items() if value]
-        return Table(("rule", "value"), rows, empty, _note(rules, notebook))
+        return Table(("rule", "value"), rows, empty, _note(rules))
 
 
 def _submit(notebook: Notebook, rest: str) -> str:
     from agent_nb.lab.submit import submit_command
 
     return submit_command(notebook, rest)
-
-
-class _NoLab(Rules):
-    """Without a lab file there are no rules, but the user is told once that it is gone."""
-
-    def __init__(self, watch: LabWatch) -> None:
-        self._watch = watch
-
-    def notes(self) -> tuple[str, ...]:
-        return (self._watch.announce(None, ""),)
 
 
 def _values(rules: LabRules, hints: dict[str, str]) -> dict[str, object]:
@@ -123,7 +112,7 @@ def _budget_value(rules: LabRules) -> str:
     return f"{dollars(max(rules.budget - cost, 0))} left of {dollars(rules.budget)}"
 
 
-def _note(rules: LabRules, notebook: Notebook) -> str:
+def _note(rules: LabRules) -> str:
     lines = [f"From {rules.path}."]
     try:
         rules.check_open()
@@ -131,11 +120,6 @@ def _note(rules: LabRules, notebook: Notebook) -> str:
         lines.append(str(error))
     if rules.budget is not None:
         lines.append(f"The costs of your runs are counted in {BudgetCounter(rules.path).path}.")
-    built_in = {family: [tool.name for tool in tools] for family, tools in FAMILIES.items()}
-    families = {**built_in, **notebook.families}
-    known = {*families, *(name for names in families.values() for name in names)}
-    if own := [name for name in rules.tools or () if name not in known and not name.startswith("mcp:")]:
-        lines.append(f"Not built in, so a tool of your own may have this name: {', '.join(own)}.")
     return "\n".join(lines)
 
 

@@ -98,16 +98,26 @@ class _Reader:
         return next((number for number, line in enumerate(self._lines, 1) if start.match(line)), 1)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"must be text in quotation marks, not {_shown(value)}.")
-    return value
+def _checked(wanted: str, accepts: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not accepts(value):
+            raise ConfigError(f"must be {wanted}, not {_shown(value)}.")
+        return value
+
+    return read
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) and name.strip() for name in value):
-        raise ConfigError(f'must be a list of names such as ["files"], not {_shown(value)}.')
-    return tuple(dict.fromkeys(name.strip() for name in value))
+    names = _checked('a list of names such as ["files"]', _is_names)(value)
+    return tuple(dict.fromkeys(name.strip() for name in names))
 
 
 def _models(value: Any) -> tuple[str, ...]:
@@ -121,33 +131,8 @@ def _models(value: Any) -> tuple[str, ...]:
 
 
 def _hints(value: Any) -> tuple[str, ...]:
-    names = _names(value)
-    for name in names:
-        if name not in HINTS:
-            raise ConfigError(f"must be a list of {', '.join(HINTS)}, not {name[:40]!r}.")
-    return names
-
-
-def _number(lowest: str, accepts: Callable[[float], bool]) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value) or not accepts(value):
-            raise ConfigError(f"must be US dollars {lowest}, such as 0.50, not {_shown(value)}.")
-        return float(value)
-
-    return read
-
-
-def _limit(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ConfigError(f"must be a number above 0, not {_shown(value)}.")
-    return value
-
-
-def _variants(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_VARIANTS:
-        raise ConfigError(f"must be a whole number from 1 to {MOST_VARIANTS}, not {_shown(value)}.")
-    return value
+    steps = _checked(f"a list of {', '.join(HINTS)}", lambda steps: _is_names(steps) and {*steps} <= {*HINTS})
+    return _names(steps(value))
 
 
 def _choice(*choices: str) -> Callable[[Any], str]:
@@ -171,21 +156,24 @@ def _moment(value: Any) -> datetime:
 
 
 KEYS: dict[str, Callable[[Any], Any]] = {
-    "title": _text,
+    "title": _checked("text in quotation marks", lambda value: isinstance(value, str)),
     "models": _models,
-    "budget": _number("of at least 0", lambda value: value >= 0),
-    "run_budget": _number("above 0", lambda value: value > 0),
+    "budget": _checked("US dollars of at least 0, such as 0.50", lambda usd: _is_number(usd) and usd >= 0),
+    "run_budget": _checked("US dollars above 0, such as 0.50", lambda usd: _is_number(usd) and usd > 0),
     "tools": _names,
     "approve": _choice("ask", "deny"),
     "data": _choice("schema"),
-    "variants": _variants,
+    "variants": _checked(
+        f"a whole number from 1 to {MOST_VARIANTS}",
+        lambda count: type(count) is int and 1 <= count <= MOST_VARIANTS,
+    ),
     "replay": _choice("prefer"),
     "mode": _choice("full", "hints", "off"),
     "hints": _hints,
     "avoid": _names,
     "open": _moment,
     "close": _moment,
-    **dict.fromkeys(LIMITS, _limit),
+    **dict.fromkeys(LIMITS, _checked("a number above 0", lambda most: _is_number(most) and most > 0)),
 }
 """What each key accepts. Each is a field of `LabRules` or a limit."""
 

@@ -1,5 +1,6 @@
 """`%agent submit [NOTEBOOK]`: the saved notebook, the log, the runs and their pages as one zip file."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +49,7 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     log = read_log(log_data)
     parts = {path.name: data, **({FILE: log_data} if log_data else {})}
     runs, left_out = _runs(notebook, log, path.name)
-    pages = dict(_pages(notebook, runs))
+    pages = dict(_pages(runs))
     target = home / f"{path.stem}-submission.zip"
     archive = zipped(dict(sorted({**parts, **runs, **pages}.items())))
     try:
@@ -156,27 +157,15 @@ def _candidates(notebook: Notebook, log: LogReading, own_name: str) -> Iterator[
                 continue
 
 
-def _pages(notebook: Notebook, runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
+def _pages(runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """The newest page of each name, as closed as the preview."""
     left = MAX_PAGES
-    names: set[str] = set()
+    newest: dict[str, bytes] = {}
     for path, data in runs.items():
-        name, _, identity = path.removeprefix(RUNS).removesuffix(".json").rpartition("-")
-        if name in names:
-            continue
-        names.add(name)
-        page = _page(notebook, name, identity, data)
-        if page is not None and len(page) <= left:
-            left -= len(page)
-            yield f"{PAGES}{name}.html", page
-
-
-def _page(notebook: Notebook, name: str, identity: str, data: bytes) -> bytes | None:
-    run = notebook.runs.get(name)
-    if run is None or run.id != identity:
-        try:
-            run = read_run(data, name)
-        except SavedRunError:
-            return None
-    page = to_page(run)
-    return page.encode("utf-8", "replace") if page is not None else None
+        newest.setdefault(path.removeprefix(RUNS).rpartition("-")[0], data)
+    for name, data in newest.items():
+        with contextlib.suppress(SavedRunError):
+            page = (to_page(read_run(data, name)) or "").encode("utf-8", "replace")
+            if 0 < len(page) <= left:
+                left -= len(page)
+                yield f"{PAGES}{name}.html", page

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.lab.reading import FILE, find_lab, read_lab
 from agent_nb.lab.rules import LabRules
@@ -18,8 +17,6 @@ class LabWatch:
         self._announced: LabRules | None = None
         self.logged_edits: set[tuple[str, str]] = set()
         """Edits by hand that the log has: the path of a file and the hash of its content."""
-        self.unsaved_hints: dict[str, Json] = {}
-        """The steps of the hints that could not be saved, by notebook."""
 
     def rules(self) -> LabRules | None:
         """The rules as the file says them now, None without a file; raises `ConfigError` if it cannot be read."""
@@ -38,13 +35,11 @@ class LabWatch:
             self._read = path, data
         return self._rules
 
-    def announce(self, rules: LabRules | None, command: str) -> str:
+    def announce(self, rules: LabRules, command: str) -> str:
         """What to say before a run about rules that are new or have changed; empty if they are the same as before."""
         before, self._announced = self._announced, rules
         if rules == before:
             return ""
-        if rules is None:
-            return "There is no lab file any more, so its rules no longer hold."
         if before is None:
             title = f": {rules.title}" if rules.title else ""
             return f"This notebook follows the rules of {rules.file}{title}. `{command}` shows them."

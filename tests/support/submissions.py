@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_nb import Files, Run
 from agent_nb.files import zipped
-from agent_nb.lab.log import FILE, Around, LabLog, entry_of
+from agent_nb.lab.log import FILE, LabLog, entry_of
 from agent_nb.run.record import saved_form
 from tests.support.notebooks import notebook
 from tests.support.shells import quick_run
@@ -34,7 +34,7 @@ def parts_of(folder: Path, runs: Sequence[Run], book: bytes = b"", **around) -> 
     log = LabLog(folder)
     for run in runs:
         as_it_ended = replace(run, files=run.files if run.given_files is None else run.given_files)
-        log.append(entry_of(as_it_ended, Around(**around)))
+        log.append(entry_of(as_it_ended, **around))
     return {
         "week3.ipynb": book or notebook("%load_ext agent_nb", CHECK),
         **({FILE: log.read()} if runs else {}),

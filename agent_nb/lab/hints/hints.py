@@ -15,7 +15,6 @@ from agent_nb.lab.hints.ladder import Ladder, Place
 from agent_nb.lab.hints.provider import HintsProvider
 from agent_nb.lab.hints.tries import is_try
 from agent_nb.lab.rules import LabRules
-from agent_nb.lab.watch import LabWatch
 from agent_nb.plugins import Cell, Notebook
 from agent_nb.run.store import RunStore
 
@@ -93,19 +92,19 @@ def _text(name: str) -> str:
     return (_PROMPTS / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def hints_for(rules: LabRules, watch: LabWatch, cell: Cell) -> Hints:
+def hints_for(rules: LabRules, cell: Cell) -> Hints:
     """The hints for this cell. Nothing is recorded yet."""
     notebook = cell.notebook
     tries = [text for text in notebook.inputs if is_try(text, notebook.run_names)]
-    ladder = _ladder(rules, watch, notebook)
+    ladder = _ladder(rules, notebook)
     return Hints.of(rules, ladder, cell.name, inputs=notebook.inputs, tries=tries)
 
 
-def hint_rows(rules: LabRules, watch: LabWatch, notebook: Notebook) -> dict[str, str]:
+def hint_rows(rules: LabRules, notebook: Notebook) -> dict[str, str]:
     """What `%agent lab` shows about the hints."""
     if rules.mode != "hints":
         return {}
-    ladder = _ladder(rules, watch, notebook)
+    ladder = _ladder(rules, notebook)
     so_far = "; ".join(f"{name}: {step}" for name, step in ladder.steps_so_far().items())
     count = len(rules.avoid)
     return {
@@ -115,8 +114,7 @@ def hint_rows(rules: LabRules, watch: LabWatch, notebook: Notebook) -> dict[str,
     }
 
 
-def _ladder(rules: LabRules, watch: LabWatch, notebook: Notebook) -> Ladder:
+def _ladder(rules: LabRules, notebook: Notebook) -> Ladder:
     name = notebook.file.name if notebook.file else ""
-    memory = watch.unsaved_hints.setdefault(f"{rules.path} {name}", {})
     path = RunStore(notebook.folder).root / FILE
-    return Ladder(path, lab=rules.path, notebook=name, steps=rules.hints, memory=memory)
+    return Ladder(path, lab=rules.path, notebook=name, steps=rules.hints)

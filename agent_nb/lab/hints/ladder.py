@@ -52,12 +52,10 @@ class Place:
 class Ladder:
     """The steps of a lab for one cell, known by the lab file, the notebook and the name of its run."""
 
-    def __init__(self, path: Path, *, lab: Path, notebook: str, steps: Sequence[str], memory: Json) -> None:
+    def __init__(self, path: Path, *, lab: Path, notebook: str, steps: Sequence[str]) -> None:
         self._path, self._lab, self._notebook = path, str(lab), notebook
         self._home = path.parent.parent
         self.steps = tuple(steps) or tuple(STEPS)
-        self._memory = memory
-        """What could not be written, for as long as the kernel runs."""
 
     def place(self, name: str, sources: Sequence[str]) -> Place:
         """Where the next run of this name stands; `sources` are the user's tries, newest last."""
@@ -81,9 +79,7 @@ class Ladder:
                 data = json.dumps(content, indent=1, ensure_ascii=False).encode()
                 write_atomically(self._path, data, within=self._home)
         except (OSError, AttributeError) as error:  # a lock that others hold is an OSError, too
-            self._memory[name] = entry
-            return f"The step of the hints is not saved, only kept in this kernel. {self._path}: {error}."
-        self._memory.pop(name, None)
+            return f"The step of the hints is not saved. {self._path}: {error}."
         return ""
 
     def steps_so_far(self) -> dict[str, str]:
@@ -110,8 +106,8 @@ class Ladder:
         """The last hint of each name. What cannot be read counts as none: the ladder begins at its first step."""
         with contextlib.suppress(OSError, AttributeError):
             found = self._read().get(self._lab, {}).get(self._notebook, {})
-            return {**{name: each for name, each in found.items() if _is_entry(each)}, **self._memory}
-        return self._memory
+            return {name: each for name, each in found.items() if _is_entry(each)}
+        return {}
 
     def _read(self) -> Json:
         try:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_nb.lab import log as log_module
-from agent_nb.lab.log import CUT, FILE, MAX_LINE, MAX_PROMPT, Around, Entry, LabLog, entry_of, status_of
+from agent_nb.lab.log import CUT, FILE, MAX_LINE, MAX_PROMPT, Entry, LabLog, entry_of, status_of
 from agent_nb.lab.log_reader import read_log
 from tests.support.shells import quick_run
 
@@ -146,10 +146,9 @@ def test_a_log_that_another_notebook_holds_is_waited_for(log, monkeypatch):
 
 def test_the_entry_of_a_run():
     run = quick_run()
-    around = Around(
-        lab="abc", notebook="Übung 三.ipynb", check="len(files) > 1", edited=("a.css",), held_back=2
-    )
-    made = entry_of(replace(run, failed_check="len(files) > 1: len(files) is 1"), around, NOW)
+    around = {"lab": "abc", "notebook": "Übung 三.ipynb", "edited": ("a.css",), "held_back": 2}
+    failed = replace(run, failed_check="len(files) > 1: len(files) is 1")
+    made = entry_of(failed, check="len(files) > 1", now=NOW, **around)
     assert (made.status, made.ended, made.passed, made.model) == ("demo", "end_turn", False, "demo:")
     assert made.files == {path: hashlib.sha256(page.encode()).hexdigest() for path, page in run.files.items()}
     assert Entry.from_line(made.to_line()) == made
@@ -168,15 +167,15 @@ def test_the_status_says_who_answered_and_else_how_it_ended():
     assert status_of(replace(asked, reason="failed")) == "failed"
     assert status_of(replace(asked, reason="interrupted")) == "stopped"
     assert status_of(replace(asked, variants=(run, asked))) == "finished"
-    assert (entry_of(asked, Around()).cost, entry_of(replayed, Around()).cost) == (0.25, 0.0)
-    unchecked = entry_of(replace(asked, reason="interrupted"), Around(check="files"))
+    assert (entry_of(asked).cost, entry_of(replayed).cost) == (0.25, 0.0)
+    unchecked = entry_of(replace(asked, reason="interrupted"), check="files")
     assert unchecked.passed is None
 
 
 def test_secrets_are_masked_and_long_prompts_are_cut():
     key = "sk-ant-api03-" + "a1B2" * 8
     prompt = "x " * (MAX_PROMPT // 2 - 5) + key
-    line = entry_of(replace(quick_run(), prompt=prompt), Around(check=f"{key!r} in html")).to_line()
+    line = entry_of(replace(quick_run(), prompt=prompt), check=f"{key!r} in html").to_line()
     assert b"api03" not in line
     assert len(line) < MAX_LINE
     assert Entry.from_line(line).prompt.endswith("•••")

@@ -14,7 +14,6 @@ def test_a_lab_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
         return watch.announce(watch.rules(), "%agent lab")
 
     assert watch.rules() is None
-    assert announced() == ""
     file.write_text('[lab]\ntitle = "Woche 3"\nbudget = 1')
     assert announced() == "This notebook follows the rules of lab.toml: Woche 3. `%agent lab` shows them."
     assert watch.rules() is watch.rules()
@@ -26,8 +25,7 @@ def test_a_lab_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
         with pytest.raises(ConfigError, match="Did you mean `budget`"):
             watch.rules()
     file.unlink()
-    assert announced() == "There is no lab file any more, so its rules no longer hold."
-    assert announced() == ""
+    assert watch.rules() is None
 
 
 def test_a_file_above_the_notebook_is_named_with_its_folder(tmp_path, monkeypatch):

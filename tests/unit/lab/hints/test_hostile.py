@@ -29,7 +29,7 @@ def server():
 def hints_at(step: str, folder, avoid: tuple[str, ...] = ()) -> Hints:
     text = f'[lab]\nmode = "hints"\nhints = ["{step}"]\navoid = {list(avoid)}'
     rules = read_lab(folder / "lab.toml", text.encode())
-    ladder = Ladder(folder / "hints.json", lab=rules.path, notebook="", steps=rules.hints, memory={})
+    ladder = Ladder(folder / "hints.json", lab=rules.path, notebook="", steps=rules.hints)
     return Hints.of(rules, ladder, "hero", inputs=[], tries=[])
 
 

@@ -11,9 +11,8 @@ from agent_nb.lab.hints.ladder import Ladder
 def new_ladder(tmp_path):
     """Reads the ladder as a new kernel would."""
 
-    def make(steps=(), notebook="a.ipynb", memory=None, path=tmp_path / ".agent_nb" / "hints.json") -> Ladder:
-        memory = {} if memory is None else memory
-        return Ladder(path, lab=tmp_path / "lab.toml", notebook=notebook, steps=steps, memory=memory)
+    def make(steps=(), notebook="a.ipynb", path=tmp_path / ".agent_nb" / "hints.json") -> Ladder:
+        return Ladder(path, lab=tmp_path / "lab.toml", notebook=notebook, steps=steps)
 
     return make
 
@@ -79,11 +78,8 @@ def test_a_damaged_file_begins_at_the_first_step(new_ladder, tmp_path, content):
         assert climb(new_ladder(), "x = 3") == "question"
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_the_kernel_remembers(new_ladder, tmp_path):
+def test_a_folder_that_cannot_be_written_is_said(new_ladder, tmp_path):
     (tmp_path / "file").touch()
-    memory: dict = {}
-    ladder = new_ladder(memory=memory, path=tmp_path / "file" / "hints.json")
+    ladder = new_ladder(path=tmp_path / "file" / "hints.json")
     problem = ladder.record("hero", ladder.place("hero", ["x = 1"]), ())
-    assert problem.startswith("The step of the hints is not saved, only kept in this kernel.")
-    again = new_ladder(memory=memory, path=tmp_path / "file" / "hints.json")
-    assert again.place("hero", ["x = 2"]).step == "pointer"
+    assert problem.startswith("The step of the hints is not saved.")
