@@ -16,8 +16,6 @@ from agent_nb.events import (
     FileDelta,
     RunFinished,
     Tone,
-    ToolProgress,
-    TurnStarted,
 )
 from agent_nb.files import entry_of, human_size
 from agent_nb.phase import phase_after
@@ -42,13 +40,10 @@ class VariantSoFar:
 
     transcript: Transcript = field(default_factory=Transcript)
     phase: str = "starting"
-    turn: int = 0
     page: str = ""
     """The path of the page; empty until it is known."""
     size: int = 0
     """Of the page: in bytes, or in characters while it is being written."""
-    progress: dict[str, str] = field(default_factory=dict)
-    """What calls said last about their progress, by id."""
     end: RunFinished | None = None
 
     def add(self, event: Event) -> None:
@@ -59,10 +54,6 @@ class VariantSoFar:
                 self._resize(path, offset + len(text))
             case FileChanged(path=path, action=action, size=size):
                 self._resize(path, 0 if action == "deleted" else size)
-            case ToolProgress(call_id=call_id, text=text):
-                self.progress[call_id] = text
-            case TurnStarted(step=step):
-                self.turn = step
             case RunFinished():
                 self.end = event
             case _:
@@ -111,9 +102,8 @@ def _facts(run: RunSoFar, variants: Sequence[VariantSoFar]) -> list[str]:
     if not variants:
         return ["starting", model]
     (variant,) = variants
-    turn = [f"turn {variant.turn}"] if variant.turn else []
     page = [f"{_line(variant.page)} {human_size(variant.size)}"] if variant.size else []
-    return [_line(variant.phase), model, *page, *turn]
+    return [_line(variant.phase), model, *page]
 
 
 def _rows(variant: VariantSoFar) -> list[str]:
@@ -123,7 +113,7 @@ def _rows(variant: VariantSoFar) -> list[str]:
         LineRow(
             turn=row.turn,
             title=_line(row.title),
-            detail=_line(row.detail or variant.progress.get(row.call_id, "")),
+            detail=_line(row.detail),
             state="info" if row.state == "stopped" and not variant.end else row.state,
         )
         for row in calls[-MAX_CALLS:]

@@ -33,10 +33,6 @@ LONGEST_ARGUMENT = 500
 
 ESTIMATE_INTERVAL = 1.0
 """Seconds of the run between two estimates of its usage."""
-ESTIMATE_TOKENS = 500
-"""Tokens by which an estimate must have grown, unless the last one is old."""
-ESTIMATE_AGE = 5.0
-"""Seconds of the run after which an estimate is old."""
 
 
 class Encoder:
@@ -90,11 +86,8 @@ class Encoder:
 
     def _is_due(self, estimate: UsageUpdated) -> bool:
         last = self._estimates.get(estimate.variant)
-        if last is not None:
-            usage, before = estimate.usage, last.usage
-            grown = usage.input != before.input or usage.output >= before.output + ESTIMATE_TOKENS
-            if estimate.at - last.at < (ESTIMATE_INTERVAL if grown else ESTIMATE_AGE):
-                return False
+        if last is not None and estimate.at - last.at < ESTIMATE_INTERVAL:
+            return False
         self._estimates[estimate.variant] = estimate
         return True
 
