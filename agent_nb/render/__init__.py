@@ -8,14 +8,13 @@ import html
 from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import safe_text
-from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
 from agent_nb.render.light import RunSoFar, light_html
 from agent_nb.render.notes import notes_html, notes_markdown
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import shortened, shortened_text
 from agent_nb.render.safe_markdown import as_text
-from agent_nb.render.summary import model_label, ready_line
+from agent_nb.render.summary import model_label, ready_line, run_digest
 from agent_nb.render.transcript import transcript
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
     `image` is a small PNG of the page, which is shown where the page itself is not: in an untrusted notebook, on
     GitHub, in a PDF or Word file of nbconvert or Quarto.
     """
-    rows = shortened(transcript(run.events), run.name)
+    rows = list(shortened(transcript(run.events), run.name))
     figure = {"image/png": base64.b64encode(image).decode()} if image else {}
     return {
         "text/html": safe_text(frozen_html(run, rows, image)),

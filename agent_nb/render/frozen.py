@@ -17,7 +17,6 @@ from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
 from agent_nb.render.code_colours import code_html
-from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
 from agent_nb.render.rows_html import row_html, rows_html
@@ -29,6 +28,7 @@ from agent_nb.render.summary import (
     model_label,
     plural,
     result_expression,
+    run_digest,
     subscript,
     trouble,
     variant_lines,
@@ -58,18 +58,16 @@ def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> st
     panels.append((len(pages) + 1, code))
     body = "".join(_panel(number if several else 0, inside) for number, inside in panels if inside)
     chosen = _chosen_page(run) if pages else len(labels) - 1
+    tone = "err" if run.failed_check else ENDINGS[run.reason].tone
+    error = "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
     return (
         f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">'
         f"<style>{_style(len(labels) if several else 0)}{_sheet('frozen_code') if 'anb-step' in log else ''}</style>"
-        f'<form class="anb-frozen anb-{_tone(run)}" method="dialog" autocomplete="off">'
-        f"{head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
+        f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">'
+        f"{head(run.name, facts(run))}{error}{_tabs(labels, chosen) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
     )
-
-
-def _tone(run: "RunRecord") -> str:
-    return "err" if run.failed_check else ENDINGS[run.reason].tone
 
 
 def _title_line(name: str, state: str) -> str:
@@ -132,10 +130,6 @@ def head(name: str, facts: list[str]) -> str:
         f'<p class="anb-head"><strong>{html.escape(name)}</strong><span class="anb-c">: </span>{first}'
         f'<span class="anb-facts">{"".join(comma + fact for fact in rest)}</span></p>'
     )
-
-
-def _error(run: "RunRecord") -> str:
-    return "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
 
 
 def _foot(run: "RunRecord") -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeGuard, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
@@ -116,7 +116,9 @@ def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
     lines += [f"  {masked_line(line)}" for line in trouble(run)]
-    lines += [f"  {line_text(row)}" for row in rows if _is_listed(row)]
+    # The text has its own place, and retries differ from run to run.
+    listed = [row for row in rows if isinstance(row, LineRow) and row.state != "retry"]
+    lines += [f"  {line_text(row)}" for row in listed]
     if text:
         lines += ["", text.strip()]
     if run.files:
@@ -124,17 +126,6 @@ def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
         lines += [f"  {path}, unfinished, not kept" for path in lost_files(run.events, run.files)]
     return "\n".join([*lines, *_variant_lines(run)])
-
-
-def _is_listed(row: Row) -> TypeGuard[LineRow]:
-    """Whether the plain text has this row. The text has its own place, and retries differ from run to run."""
-    match row:
-        case TextRow() | ThinkingRow() | SourcesRow():
-            return False
-        case LineRow(state=state):
-            return state != "retry"
-        case _:
-            assert_never(row)
 
 
 def _variant_lines(run: "RunRecord") -> list[str]:

@@ -4,7 +4,7 @@ Most rows are a line: the icon of its state, a title and a detail. A `LineRow` s
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -137,19 +137,16 @@ MAX_TEXT = 30_000
 """Characters of one text of the model in the output of a cell."""
 
 
-def shortened(rows: Iterable[Row], name: str) -> list[Row]:
+def shortened(rows: Iterable[Row], name: str) -> Iterator[Row]:
     """The same rows, with long texts cut and the expression that gives the whole."""
-    return [_shortened(row, name) for row in rows]
-
-
-def _shortened(row: Row, name: str) -> Row:
-    match row:
-        case TextRow(text=text):
-            return replace(row, text=shortened_text(text, f"{name}.text"))
-        case ThinkingRow(text=text):
-            return replace(row, text=shortened_text(text, f"{name}.thinking"))
-        case _:
-            return row
+    for row in rows:
+        match row:
+            case TextRow(text=text):
+                yield replace(row, text=shortened_text(text, f"{name}.text"))
+            case ThinkingRow(text=text):
+                yield replace(row, text=shortened_text(text, f"{name}.thinking"))
+            case _:
+                yield row
 
 
 def shortened_text(text: str, expression: str) -> str:

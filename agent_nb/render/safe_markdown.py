@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,8 @@ def with_code(text: str) -> str:
 
 def as_text(text: str) -> str:
     """Markdown that shows the text as it is, with `backticks` as code."""
-    pieces, done = [], 0
-    text = mask(text)  # first: a secret with a backslash in it would not be recognised
-    for span in _CODE_SPAN.finditer(text):
-        pieces += [_MARKUP.sub(r"\\\g<0>", text[done : span.start()]), span[0]]
-        done = span.end()
-    escaped = "".join([*pieces, _MARKUP.sub(r"\\\g<0>", text[done:])])
+    # Masked first: a secret with a backslash in it would not be recognised.
+    escaped = _outside_code(mask(text), lambda plain: _MARKUP.sub(r"\\\g<0>", plain))
     return _BLOCK_START.sub(r"\1\\", escaped)
 
 
@@ -63,16 +60,18 @@ def neutralized(markdown: str) -> str:
         # The tokens inside a table row have no line numbers.
         if token.type in ("inline", "tr_open") and token.map:
             start, end = token.map
-            lines[start:end] = _neutralize("\n".join(lines[start:end])).split("\n")
+            text = "\n".join(lines[start:end])
+            lines[start:end] = _outside_code(text, lambda plain: _LIVE.sub(_escape, plain)).split("\n")
     return "\n".join(lines)
 
 
-def _neutralize(text: str) -> str:
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text, changed except in its code spans."""
     pieces, done = [], 0
     for span in _CODE_SPAN.finditer(text):
-        pieces += [_LIVE.sub(_escape, text[done : span.start()]), span[0]]
+        pieces += [change(text[done : span.start()]), span[0]]
         done = span.end()
-    return "".join([*pieces, _LIVE.sub(_escape, text[done:])])
+    return "".join([*pieces, change(text[done:])])
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """A finished run in words and numbers, as all its forms show them."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -201,3 +202,20 @@ def ready_line(run: "RunRecord", files_name: str | None, *, picked: bool = False
     else:
         line = f"`{run.name}` and `{files_name}` are ready: {result_expression(run)}"
     return safe_text(line + variant_note(run, picked=picked))
+
+
+def run_digest(run: "RunRecord") -> str:
+    """Identifies the run in a saved output: equal runs have equal digests, whichever variant is picked."""
+    digest = hashlib.blake2s(digest_size=4)
+    for one in run.variants or (run,):
+        for text in (*facts(one), one.text, one.error or ""):
+            _update(digest, text)
+        for path, content in one.files.items():
+            _update(digest, path)
+            _update(digest, content)
+    return digest.hexdigest()
+
+
+def _update(digest: "hashlib.blake2s", content: str | bytes) -> None:
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    digest.update(len(data).to_bytes(8, "big") + data)
