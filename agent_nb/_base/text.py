@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -57,6 +57,11 @@ def printable_line(text: str) -> str:
 def shortened(text: str, limit: int) -> str:
     """At most `limit` characters of a text; where it was cut, the last of them is `…`."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b and c`"""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def from_difference(before: str, after: str, limit: int, lead: int) -> tuple[str, str]:

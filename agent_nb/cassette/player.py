@@ -295,7 +295,10 @@ class ReplayedTools(ToolRunner):
 
     async def _end(self, moment: ToolMoment, call: ToolCall) -> ToolResult:
         data, seconds = moment.data, moment.data.get("seconds", 0)
-        self._pay(moment)
+        if "cost" in data:
+            charge = self.open_charge()
+            charge.pay(data["cost"])
+            self.settle(moment.call, charge)
         if moment.is_repeated:
             output, error = await self._repeat(moment, call)
             self._finished(moment.call, seconds, output, error)
@@ -313,13 +316,6 @@ class ReplayedTools(ToolRunner):
         code_for_model = data.get("told_code", code)
         result = ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=code_for_model)
         return self.versioned(call, result)
-
-    def _pay(self, moment: ToolMoment) -> None:
-        """Charges what the call cost when it was recorded."""
-        if "cost" in moment.data:
-            charge = self.open_charge()
-            charge.pay(moment.data["cost"])
-            self.settle(moment.call, charge)
 
     async def _repeat(self, moment: ToolMoment, call: ToolCall) -> tuple[ToolOutput, ToolError | None]:
         """Runs a tool again, once. `check_recording` has looked whether all of them may be."""

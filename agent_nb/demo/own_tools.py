@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_nb._base.text import listed
 from agent_nb.demo.actions import Action, Call, Say
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.compose import Html, fill, joined
@@ -133,12 +134,8 @@ def _first_line(result: ToolResult | None) -> str:
 def _announcement(calls: list[Call], asking: frozenset[str]) -> str:
     names = [f"`{call.name}`" for call in calls]
     asks = [f"`{call.name}`" for call in calls if call.name in asking]
-    tools = f"your tool{'s' if len(names) > 1 else ''} {_listed(names)}"
+    tools = f"your tool{'s' if len(names) > 1 else ''} {listed(names)}"
     if not asks:
         return f"First I call {tools}.\n"
-    which = "It needs" if len(names) == 1 else f"{_listed(asks)} need{'s' if len(asks) == 1 else ''}"
+    which = "It needs" if len(names) == 1 else f"{listed(asks)} need{'s' if len(asks) == 1 else ''}"
     return f"First I call {tools}. {which} your approval before running.\n"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

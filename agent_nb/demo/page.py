@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent_nb._base.text import listed
 from agent_nb.demo import kinds
 from agent_nb.demo.brief import Brief, Kind
 from agent_nb.demo.compose import Layout, fill, head, head_font, layouts, note, rest
@@ -64,7 +65,7 @@ def describe(brief: Brief) -> str:
     title, parts = _BUILDERS[brief.kind].title, [TITLES[name].lower() for name in _sections(brief)]
     if len(parts) < 2:
         return ", ".join([title, *parts])
-    return f"{title}{',' if ' with ' in title else ' with'} {', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{title}{',' if ' with ' in title else ' with'} {listed(parts)}"
 
 
 def _sections(brief: Brief) -> list[str]:

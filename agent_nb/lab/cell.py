@@ -142,7 +142,7 @@ class LabCell(Rules):
             check=self._check,
             edited=tuple(self._new_edits()),
             hints=(hints.step,) if hints else (),
-            held_back=len(hints.held_back) if hints else 0,
+            held_back=len(hints.allowance.held) if hints else 0,
         )
         try:
             LabLog(self._cell.notebook.folder).append(entry)

@@ -54,9 +54,7 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
         raise ConfigError(f"{file}, line {line}: it is not UTF-8.") from None
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_not_toml(file, text, str(error))) from None
-    except (ValueError, RecursionError) as error:  # a date such as 30 February; a very deep table
+    except (ValueError, RecursionError) as error:  # not TOML, and it says where; a very deep table
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
     return replace(_Reader(file, text).rules(path, content), digest=sha256(data))
 
@@ -187,9 +185,3 @@ def _shown(value: Any) -> str:
     text = repr(value) if isinstance(value, str | bool | int | float | list | dict) else str(value)
     text = text.lower() if isinstance(value, bool) else text
     return shortened(text, 40)
-
-
-def _not_toml(file: str, text: str, message: str) -> str:
-    found = re.search(r"\(at line (\d+), column \d+\)", message)
-    line = int(found[1]) if found else text.count("\n") + 1  # "at end of document"
-    return f"{file}, line {line}: it is not valid TOML: {message.partition(' (at ')[0]}."

@@ -1,11 +1,12 @@
 """The rules of a lab, and the sentences that refuse what they do not allow."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from agent_nb._base.text import listed
 from agent_nb.engine.approval_rules import STRICTNESS, Mode
 from agent_nb.errors import ConfigError
 from agent_nb.providers import full_name
@@ -65,9 +66,7 @@ class LabRules:
     def check_models(self, names: Iterable[str]) -> None:
         for name in names:
             if not self.allows_model(name):
-                raise self.refusal(
-                    "models", f"This lab allows {_listed(self.models)}, not {full_name(name)}."
-                )
+                raise self.refusal("models", f"This lab allows {listed(self.models)}, not {full_name(name)}.")
 
     def default_model(self) -> str | None:
         """The first model that needs no key or has one, or else the first, whose error names the key."""
@@ -94,7 +93,7 @@ class LabRules:
             groups = [family for family, members in families.items() if name in members]
             groups += [name.partition("/")[0]] if name.startswith(MCP) else []
             if name not in self.tools and not set(groups) & set(self.tools):
-                allowed = f"allows {_listed(self.tools)}" if self.tools else "allows no tools"
+                allowed = f"allows {listed(self.tools)}" if self.tools else "allows no tools"
                 raise self.refusal("tools", f"This lab {allowed}, not {name}.")
 
     def left_out(self) -> frozenset[str]:
@@ -121,10 +120,6 @@ def _strictness(mode: str) -> int:
 def _is_usable(name: str) -> bool:
     vendor = VENDORS[name.partition(":")[0]]
     return vendor.offline or vendor.local or find_key(vendor.keys) is not None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _time(moment: datetime) -> str:

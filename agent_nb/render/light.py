@@ -138,23 +138,17 @@ def _last_words(transcript: Transcript) -> list[str]:
 
 
 def _variant_rows(variants: Sequence[VariantSoFar]) -> list[str]:
-    return [
-        row_html(LineRow(turn=0, title=f"Variant {number}", detail=_outcome(variant), state=_state(variant)))
-        for number, variant in enumerate(variants, 1)
-    ]
-
-
-def _outcome(variant: VariantSoFar) -> str:
-    if variant.end is not None and variant.end.error:
-        return _line(variant.end.error)
-    return _line(variant.phase) + (f", {human_size(variant.size)}" if variant.size else "")
-
-
-def _state(variant: VariantSoFar) -> State:
-    if variant.end is None:
-        return "info"
-    tones: dict[Tone, State] = {"ok": "ok", "err": "failed", "warn": "stopped", "off": "stopped"}
-    return tones[ENDINGS[variant.end.reason].tone]
+    states: dict[Tone, State] = {"ok": "ok", "err": "failed", "warn": "stopped", "off": "stopped"}
+    rows = []
+    for number, variant in enumerate(variants, 1):
+        size = f", {human_size(variant.size)}" if variant.size else ""
+        detail = f"{_line(variant.phase)}{size}"
+        state: State = "info"
+        if variant.end:
+            detail = _line(variant.end.error) if variant.end.error else detail
+            state = states[ENDINGS[variant.end.reason].tone]
+        rows.append(row_html(LineRow(turn=0, title=f"Variant {number}", detail=detail, state=state)))
+    return rows
 
 
 def _line(text: str) -> str:

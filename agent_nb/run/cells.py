@@ -16,7 +16,6 @@ from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.files import Files, contents
 from agent_nb.run.code_names import names_in, names_of, needed_by, parsed
@@ -124,13 +123,6 @@ def kept_steps(run: RunRecord) -> list[Step]:
 def steps_of(run: RunRecord) -> list[Step]:
     """All calls, in order."""
     return [step for turn in _turns(run) for step in turn.steps]
-
-
-def notebook_of(run: RunRecord) -> bytes:
-    cells = to_cells(run)
-    if not cells:
-        raise ConfigError(f"`{run.name}` has executed no code, so there are no cells to write.")
-    return cells.to_notebook()
 
 
 def _turns(run: RunRecord) -> list[_Turn]:

@@ -15,7 +15,7 @@ from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
 from agent_nb.run.annotations import Annotation, given_choices, meant_answer
-from agent_nb.run.cells import Cells, notebook_of, to_cells
+from agent_nb.run.cells import Cells, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
@@ -125,8 +125,10 @@ class Run(RunRecord):
 
     def to_notebook(self, path: str | os.PathLike[str]) -> Path:
         """Writes the cells of `to_cells` as a notebook, without outputs."""
-        target = Path(path)
-        write_atomically(target, notebook_of(self), within=None, shared=True)
+        cells, target = to_cells(self), Path(path)
+        if not cells:
+            raise ConfigError(f"`{self.name}` has executed no code, so there are no cells to write.")
+        write_atomically(target, cells.to_notebook(), within=None, shared=True)
         return target
 
     def to_replay(self, path: str | os.PathLike[str]) -> Path:

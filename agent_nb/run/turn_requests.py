@@ -4,7 +4,7 @@ It is readable JSON, not what was sent to the vendor: images and opaque vendor d
 secrets are masked.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.text import change_texts
@@ -19,28 +19,18 @@ TEXT_LIMIT = 20_000
 """Characters of one text that are sent to the page."""
 
 
-class _Sent(NamedTuple):
-    """What was sent with a turn."""
-
-    messages: tuple[Message, ...]
-    compacted: ConversationCompacted | None
-    """How the conversation was compacted for this turn, if it was."""
-
-
 def request_of(run: RunRecord, step: int) -> Json:
     """The request of turn number `step`, from 1: model, system text, messages, tools, settings.
 
     `compacted` has the figures if the conversation was compacted for this turn.
     """
-    sent = _sent(run, step)
-    figures = (
-        {"compacted": {name: getattr(sent.compacted, name) for name in _FIGURES}} if sent.compacted else {}
-    )
+    messages, compacted = _sent(run, step)
+    figures = {"compacted": {name: getattr(compacted, name) for name in _FIGURES}} if compacted else {}
     request: Json = mask_json(
         {
             "model": run.model,
             "system": run.system,
-            "messages": [_message(message) for message in sent.messages],
+            "messages": [_message(message) for message in messages],
             "tools": to_wire(run.tools),
             "settings": to_wire(run.settings),
             **figures,
@@ -67,13 +57,14 @@ def request_for_page(run: RunRecord | None, message: Json) -> Json:
 
 def known_messages(run: RunRecord, step: int) -> int:
     """How many messages of the request were already sent with the turn before."""
-    sent = _sent(run, step)
+    messages, compacted = _sent(run, step)
     if step == 1:
-        return len(sent.messages) - 1
-    return len(sent.messages if sent.compacted else _sent(run, step - 1).messages)
+        return len(messages) - 1
+    return len(messages if compacted else _sent(run, step - 1)[0])
 
 
-def _sent(run: RunRecord, step: int) -> _Sent:
+def _sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
+    """The messages that were sent with a turn, and how the conversation was compacted for it, if it was."""
     conversations = (*run.replaced, run.messages)
     added = [0]  # messages, for each conversation
     has_finished, turn = False, 0
@@ -97,7 +88,7 @@ def _sent(run: RunRecord, step: int) -> _Sent:
         raise ConfigError(f"There is no turn {step!r}; this run has {have}.")
     place, count, compacted = sent[step]
     messages = conversations[place]
-    return _Sent(messages[: len(messages) - added[place] + count], compacted)
+    return messages[: len(messages) - added[place] + count], compacted
 
 
 def _message(message: Message) -> Json:

@@ -53,11 +53,6 @@ class Hints:
         """The step of the ladder, such as `question`."""
         return self.place.step
 
-    @property
-    def held_back(self) -> Sequence[str]:
-        """A sentence for each code block, sentence and tool call that was held back so far."""
-        return self.allowance.held
-
     def apply(self, prepared: Prepared) -> Prepared:
         """The same run, for hints. A cassette that fits the one fits the other: only what is built in differs."""
         config, own = prepared.config, prepared.instructions

@@ -95,14 +95,14 @@ def test_little_is_enough(text):
         ("[lab]\nopen = 2026-11-01T08:00:00", "line 2: `open` must say its time zone, such as"),
         ("[lab]\nopen = 2026-11-01", "line 2: `open` must be a date with a time"),
         ("[lab]\nopen = '2026-11-01T08:00:00Z'", "without quotation marks, not '2026"),
-        ("[lab]\nopen = 2026-02-30T08:00:00Z", "line 2: it is not valid TOML"),
+        ("[lab]\nopen = 2026-02-30T08:00:00Z", "is not valid TOML: "),
         (
             "[lab]\nclose = 2026-11-01T08:00:00Z\nopen = 2026-11-01T09:30:00+01:00",
             "line 2: `close` must be later than `open`.",
         ),
-        ("[lab]\ntitle = 'x", "line 2: it is not valid TOML"),
-        ("[lab]\nbudget = ", "line 2: it is not valid TOML"),
-        ("[lab]\nbudget = 1\nbudget = 2", "line 3: it is not valid TOML"),
+        ("[lab]\ntitle = 'x", "is not valid TOML: "),
+        ("[lab]\nbudget = ", "is not valid TOML: "),
+        ("[lab]\nbudget = 1\nbudget = 2", "(at line 3"),
         ("#" * (MAX_BYTES + 1), "has more than 100 kB"),
     ],
 )

@@ -61,8 +61,8 @@ async def test_nothing_of_a_solution_arrives(name, server, tmp_path):
     answer, hints = HOSTILE[name], hints_at("question", tmp_path)
     run = await run_of(answer, server, hints)
     assert not given_away(run, answer.giveaways)
-    assert hints.held_back or "thinking" in name
-    for sentence in hints.held_back:
+    assert hints.allowance.held or "thinking" in name
+    for sentence in hints.allowance.held:
         assert sentence.endswith("(`mode` in lab.toml)")
         assert sentence in saved_form(run).decode().replace('\\"', '"')
 
