@@ -13,6 +13,7 @@ import { newChoices } from "./ui.ts";
 import { openReplay } from "./view/replay/replay.ts";
 import * as scrubber from "./view/replay/scrubber.ts";
 import { createApp } from "./view/shell/app.ts";
+import * as approval from "./view/transcript/approval.ts";
 import * as request from "./view/transcript/request.ts";
 import * as outputs from "./view/transcript/rich-outputs.ts";
 import * as variants from "./view/variants/all-variants.ts";
@@ -51,6 +52,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	});
 	const { batch } = record;
 	provideModule("annotations", annotations);
+	provideModule("approval", approval);
 	provideModule("morph", morph);
 	provideModule("outputs", outputs);
 	provideModule("request", request);

@@ -1,6 +1,5 @@
 // The styles, shared by every mount.
 
-import approval from "./styles/approval.css";
 import away from "./styles/away.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
@@ -30,7 +29,6 @@ export function adoptStyles(root: ShadowRoot): void {
 				timeline,
 				cards,
 				steps,
-				approval,
 				images,
 				markdown,
 				result,

@@ -1,4 +1,4 @@
-// Asks the user whether a tool may run.
+// Asks the user whether a tool may run. This is a module of its own, which the widget loads with the first question.
 
 import { h, hasFocus, listen, moveFocus, withCode } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
@@ -11,13 +11,17 @@ import {
 	questionKey,
 	questionsOf,
 } from "../../questions.ts";
+import { adopter } from "../../sheets.ts";
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
+import css from "./approval.css";
 import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
 import { createCall } from "./approval-call.ts";
 import { createCardHead } from "./approval-head.ts";
 import { ANSWER_KEY } from "./approval-key.ts";
 import { Stillness } from "./stillness.ts";
+
+export const adopt = adopter(css);
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
 export class Approval {

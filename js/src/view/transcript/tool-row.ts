@@ -10,7 +10,8 @@ import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
 import { decisionText } from "../../tool-call.ts";
 import type { Context, Snapshot, Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
-import { Approval } from "./approval.ts";
+import { createLatePart } from "../shared/late-part.ts";
+import type * as Approvals from "./approval.ts";
 import { createChange } from "./arguments.ts";
 import { codeOf, createCodeCell } from "./code-cell.ts";
 import { createHeldBack } from "./held-back.ts";
@@ -18,6 +19,7 @@ import { createLongText } from "./long-text.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
 
 const TAIL = 1200;
+const RELOAD = "Load the page again, or press the interrupt button (■) of the kernel to stop.";
 
 export function createToolRow(context: Context, first: ToolRow, ticking: Ticking): View<ToolRow> {
 	const line = createLine();
@@ -25,8 +27,8 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const drawDetail = createDetail(context, detail);
 	const fold = createFold(context, line.element, detail);
 	const node = createNode();
-	const approval = new Approval(context, first);
-	const element = h("li", { class: "anb-item" }, node.element, fold.element, approval.element);
+	const question = createQuestion(context, first);
+	const element = h("li", { class: "anb-item" }, node.element, fold.element, question.element);
 	let row = first;
 	let drawn = false;
 	const tick = ({ now }: Snapshot): void => line.setTime(seconds(Math.max(0, now - row.from)));
@@ -42,7 +44,7 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 		node.update(row);
 		line.update(row);
 		toggle(ticking, tick, look.live);
-		toggle(ticking, approval.offer, look.ask);
+		toggle(ticking, question.offer, look.ask);
 		drawn = true;
 	}
 
@@ -54,9 +56,38 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 			if (drawn && onlyGrew(before, next)) line.setFacts(next);
 			else drawRow();
 			fold.element.hidden = row.status === "asking";
-			approval.update(row);
+			question.update(row);
 			drawDetail(row);
 			fold.set(row.key, opensItself(row), row.status !== "asking" && !isLive(row));
+		},
+	};
+}
+
+/** The card that asks about a call, in its place from the first question on. */
+function createQuestion(context: Context, first: ToolRow) {
+	const element = h("div", { hidden: true });
+	let row = first;
+	let card: Approvals.Approval | null = null;
+	const offer = createLatePart<typeof Approvals>(context, "approval", {
+		wanted: () => row.status === "asking",
+		build({ Approval, adopt }) {
+			const built = new Approval(context, row);
+			element.replaceWith(built.element);
+			queueMicrotask(() => adopt(built.element)); // what is drawn for the first time is not on the page yet
+			built.update(row);
+			card = built;
+			return built.offer;
+		},
+		fail() {
+			context.choices.note = `${row.title} needs an approval, but the kernel did not send the code for it. ${RELOAD}`;
+		},
+	});
+	return {
+		element,
+		offer,
+		update(next: ToolRow) {
+			row = next;
+			card?.update(row);
 		},
 	};
 }
