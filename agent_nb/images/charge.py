@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from agent_nb.errors import ToolError
 
 
-def _no_budget() -> float | None:
-    return None
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class Charge:
     """In dollars. A tool calls `expect` before it asks a maker, and makers `pay` what they were charged."""
 
-    left: Callable[[], float | None] = _no_budget
+    left: Callable[[], float | None] = lambda: None
     """What is left of the budget; None if there is none."""
     highest: float = 0.0
     """The highest cost of one item in this run so far, used when an estimate is lower."""

@@ -4,9 +4,9 @@ The engine runs tools and the page draws their cards without knowing any of them
 """
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
@@ -16,6 +16,7 @@ from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Studio
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Image, ToolSpec
+from agent_nb.tools.partial import FileArguments
 
 Approval = Literal["never", "ask"]
 
@@ -69,14 +70,6 @@ class ToolContext:
     """Seconds until the run's time is up."""
 
 
-class ArgumentStream(Protocol):
-    """Finds the text of files in the JSON arguments of a call while they arrive."""
-
-    def feed(self, fragment: str) -> Sequence[tuple[str, int, str]]:
-        """Returns the new pieces as `(path, offset, text)`, the fields of a `FileDelta`."""
-        ...
-
-
 def _no_problems(args: Json) -> Mapping[str, str]:
     return {}
 
@@ -97,7 +90,8 @@ class Tool:
     run: Callable[[Json, ToolContext], "ToolOutput | Awaitable[ToolOutput]"]
     title: Callable[[Json], str]
     """The title of the card. Called with `{}` until the arguments are known."""
-    stream: Callable[[], ArgumentStream] | None = None
+    stream: Callable[[], FileArguments] | None = None
+    """Finds the text of the file in the arguments of a call while they arrive."""
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
     """The paths that a call writes. Calls of one turn that share a path run in order."""
     after_writes: bool = False

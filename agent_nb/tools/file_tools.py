@@ -5,7 +5,7 @@ import difflib
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.threads import in_thread
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.files import (
@@ -17,6 +17,7 @@ from agent_nb.files import (
     media_type,
     safe_path,
 )
+from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.nearest import nearest_lines
@@ -198,18 +199,11 @@ def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:
 
 async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
     """Those that are images a model can view: a file may have the name of an image and be something else."""
-    if not images:
-        return ()
-    from agent_nb.images.convert import to_image
-
-    def checked() -> tuple[Image, ...]:
-        valid: list[Image] = []
-        for image in images:
-            with contextlib.suppress(ConfigError):
-                valid.append(to_image(image))
-        return tuple(valid)
-
-    return await in_thread(checked)
+    valid: list[Image] = []
+    for image in images:
+        with contextlib.suppress(ConfigError):
+            valid.append(await off_loop(to_image, image))
+    return tuple(valid)
 
 
 def _written(args: Json) -> tuple[str, ...]:

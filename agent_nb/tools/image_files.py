@@ -152,24 +152,22 @@ async def retried(request: Callable[[], Awaitable[T]]) -> T:
     """Repeats a request to a maker or a cutter while that is busy. Every failure becomes a ToolError."""
     try:
         async with asyncio.timeout(SECONDS):
-            return await _retried(request)
+            for wait in WAITS:
+                try:
+                    return await request()
+                except ProviderError as error:
+                    if not error.retryable:
+                        raise
+                    await asyncio.sleep(
+                        min(wait if error.retry_after is None else error.retry_after, MAX_WAIT)
+                    )
+            return await request()
     except TimeoutError:
         raise ToolError(f"The image took longer than {SECONDS:g} seconds.", code="TIMEOUT") from None
     except ToolError:
         raise
     except AgentError as error:
         raise ToolError(str(error)) from None
-
-
-async def _retried(request: Callable[[], Awaitable[T]]) -> T:
-    for wait in WAITS:
-        try:
-            return await request()
-        except ProviderError as error:
-            if not error.retryable:
-                raise
-            await asyncio.sleep(min(wait if error.retry_after is None else error.retry_after, MAX_WAIT))
-    return await request()
 
 
 async def save_all(work: Mapping[str, Work], context: ToolContext, how: str, note: str = "") -> ToolOutput:

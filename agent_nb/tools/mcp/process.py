@@ -154,9 +154,6 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 _signal(process.pid, send)
             if await _has_ended(process, GRACE):
                 break
-    except asyncio.CancelledError:
-        _signal(process.pid, _KILL)
-        raise
     finally:
         _signal(process.pid, _KILL)  # what the server has started may have outlived it
         _running.pop(process.pid, None)
