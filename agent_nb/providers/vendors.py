@@ -54,9 +54,7 @@ APIS: dict[str, Api] = {
         sdk="google.genai",
     ),
     "generate_content": Api(
-        target="agent_nb.providers.generate_content:GenerateContentProvider",
-        package="google-genai",
-        sdk="google.genai",
+        target="agent_nb.providers.generate_content:GenerateContentProvider", package="httpx2", sdk="httpx2"
     ),
     "chat": Api(target="agent_nb.providers.chat:ChatProvider", package="openai", sdk="openai"),
     DEMO: Api(target="agent_nb.demo:DemoProvider", options=("pace",)),
