@@ -10,7 +10,6 @@ from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.decoder import Decoder
 from agent_nb.providers.dialects import CHAT
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.offered import Offered
@@ -20,7 +19,7 @@ from agent_nb.providers.parts import Blocks, data_url, valid_arguments
 from agent_nb.providers.responses import make_client
 from agent_nb.providers.server_facts import ServerFacts, ask_server
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import VendorProvider
+from agent_nb.providers.streaming import Decoder, VendorProvider
 from agent_nb.providers.vendors import EFFORT
 from agent_nb.providers.written_calls import WrittenCalls
 

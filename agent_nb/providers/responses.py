@@ -9,13 +9,12 @@ from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.decoder import Decoder
 from agent_nb.providers.dialects import OPENAI
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import Blocks, data_url, valid_arguments
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import VendorProvider
+from agent_nb.providers.streaming import Decoder, VendorProvider
 from agent_nb.providers.strict import strict_schema
 
 if TYPE_CHECKING:
