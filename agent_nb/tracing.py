@@ -9,19 +9,26 @@ a turn `chat MODEL`, a tool call `execute_tool NAME`. What the conventions have 
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from opentelemetry.context import Context, attach
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    TracerProvider,
+    get_tracer,
+    set_span_in_context,
+)
 
 import agent_nb.events as ev
 from agent_nb._base.secrets import dump_masked, mask
 from agent_nb._base.wire import Json
 from agent_nb.engine.journal import OBSERVERS
-from agent_nb.errors import ConfigError
 from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.providers.prices import price_of
-
-if TYPE_CHECKING:
-    from opentelemetry.context import Context
-    from opentelemetry.trace import Span, Tracer, TracerProvider
 
 __all__ = ["disable", "enable"]
 
@@ -29,15 +36,11 @@ _PROVIDERS = {"gemini": "gcp.gemini"}
 """Vendors that the conventions call by another name than we do."""
 
 
-def enable(*, contents: bool = False, tracer_provider: "TracerProvider | None" = None) -> None:
+def enable(*, contents: bool = False, tracer_provider: TracerProvider | None = None) -> None:
     """Makes spans for all later runs of this process.
 
     Prompts, answers, arguments and results of tools are only recorded with `contents=True`, with secrets masked.
     """
-    try:
-        from opentelemetry.trace import get_tracer
-    except ImportError:
-        raise ConfigError("Tracing needs OpenTelemetry: `pip install opentelemetry-api`.") from None
     disable()
     tracer = get_tracer("agent_nb", tracer_provider=tracer_provider)
     OBSERVERS.append(partial(RunTracer, tracer, contents))
@@ -55,7 +58,7 @@ class RunTracer:
     client and of a tool's code become its children. Each task has its own context, so nothing has to be reset.
     """
 
-    def __init__(self, tracer: "Tracer", contents: bool) -> None:
+    def __init__(self, tracer: Tracer, contents: bool) -> None:
         self._tracer, self._contents = tracer, contents
         self._model = ""
         self._common: dict[str, str] = {}
@@ -67,11 +70,10 @@ class RunTracer:
         """Names of the calls of the current turn, by call id."""
         self._arguments: dict[str, Json] = {}
         self._running: dict[str, Span] = {}
-        self._unanswered: dict[str, tuple[Span, int]] = {}
-        """Spans of finished calls, with their end, that wait for the result."""
-        self._answer = ""
+        self._finished: dict[str, tuple[Span, int]] = {}
+        """Spans of calls that have ended, with their end: the results follow."""
         self._messages: list[Json] = []
-        """What the next turn is sent, with `contents`."""
+        """What the next turn is sent."""
 
     def __call__(self, event: ev.Event) -> None:
         match event:
@@ -96,16 +98,13 @@ class RunTracer:
             case ev.ToolFinished():
                 self._finish_call(event)
             case ev.MessageAdded() | ev.ConversationCompacted():
-                self._record(event)
+                self._change_messages(event)
             case ev.RunFinished():
                 self._finish_run(event)
 
     # Run
 
     def _start_run(self, event: ev.RunStarted) -> None:
-        from opentelemetry.context import attach
-        from opentelemetry.trace import set_span_in_context
-
         self._model = event.model
         vendor, _, name = event.model.partition(":")
         self._common = {"gen_ai.provider.name": _PROVIDERS.get(vendor, vendor), "gen_ai.request.model": name}
@@ -116,9 +115,8 @@ class RunTracer:
             "agent_nb.variant": event.variant,
         }
         self._run = self._tracer.start_span("invoke_agent", attributes=attributes)
-        if self._contents:
-            self._messages = [_message(user(event.prompt))]
-            self._run.set_attribute("gen_ai.input.messages", dump_masked(self._messages))
+        self._messages = [_message(user(event.prompt))]
+        self._record_messages(self._run, "gen_ai.input.messages", self._messages)
         self._run_context = set_span_in_context(self._run)
         attach(self._run_context)
 
@@ -134,8 +132,6 @@ class RunTracer:
         self._run.set_attributes({**_usage(event.usage), "agent_nb.reason": event.reason})
         if event.cost is not None:
             self._run.set_attribute("agent_nb.cost_usd", event.cost)
-        if self._contents and self._answer:
-            self._run.set_attribute("gen_ai.output.messages", self._answer)
         if failed:
             _fail(self._run, event.reason, event.error or "")
         self._run.end()
@@ -143,14 +139,11 @@ class RunTracer:
     # Turns
 
     @property
-    def _turn_span(self) -> "Span":
+    def _turn_span(self) -> Span:
         assert self._turn is not None
         return self._turn
 
     def _start_turn(self, number: int) -> None:
-        from opentelemetry.context import attach
-        from opentelemetry.trace import SpanKind, set_span_in_context
-
         self._end_turn()
         self._end_calls()
         self._names.clear()
@@ -164,12 +157,10 @@ class RunTracer:
             name, context=self._run_context, kind=SpanKind.CLIENT, attributes=attributes
         )
         self._turn_ended = None
-        self._record_input()
+        self._record_messages(self._turn, "gen_ai.input.messages", self._messages)
         attach(set_span_in_context(self._turn, self._run_context))
 
     def _finish_turn(self, event: ev.TurnFinished) -> None:
-        from opentelemetry.context import attach
-
         self._turn_ended = time.time_ns()
         self._turn_span.set_attributes(
             {
@@ -191,13 +182,10 @@ class RunTracer:
     # Tool calls
 
     def _run_call(self, call_id: str) -> None:
-        from opentelemetry.context import attach
-        from opentelemetry.trace import set_span_in_context
-
         span = self._running[call_id] = self._start_call(call_id)
         attach(set_span_in_context(span, self._run_context))
 
-    def _start_call(self, call_id: str) -> "Span":
+    def _start_call(self, call_id: str) -> Span:
         name = self._names.get(call_id, "")
         attributes = {
             "gen_ai.operation.name": "execute_tool",
@@ -218,48 +206,39 @@ class RunTracer:
         span = self._running.pop(event.call_id, None) or self._start_call(event.call_id)
         if not event.ok:
             _fail(span, event.code or "_OTHER", event.summary if self._contents else "")
-        if self._contents:
-            self._unanswered[event.call_id] = span, time.time_ns()
-        else:
-            span.end()
+        self._finished[event.call_id] = span, time.time_ns()
 
     def _end_calls(self) -> None:
-        for span, ended in self._unanswered.values():
+        for span, ended in self._finished.values():
             span.end(end_time=ended)
-        self._unanswered.clear()
+        self._finished.clear()
 
     # Contents
 
-    def _record_input(self) -> None:
-        if self._contents and self._turn is not None:
-            self._turn.set_attribute("gen_ai.input.messages", dump_masked(self._messages))
+    def _record_messages(self, span: Span, name: str, messages: list[Json]) -> None:
+        if self._contents:
+            span.set_attribute(name, dump_masked(messages))
 
-    def _record(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
-        """Takes a message that is complete: what a turn has said, or the results of its calls."""
+    def _change_messages(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
         if isinstance(event, ev.ConversationCompacted):
             self._messages.clear()  # the event does not say what is left of them
-            self._record_input()
+            self._record_messages(self._turn_span, "gen_ai.input.messages", self._messages)
             return
-        message = event.message
-        if self._contents:
-            self._messages.append(_message(message))
+        message, sent = event.message, _message(event.message)
+        self._messages.append(sent)
         if message.role == "assistant":
-            self._answer = dump_masked([_message(message)]) if self._contents else ""
-            if self._contents and self._turn is not None:
-                self._turn.set_attribute("gen_ai.output.messages", self._answer)
+            for span in filter(None, (self._turn, self._run)):  # the last one is the answer of the run
+                self._record_messages(span, "gen_ai.output.messages", [sent])
             self._end_turn()
-        elif message.role == "tool" and self._contents:
+        elif message.role == "tool":
             results = [part for part in message.parts if isinstance(part, ToolResult)]
             for call_id, result in zip(self._names, results, strict=False):
-                if call_id in self._unanswered:
-                    span, _ = self._unanswered[call_id]
-                    span.set_attribute("gen_ai.tool.call.result", mask(result.text))
+                if self._contents and call_id in self._finished:
+                    self._finished[call_id][0].set_attribute("gen_ai.tool.call.result", mask(result.text))
             self._end_calls()
 
 
-def _fail(span: "Span", kind: str, description: str) -> None:
-    from opentelemetry.trace import Status, StatusCode
-
+def _fail(span: Span, kind: str, description: str) -> None:
     span.set_attribute("error.type", kind)
     span.set_status(Status(StatusCode.ERROR, mask(description)))
 
