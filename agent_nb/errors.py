@@ -32,6 +32,18 @@ class ConfigError(AgentError):
     """A setting, argument or name is wrong."""
 
 
+def check_type(name: str, value: object, kind: Any, wanted: str) -> None:
+    """Raises `ConfigError` if an argument is of another type."""
+    if not isinstance(value, kind):
+        raise wrong_type(name, value, wanted)
+
+
+def wrong_type(name: str, value: object, wanted: str) -> ConfigError:
+    """Names the type and not the value, which may be a key."""
+    given = "None" if value is None else f"a {type(value).__name__}"
+    return ConfigError(f"`{name}` is {wanted}, not {given}.")
+
+
 class UnknownModelError(ConfigError):
     """There is no vendor of that name."""
 

@@ -14,7 +14,7 @@ from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.prepared import Playback, Prepared
 from agent_nb.engine.run_config import RunConfig
-from agent_nb.errors import ConfigError
+from agent_nb.errors import ConfigError, check_type, wrong_type
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.looking.page_check import LOOKS, PageViewer
 from agent_nb.prompts import prompt_text, stack_text
@@ -47,8 +47,10 @@ class AgentParts:
     ) -> None:
         self.provider = read_model(model)
         self.toolbox = read_tools(tools)
-        self.instructions = read_system(system)
-        self.limits = read_limits(limits)
+        check_type("system", system, str | None, "text")
+        check_type("limits", limits, Limits | None, "a `Limits`, such as `Limits(steps=8, usd=0.20)`")
+        self.instructions = system
+        self.limits = limits or Limits()
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.stack: str | None = None
@@ -179,7 +181,7 @@ def read_model(model: str | Provider) -> Provider:
     if isinstance(model, str):
         return make_model(model)
     if not hasattr(model, "stream") or not hasattr(model, "left_out"):
-        raise ConfigError(f"`model` is a name such as 'anthropic:', or a `Provider`, not {kind_of(model)}.")
+        raise wrong_type("model", model, "a name such as 'anthropic:', or a `Provider`")
     return model
 
 
@@ -190,24 +192,5 @@ def read_tools(tools: Any) -> Toolbox:
     if isinstance(tools, Toolbox):
         return tools
     if isinstance(tools, str) or not isinstance(tools, Iterable):
-        raise ConfigError(f"`tools` is a list of functions and tools, not {kind_of(tools)}.")
+        raise wrong_type("tools", tools, "a list of functions and tools")
     return Toolbox(tools)
-
-
-def read_system(system: Any) -> str | None:
-    if not isinstance(system, str | None):
-        raise ConfigError(f"`system` is text, not {kind_of(system)}.")
-    return system
-
-
-def read_limits(limits: Any) -> Limits:
-    if not isinstance(limits, Limits | None):
-        raise ConfigError(
-            f"`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not {kind_of(limits)}."
-        )
-    return limits or Limits()
-
-
-def kind_of(value: object) -> str:
-    """`a list`, `None`: what was given instead, for an error."""
-    return "None" if value is None else f"a {type(value).__name__}"

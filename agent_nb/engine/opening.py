@@ -16,7 +16,7 @@ from agent_nb.engine.history import (
     page_in,
     to_message,
 )
-from agent_nb.errors import ConfigError
+from agent_nb.errors import ConfigError, check_type
 from agent_nb.events import TurnFinished
 from agent_nb.files import Files, safe_path
 from agent_nb.images.convert import to_image
@@ -162,11 +162,8 @@ def _check_arguments(prompt: object, files: object, base: object, messages: obje
         )
     if not prompt or not prompt.strip():
         raise ConfigError("The prompt is empty. Describe what you want to be made.")
-    if not isinstance(files, Mapping | None):
-        kind = type(files).__name__
-        raise ConfigError(f"`files` is a dict such as {{'index.html': page}}, not a {kind}.")
-    if not isinstance(base, Run | None):
-        raise ConfigError(f"`base` is the Run to continue, not a {type(base).__name__}.")
+    check_type("files", files, Mapping | None, "a dict such as {'index.html': page}")
+    check_type("base", base, Run | None, "the Run to continue")
     if base is not None and messages is not None:
         raise ConfigError("Give either `base` or `messages`, not both: each is a conversation to continue.")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.installed import load_plugins
 from agent_nb._base.model_name import DEMO, REPLAY
-from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError
+from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor, load
 
@@ -34,24 +34,21 @@ def model(
     `silence` is how many seconds a vendor may send nothing before the request is retried: by default 300, and 900
     at effort `high` and above.
     """
-    from agent_nb.providers.settings import (
-        Settings,
-        check_effort,
-        check_headers,
-        check_max_tokens,
-        check_silence,
-    )
+    from agent_nb.providers.settings import Settings, check_effort, check_number
 
     vendor, model_name = _parse(name)
     if vendor.offline:
         check_effort(effort)
-        check_silence(silence)
+        check_number("silence", silence, "a number of seconds above 0")
         _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
         return load(vendor.api.target)(model_name, **options)  # type: ignore[no-any-return]
-    _check_text(base_url=base_url, api_key=api_key)
+    check_type("base_url", base_url, str | None, "text")
+    check_type("api_key", api_key, str | None, "text")
     api = _api(vendor, options.pop("api", ""))
     _check_installed(vendor, api)
     key_variable, key = _key(vendor, name, api_key)
+    headers, max_tokens = options.pop("headers", None) or {}, options.pop("max_tokens", None)
+    check_type("headers", headers, Mapping, "a dict of names and values")
     settings = Settings(
         vendor=vendor,
         model=model_name,
@@ -59,10 +56,10 @@ def model(
         api_key=key,
         key_variable=key_variable,
         effort=check_effort(effort),
-        max_tokens=check_max_tokens(options.pop("max_tokens", None)),
-        silence=check_silence(silence),
-        headers={**vendor.headers, **check_headers(options.pop("headers", None))},
-        options={**vendor.extra_body, **options},
+        max_tokens=check_number("max_tokens", max_tokens, "a whole number above 0", int),
+        silence=check_number("silence", silence, "a number of seconds above 0"),
+        headers={**vendor.headers, **headers},
+        options=options,
     )
     return load(api.target)(settings)  # type: ignore[no-any-return]
 
@@ -116,13 +113,6 @@ def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
         if option in vendor.api.options or (option in ("base_url", "api_key") and value is None):
             continue
         raise ConfigError(f"`{vendor.name}:` asks no server: it takes `pace`, not `{option}`.")
-
-
-def _check_text(**given: Any) -> None:
-    """Names the wrong type and not the value, which may be a key."""
-    for name, value in given.items():
-        if not isinstance(value, str | None):
-            raise ConfigError(f"`{name}` is text, not a {type(value).__name__}.")
 
 
 def _api(vendor: Vendor, name: str) -> Api:

@@ -118,12 +118,6 @@ def check_effort(effort: str | None) -> str | None:
     return effort
 
 
-def check_headers(headers: Any) -> dict[str, str]:
-    if not isinstance(headers, Mapping | None):
-        raise ConfigError(f"`headers` is a dict of names and values, not a {type(headers).__name__}.")
-    return dict(headers or {})
-
-
 def check_base_url(base_url: str | None) -> str | None:
     if base_url and not base_url.startswith(("http://", "https://")):
         raise ConfigError(
@@ -139,17 +133,10 @@ def check_pace(pace: Any) -> float:
     return pace
 
 
-def check_silence(value: Any) -> float | None:
+def check_number(name: str, value: Any, wanted: str, kind: Any = int | float) -> Any:
+    """A number above 0, or None."""
     if value is None:
         return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ConfigError(f"`silence` is a number of seconds above 0, not {value!r}.")
-    return value
-
-
-def check_max_tokens(value: Any) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"max_tokens must be a whole number above 0, not {value!r}.")
+    if not isinstance(value, kind) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ConfigError(f"`{name}` is {wanted}, not {value!r}.")
     return value

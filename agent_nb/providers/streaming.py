@@ -155,8 +155,7 @@ class VendorProvider(VendorClient, Provider):
         super().__init__(settings)
         self.effort = settings.effort
         fields = {"max_tokens": settings.max_tokens, **settings.options}.items()
-        fixed = settings.vendor.extra_body
-        self.sampling = {name: value for name, value in fields if value is not None and name not in fixed}
+        self.sampling = {name: value for name, value in fields if value is not None}
         self.lean = settings.is_near
         self.silence = settings.silence or _usual_silence(settings)
         """Seconds without a byte after which a request has failed. Any byte counts, also of a ping or comment."""

@@ -96,13 +96,9 @@ class Vendor:
     """The same for the effort `none`, if that needs other fields."""
     call_fields: Json = field(default_factory=dict)
     """Fields that an assistant message with tool calls must have in Chat Completions."""
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-    """Sent with every request; options of the same name win."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with every request; `headers` of the same name win."""
-    thinking: bool = True
     images: bool = True
-    streams_arguments: bool = True
     note: str = ""
     image_target: str = ""
     """`module:Class` of its image maker; empty if it makes none."""

@@ -69,9 +69,7 @@ def _key_state(vendor: Vendor) -> str:
 
 
 def _abilities(vendor: Vendor) -> str:
-    streams = vendor.streams_arguments
-    abilities = {"thinking": vendor.thinking, "images": vendor.images, "streams files": streams}
-    return ", ".join(name for name, has in abilities.items() if has)
+    return "thinking, images, streams files" if vendor.images else "thinking, streams files"
 
 
 def list_tools(session: Session, rest: str) -> Table:

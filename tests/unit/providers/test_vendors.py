@@ -22,7 +22,6 @@ ACME = Vendor(
     base_url_variable="ACME_BASE_URL",
     price_id="deepseek",
     effort_fields={"think": {"how": EFFORT}},
-    extra_body={"priority": 3, "trace": True},
     headers={"X-Client": "a notebook"},
 )
 
@@ -67,8 +66,8 @@ async def test_one_row_makes_a_compatible_vendor(acme: Vendor, monkeypatch: pyte
     (request,) = server.requests
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert request.headers["x-client"] == "a notebook"
-    sent = {name: request.body[name] for name in ("model", "think", "priority", "trace")}
-    assert sent == {"model": acme.recommended, "think": {"how": "high"}, "priority": 3, "trace": False}
+    sent = {name: request.body[name] for name in ("model", "think", "trace")}
+    assert sent == {"model": acme.recommended, "think": {"how": "high"}, "trace": False}
     assert price_of(provider.name, Usage(input=1000)) == price_of(
         "deepseek:deepseek-v4-pro", Usage(input=1000)
     )
