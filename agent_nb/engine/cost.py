@@ -168,35 +168,20 @@ class CostMeter:
         self._turn = Usage()
 
 
-class SharedCosts:
-    """The cost of runs that were started together and share one budget."""
-
-    def __init__(self) -> None:
-        self._meters: list[CostMeter] = []
-
-    def share(self, meter: CostMeter) -> CostMeter:
-        self._meters.append(meter)
-        return meter
-
-    @property
-    def total(self) -> float:
-        """Cost so far; turns and calls in progress count as estimated."""
-        return sum(meter.expected for meter in self._meters)
-
-
 class Budget:
-    """The limits of one run. Their money is shared with the variants that were started with it."""
+    """The limits of one run. Their money is shared with the variants started with it, whose `meters` it joins."""
 
-    def __init__(self, limits: Limits, price: Price, shared: SharedCosts, journal: Journal) -> None:
-        self._limits, self._shared, self._journal = limits, shared, journal
+    def __init__(self, limits: Limits, price: Price, meters: list[CostMeter], journal: Journal) -> None:
+        self._limits, self._meters, self._journal = limits, meters, journal
         self._timer: asyncio.TimerHandle | None = None
-        self.meter = shared.share(CostMeter(price))
+        self.meter = CostMeter(price)
+        meters.append(self.meter)
         self.call_costs: dict[str, float | None] = {}
         """The cost of tool calls in US dollars, by call id; None where the price is unknown."""
 
     def check(self) -> None:
         """Ends the run if it has reached a limit."""
-        if self._limits.usd is not None and self._shared.total >= self._limits.usd:
+        if (left := self._left()) is not None and left <= 0:
             raise EndRun("budget")
         if self._limits.seconds is not None and self._journal.elapsed() >= self._limits.seconds:
             raise EndRun("max_seconds")
@@ -243,7 +228,9 @@ class Budget:
             self.report()
 
     def _left(self) -> float | None:
-        return None if self._limits.usd is None else self._limits.usd - self._shared.total
+        if self._limits.usd is None:
+            return None
+        return self._limits.usd - sum(meter.expected for meter in self._meters)
 
 
 def _rates(price: Price, sent: Usage) -> tuple[float, float] | None:

@@ -25,6 +25,7 @@ from agent_nb.errors import AgentError, FileError
 from agent_nb.events import ENDINGS, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
+from agent_nb.looking.page_check import LimitedViewer
 from agent_nb.messages import assistant
 from agent_nb.providers.base import RealClock
 from agent_nb.run.run import Run
@@ -48,7 +49,7 @@ class RunHandle(Handle):
         self._workspace = Workspace(opening.files or Files(), self._file_changed)
         self._emit = self._journal.emit
         self._journal.on_interrupt = functools.partial(self.stop, "interrupted")
-        self._budget = Budget(config.limits, config.price, group.costs, self._journal)
+        self._budget = Budget(config.limits, config.price, group.meters, self._journal)
         self.call_costs = self._budget.call_costs
         self.approvals = Approvals(
             rules=config.rules,
@@ -125,7 +126,7 @@ class RunHandle(Handle):
             base_variants=self._opening.base_variants,
             variant=self.variant,
             studio=self.config.studio,
-            viewer=self.config.limited_viewer(),
+            viewer=LimitedViewer(self.config.viewer, self.config.looks) if self.config.viewer else None,
             seconds_left=lambda: self._budget.seconds_left,
         )
         return self.config.runner(

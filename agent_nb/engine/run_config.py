@@ -6,15 +6,15 @@ from typing import Any
 
 from agent_nb.engine.approval import AllowedHosts
 from agent_nb.engine.approval_rules import Rules
-from agent_nb.engine.cost import Price, SharedCosts
+from agent_nb.engine.cost import CostMeter, Price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.retries import Retries
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.images.maker import Studio
-from agent_nb.looking.page_check import LimitedViewer, PageViewer
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.looking.shared_look import SharedLook
-from agent_nb.providers.base import Provider, Request
+from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox
 
 
@@ -45,20 +45,12 @@ class RunConfig:
     looks: int = 0
     """How often the model may look at the page."""
 
-    async def outgoing(self, request: Request) -> Request:
-        """The request as it is sent, after the caller's middleware."""
-        return await self.hooks.outgoing(request, self.provider.name, self.settings)
-
-    def limited_viewer(self) -> PageViewer | None:
-        """The viewer for one run, which counts its looks."""
-        return LimitedViewer(self.viewer, self.looks) if self.viewer else None
-
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
     """What variants started together share: id, budget, the hosts that the user has allowed, the look at elements."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
-    costs: SharedCosts = field(default_factory=SharedCosts)
+    meters: list[CostMeter] = field(default_factory=list)
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
     look: SharedLook = field(default_factory=SharedLook)

@@ -95,7 +95,8 @@ class Turns:
             self._compact(shorter)
         while True:
             self._budget.check()
-            request = await self._config.outgoing(self._request(summing_up))
+            config, request = self._config, self._request(summing_up)
+            request = await config.hooks.outgoing(request, config.provider.name, config.settings)
             request = self.gate.request(request) if self.gate else request
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.engine.cost import TOKENS_PER_IMAGE, CostMeter, SharedCosts, estimate_tokens
+from agent_nb.engine.cost import TOKENS_PER_IMAGE, CostMeter, estimate_tokens
 from agent_nb.errors import ToolError
 from agent_nb.messages import Image, ToolCall, Usage, assistant, user
 from agent_nb.providers.prices import price_of
@@ -75,15 +75,18 @@ def test_tools_and_turns_cost_together():
 
 
 def test_a_budget_holds_what_is_under_way():
-    shared_costs = SharedCosts()
-    one, other = (shared_costs.share(CostMeter(lambda usage: 0.0)) for _ in range(2))
-    charge = one.open_charge(lambda: 1 - shared_costs.total)
+    one, other = (CostMeter(lambda usage: 0.0) for _ in range(2))
+
+    def left() -> float:
+        return 1 - one.expected - other.expected
+
+    charge = one.open_charge(left)
     charge.expect([0.25, 0.25], "Two")
-    assert (shared_costs.total, one.cost) == (0.5, 0.0)
+    assert (left(), one.cost) == (0.5, 0.0)
     with pytest.raises(ToolError, match=r"\$0.50 of the budget is left"):
-        other.open_charge(lambda: 1 - shared_costs.total).expect([0.75], "One")
+        other.open_charge(left).expect([0.75], "One")
     one.settle(charge)
-    assert shared_costs.total == 0
+    assert left() == 1
 
 
 def test_a_call_cut_off_counts_what_was_charged():
@@ -104,10 +107,9 @@ def test_a_withdrawn_turn_that_nobody_counted_is_reckoned():
 
 
 def test_a_budget_holds_past_a_turn_without_a_price():
-    shared_costs = SharedCosts()
-    meter = shared_costs.share(CostMeter(lambda usage: None if usage.cached_read else usage.output * 1.0))
+    meter = CostMeter(lambda usage: None if usage.cached_read else usage.output * 1.0)
     meter.end_turn(Usage(output=10))
     meter.end_turn(Usage(output=1, cached_read=1))
     meter.end_turn(Usage(output=5))
     assert meter.cost is None
-    assert shared_costs.total == 15.0
+    assert meter.expected == 15.0
