@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_nb._base.fast_init import quick
-from agent_nb._base.wire import Json, from_wire
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 from agent_nb.messages import Message, Tagged, Usage
 
@@ -361,8 +361,3 @@ LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
     "stream": (TextDelta, ThinkingDelta, ToolStarted, ToolArgsDelta, FileDelta, ToolReady),
     "message": (MessageAdded, FileChanged),
 }
-
-
-def event_from_wire(data: Json) -> Event:
-    """The inverse of `to_wire`."""
-    return from_wire(Event, data)  # type: ignore[no-any-return]

@@ -22,13 +22,9 @@ class _Open:
 
     def close(self) -> Part:
         text = str(self.text)
-        match self.kind:
-            case "text":
-                return Text(text)
-            case "thinking":
-                return Thinking(text)
-            case "call":
-                return ToolCall(self.id, self.name, text or "{}")
+        if self.kind == "call":
+            return ToolCall(self.id, self.name, text or "{}")
+        return Text(text) if self.kind == "text" else Thinking(text)
 
 
 class Assembler:

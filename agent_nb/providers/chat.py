@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
@@ -220,7 +221,7 @@ class ChatProvider(VendorProvider):
             self._asking = asyncio.create_task(self._ask())
         facts = await asyncio.shield(self._asking)
         self.window = facts.window or self.window
-        return facts.as_setting()
+        return {**asdict(facts), "abilities": [*facts.abilities]}
 
     async def _ask(self) -> ServerFacts:
         return await ask_server(self.settings, await shared_client(self))

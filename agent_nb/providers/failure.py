@@ -230,30 +230,23 @@ def as_sentence(text: str) -> str:
 
 
 def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
-    reason = as_sentence(str(exc) or type(exc).__name__)
-    if IN_BROWSER:
-        return _unreachable_from_page(settings, reason)
-    if settings.vendor.local:
-        return error(
-            f"Nothing answers at {settings.server}: {reason} Start {settings.vendor.title} or set `base_url`."
-        )
-    return error(
-        f"{settings.server} cannot be reached: {reason} Check the network and `base_url`.", retryable=True
+    reason, server, is_local = (
+        as_sentence(str(exc) or type(exc).__name__),
+        settings.server,
+        settings.vendor.local,
     )
-
-
-def _unreachable_from_page(settings: Settings, reason: str) -> ProviderError:
-    """A browser does not tell a server that is down from one that refuses web pages; other failures have a reason."""
-    if settings.vendor.local:
-        return error(
-            f"The browser gets no answer from {settings.server}: {reason} The server there must be running and "
-            "allow requests from this page's origin (CORS)."
+    if IN_BROWSER:  # which does not tell a server that is down from one that refuses web pages
+        what = f"The browser gets no answer from {server}"
+        remedy = (
+            "The server there must be running and allow requests from this page's origin (CORS)."
+            if is_local
+            else "Either there is no network, or it takes no requests from web pages. Try again, or use another vendor."
         )
-    return error(
-        f"The browser gets no answer from {settings.server}: {reason} Either there is no network, or it takes no "
-        "requests from web pages. Try again, or use another vendor.",
-        retryable=True,
-    )
+    elif is_local:
+        what, remedy = f"Nothing answers at {server}", f"Start {settings.vendor.title} or set `base_url`."
+    else:
+        what, remedy = f"{server} cannot be reached", "Check the network and `base_url`."
+    return error(f"{what}: {reason} {remedy}", retryable=not is_local)
 
 
 def _key_remedy(settings: Settings) -> str:

@@ -1,10 +1,7 @@
 """Where keys come from: the argument, this process's memory, the environment, then Colab's `userdata`."""
 
-import importlib.util
 import os
-import sys
 from collections.abc import Sequence
-from typing import Any
 
 from agent_nb._base.secrets import register
 
@@ -55,8 +52,9 @@ def _colab_secret(name: str) -> str:
     """A secret of this Colab notebook; empty when there is none or the user did not grant it."""
     if name in _from_colab:
         return _from_colab[name]
-    userdata = _colab_userdata()
-    if userdata is None:
+    try:
+        from google.colab import userdata
+    except ImportError:
         return ""
     try:
         value = str(userdata.get(name) or "").strip()
@@ -65,17 +63,3 @@ def _colab_secret(name: str) -> str:
     if value:
         _from_colab[name] = value
     return value
-
-
-def _colab_userdata() -> Any:
-    if "google.colab" not in sys.modules:
-        try:
-            if importlib.util.find_spec("google.colab") is None:
-                return None
-        except (ImportError, ValueError):
-            return None
-    try:
-        from google.colab import userdata
-    except ImportError:
-        return None
-    return userdata

@@ -23,9 +23,6 @@ class ServerFacts:
     window: int | None = None
     abilities: tuple[str, ...] = ()
 
-    def as_setting(self) -> Json:
-        return {"model": self.model, "window": self.window, "abilities": list(self.abilities)}
-
 
 async def ask_server(settings: Settings, http: "httpx2.AsyncClient") -> ServerFacts:
     """The facts; empty ones if the server does not tell."""

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_nb import events
-from agent_nb._base.wire import to_wire
-from agent_nb.events import LAYERS, BaseEvent, Event, Thumbnail, event_from_wire
+from agent_nb._base.wire import from_wire, to_wire
+from agent_nb.events import LAYERS, BaseEvent, Event, Thumbnail
 from agent_nb.messages import Image, Message, Source, Text, Thinking, ToolCall, ToolResult, Usage, snake_case
 
 CLASSES = typing.get_args(Event)
@@ -76,7 +76,7 @@ def test_every_event_survives_the_wire(kind, data):
         for field in dataclasses.fields(kind)
     }
     event = kind(**fields)
-    assert event_from_wire(to_wire(event)) == event
+    assert from_wire(Event, to_wire(event)) == event
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
@@ -99,7 +99,7 @@ def test_every_event_class_is_in_the_union():
 
 def test_an_unknown_tag_is_refused():
     with pytest.raises(ValueError, match="unknown type, 'surprise'"):
-        event_from_wire({"type": "surprise"})
+        from_wire(Event, {"type": "surprise"})
 
 
 NONE = "deliberately none, because "

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent
-from agent_nb._base.wire import to_wire
-from agent_nb.events import FileDelta, RunFinished, ToolArgsDelta, ToolStarted, event_from_wire
+from agent_nb._base.wire import from_wire, to_wire
+from agent_nb.events import Event, FileDelta, RunFinished, ToolArgsDelta, ToolStarted
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
@@ -55,4 +55,4 @@ def test_any_arguments_in_any_fragments_end_well(calls, name):
                     streamed = streamed[: event.offset] + event.text
             assert streamed == json.loads(use.call.arguments)["content"]
     for event in run.events:
-        assert event_from_wire(to_wire(event)) == event
+        assert from_wire(Event, to_wire(event)) == event

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_nb._base.wire import to_wire
+from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.errors import FileError
-from agent_nb.events import FileChanged, event_from_wire
+from agent_nb.events import Event, FileChanged
 from agent_nb.files import Change, Files, Workspace, apply_patch
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
@@ -76,7 +76,7 @@ def test_patches_rebuild_every_version(steps: list[tuple[str, str | bytes | None
     def follow(change: Change) -> None:
         # As a page does: by the event alone, through its wire form.
         fields = {name: getattr(change, name) for name in Change.__dataclass_fields__}
-        event = event_from_wire(to_wire(FileChanged(run_id="r", seq=1, at=0.0, **fields)))
+        event = from_wire(Event, to_wire(FileChanged(run_id="r", seq=1, at=0.0, **fields)))
         assert isinstance(event, FileChanged)
         if event.patch is None:
             rebuilt.pop(event.path, None)
