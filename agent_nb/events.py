@@ -7,7 +7,7 @@ message (content that is complete). A run is busy from `RunStarted` to `RunFinis
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from agent_nb._base.fast_init import quick
 from agent_nb._base.wire import Json
@@ -306,10 +306,9 @@ class FileChanged(BaseEvent):
     """Turns the previous version (or an empty file) into this one, applied last to first; None for binary files."""
 
 
-Event = (
-    RunStarted
-    | RunFinished
-    | TurnStarted
+_Exchange = RunStarted | RunFinished
+_State = (
+    TurnStarted
     | TurnRetrying
     | TurnFinished
     | ConversationCompacted
@@ -319,15 +318,16 @@ Event = (
     | ApprovalRequested
     | ApprovalResolved
     | UsageUpdated
-    | TextDelta
-    | ThinkingDelta
-    | ToolStarted
-    | ToolArgsDelta
-    | FileDelta
-    | ToolReady
-    | MessageAdded
-    | FileChanged
 )
+_Stream = TextDelta | ThinkingDelta | ToolStarted | ToolArgsDelta | FileDelta | ToolReady
+_Message = MessageAdded | FileChanged
+Event = _Exchange | _State | _Stream | _Message
+LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
+    "exchange": get_args(_Exchange),
+    "state": get_args(_State),
+    "stream": get_args(_Stream),
+    "message": get_args(_Message),
+}
 
 Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
 """A piece of something the model is writing: its `text` continues that of the piece before."""
@@ -343,21 +343,3 @@ CallEvent = (
     | FileChanged
 )
 """What happens to one tool call, apart from the deltas. A file may also change without a call."""
-
-LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
-    "exchange": (RunStarted, RunFinished),
-    "state": (
-        TurnStarted,
-        TurnRetrying,
-        TurnFinished,
-        ConversationCompacted,
-        ToolRunning,
-        ToolProgress,
-        ToolFinished,
-        ApprovalRequested,
-        ApprovalResolved,
-        UsageUpdated,
-    ),
-    "stream": (TextDelta, ThinkingDelta, ToolStarted, ToolArgsDelta, FileDelta, ToolReady),
-    "message": (MessageAdded, FileChanged),
-}

@@ -6,7 +6,7 @@ under the vendor's name and never sent to another vendor.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 from agent_nb._base.wire import Json
@@ -153,10 +153,5 @@ class Usage:
     reasoning: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            input=self.input + other.input,
-            cached_read=self.cached_read + other.cached_read,
-            cached_write=self.cached_write + other.cached_write,
-            output=self.output + other.output,
-            reasoning=self.reasoning + other.reasoning,
-        )
+        names = (each.name for each in fields(self))
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})

@@ -199,9 +199,7 @@ class WrappedProvider(Provider):
 
     def __init__(self, provider: Provider) -> None:
         self.provider, self.name = provider, provider.name
-        self.window, self.effort = provider.window, provider.effort
-        self.sees_pages, self.offline = provider.sees_pages, provider.offline
-        self.lean, self.sampling = provider.lean, provider.sampling
+        self.__dict__.update({name: getattr(provider, name) for name in Provider.__annotations__})
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         return self.provider.stream(request)

@@ -7,7 +7,7 @@ UTF-8, and a stream could not be stopped at once.
 import base64
 import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
@@ -191,16 +191,16 @@ class GenerateContentProvider(VendorProvider):
             body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in request.tools]}]
         return body
 
-    def open(
-        self, client: "httpx2.AsyncClient", body: Json
-    ) -> "contextlib.AbstractAsyncContextManager[httpx2.Response]":
-        return post(self.settings, client, "streamGenerateContent?alt=sse", body)
+    @contextlib.asynccontextmanager
+    async def open(self, client: "httpx2.AsyncClient", body: Json) -> "AsyncGenerator[httpx2.Response, None]":
+        async with post(self.settings, client, "streamGenerateContent?alt=sse", body) as response:
+            yield response
 
 
 @contextlib.asynccontextmanager
 async def post(
     settings: Settings, http: "httpx2.AsyncClient", method: str, body: Json
-) -> "AsyncIterator[httpx2.Response]":
+) -> "AsyncGenerator[httpx2.Response, None]":
     """The response to a request of the model, with its body unread; raises `ProviderError` for an error status."""
     name = settings.model if "/" in settings.model else f"models/{settings.model}"
     url = f"{settings.base_url or ADDRESS}/v1/{name}:{method}"

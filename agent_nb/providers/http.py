@@ -11,7 +11,7 @@ import socket
 import weakref
 from collections.abc import AsyncGenerator, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.threads import off_loop
@@ -30,23 +30,16 @@ macOS has a name of its own for the first.
 """
 
 
-class _Shared:
+class _Shared(NamedTuple):
     """A loop's client and its users."""
 
-    def __init__(self, client: "httpx2.AsyncClient") -> None:
-        self.client = client
-        self.users: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._open = _open_until_closed(client)
-
-    async def open(self) -> None:
-        """Has the client closed at the end of `asyncio.run`, which closes the loop's async generators."""
-        await anext(self._open)
-
-    async def close(self) -> None:
-        await self._open.aclose()
+    client: "httpx2.AsyncClient"
+    users: "weakref.WeakSet[Any]"
+    opened: AsyncGenerator[None, None]
 
 
 async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[None, None]:
+    """Has the client closed at the end of `asyncio.run`, which closes the loop's async generators."""
     try:
         yield
     finally:
@@ -65,8 +58,8 @@ async def shared_client(user: object) -> "httpx2.AsyncClient":
         client = await off_loop(_make_client)
         shared = _shared.get(loop)
         if shared is None or shared.client.is_closed:
-            shared = _shared[loop] = _Shared(client)
-            await shared.open()
+            shared = _shared[loop] = _Shared(client, weakref.WeakSet(), _open_until_closed(client))
+            await anext(shared.opened)
     shared.users.add(user)
     return shared.client
 
@@ -79,7 +72,7 @@ async def release(user: object) -> None:
     shared.users.discard(user)
     if not shared.users:
         _shared.pop(asyncio.get_running_loop(), None)
-        await shared.close()
+        await shared.opened.aclose()
 
 
 @contextlib.contextmanager

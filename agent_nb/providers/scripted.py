@@ -49,7 +49,7 @@ class Failure:
 class Pause:
     """Waits until the event is set; without one, for ever."""
 
-    until: asyncio.Event | None
+    until: asyncio.Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +88,9 @@ def call(name: str, arguments: Any = None, *, id: str = "", fragment: int | None
     return Calling(name, written, id, fragment)
 
 
-def usage(*, input: int = 0, output: int = 0, **more: int) -> Usage:  # noqa: A002
-    """The token counts so far; the last one of a turn is the turn's."""
-    return Usage(input=input, output=output, **more)
-
-
-fail, pause, wait, stop = Failure, Pause, Wait, End
-
-
-def stall() -> Pause:
-    """Waits for ever: only cancelling ends the turn."""
-    return Pause(None)
+fail, pause, stall, wait, stop = Failure, Pause, Pause, Wait, End
+usage = Usage
+"""The token counts so far; the last one of a turn is the turn's."""
 
 
 def refuse(explanation: str = "") -> End:

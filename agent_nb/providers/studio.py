@@ -62,7 +62,8 @@ def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
     if vendor is not None and vendor.local and not chosen:
         return []
     usable = list(_usable(getattr(provider, "settings", None)))
-    return [_maker(settings) for settings in ([_pick(usable, chosen)] if chosen else usable)]
+    wanted = [_pick(usable, chosen)] if chosen else usable
+    return [load(settings.vendor.image_target)(settings) for settings in wanted]
 
 
 def _pick(usable: list[Settings], chosen: str) -> Settings:
@@ -98,8 +99,3 @@ def _from_environment(vendor: Vendor, variable: str, key: str) -> Settings:
         api_key=key,
         key_variable=variable,
     )
-
-
-def _maker(settings: Settings) -> ImageMaker:
-    maker: ImageMaker = load(settings.vendor.image_target)(settings)
-    return maker
