@@ -3,10 +3,8 @@
 Vendors use the same status (429) and often the same words ("quota", "billing") for both, so codes decide.
 """
 
-import email.utils
 import math
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -99,15 +97,8 @@ def wait_asked(headers: Mapping[str, str], body: Any = None, message: str = "") 
     """The seconds that a vendor asks to wait, from its headers, the details of its error or its message."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
-    value = headers.get("retry-after", "")
-    if (seconds := _number(value)) is not None:
+    if (seconds := _number(headers.get("retry-after", ""))) is not None:
         return seconds
-    if moment := email.utils.parsedate_tz(value) if value else None:
-        # By the vendor's own clock, because this machine's may be wrong.
-        sent = email.utils.parsedate_tz(headers.get("date", ""))
-        return max(
-            0.0, email.utils.mktime_tz(moment) - (email.utils.mktime_tz(sent) if sent else time.time())
-        )
     delays = (
         _number(str(detail.get("retryDelay", "")).removesuffix("s")) for detail in _google_details(body)
     )

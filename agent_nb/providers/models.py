@@ -1,6 +1,5 @@
 """Which optional parameters a model takes, by its name: a table, so that no provider decides by names."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -42,12 +41,8 @@ class Family:
 
     def effort(self, wanted: str) -> str:
         """The accepted word closest to `wanted`; the higher one if two are equally close."""
-        return nearest_effort(wanted, self.efforts)
-
-
-def nearest_effort(wanted: str, accepted: Sequence[str]) -> str:
-    rank = EFFORTS.index
-    return min(accepted, key=lambda word: (abs(rank(word) - rank(wanted)), -rank(word)))
+        rank = EFFORTS.index
+        return min(self.efforts, key=lambda word: (abs(rank(word) - rank(wanted)), -rank(word)))
 
 
 CHAT_MODELS = (

@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb.providers import model
-from agent_nb.providers.models import nearest_effort
+from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.cases import ask
 from tests.support.wire.rules import Asked, first_refusal, listed_models
@@ -16,7 +16,7 @@ from tests.support.wire.rules.listed_models import OPENAI_EFFORTS
 
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_an_accepted_effort_is_sent_as_it_is(effort: str):
-    assert nearest_effort(effort, EFFORTS) == effort
+    assert Family(efforts=EFFORTS).effort(effort) == effort
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_an_accepted_effort_is_sent_as_it_is(effort: str):
     ids=str,
 )
 def test_other_efforts_become_the_nearest_and_the_higher_of_two(accepted: tuple[str, ...], expected: str):
-    assert [nearest_effort(effort, accepted) for effort in EFFORTS] == expected.split()
+    assert [Family(efforts=accepted).effort(effort) for effort in EFFORTS] == expected.split()
 
 
 @pytest.mark.parametrize(
