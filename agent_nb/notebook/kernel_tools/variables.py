@@ -23,7 +23,7 @@ from agent_nb.engine.data_gate import name_mark
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
-from agent_nb.notebook.values.value_masking import Masks, is_secret
+from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
@@ -41,24 +41,10 @@ _SEARCHED = 2_000
 MOST_KINDS = 12
 """Names that a call of `run_python` tells the page about."""
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
-_SIZED = frozenset(
-    [
-        "list",
-        "tuple",
-        "set",
-        "frozenset",
-        "dict",
-        "str",
-        "bytes",
-        "range",
-        "numpy.ndarray",
-        "pandas.DataFrame",
-        "pandas.Series",
-        "polars.DataFrame",
-        "polars.Series",
-        "pyarrow.Table",
-    ]
-)
+_SIZED = {
+    "list", "tuple", "set", "frozenset", "dict", "str", "bytes", "range", "numpy.ndarray", "pandas.DataFrame",
+    "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
+}  # fmt: skip
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
@@ -96,17 +82,13 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     lines = [f"{count}, newest first:", *map(_line, rows), *([note] if note else [])]
     table = Table(("name", "type", "size", "value"), rows, "", note)
     bundle = {"text/html": table._repr_html_(), "text/plain": table.to_text()}
-    types = [_safe_type(value, end) for _, value in variables[:MOST]]
-    schema = [f"- {name_mark(row[0])}: {kind}" for row, kind in zip(rows, types, strict=True)]
+    types = [(name, _read("type", partial(type_and_size, value), end)) for name, value in variables[:MOST]]
+    # What the value's own code says, if that fails, is not part of a schema.
+    known = [(name, "not readable" if kind.startswith("(") else kind) for name, kind in types]
+    schema = [f"- {name_mark(name)}: {kind}" for name, kind in known]
     return ToolOutput(
         text="\n".join(lines), summary=count, outputs=(bundle,), schema="\n".join([count, *schema])
     )
-
-
-def _safe_type(value: Any, end: float) -> str:
-    """The type and size, without what the value's own code says if that fails."""
-    text = _read("type", partial(type_and_size, value), end)
-    return "not readable" if text.startswith("(") else text
 
 
 def _line(row: Row) -> str:
@@ -134,26 +116,10 @@ def _read(what: str, function: Callable[[], str], end: float) -> str:
         return f"({what} not readable: {problem})"
 
 
-class _Repr(reprlib.Repr):
-    """A `repr` that stops after a few items and levels."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlevel, self.maxstring = DEPTH, 40
-        self.maxlist = self.maxtuple = self.maxset = ITEMS
-
-    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
-        """In the order of the dict; the inherited method sorts."""
-        if not x:
-            return "{}"
-        if level <= 0:
-            return "{...}"
-        items = itertools.islice(x.items(), ITEMS)
-        pairs = [f"{self.repr1(key, level - 1)}: {self.repr1(item, level - 1)}" for key, item in items]
-        return f"{{{', '.join([*pairs, *(['...'] if len(x) > ITEMS else [])])}}}"
-
-
-_repr = _Repr()
+_repr = reprlib.Repr()
+"""Stops after a few items and levels."""
+_repr.maxlevel, _repr.maxstring = DEPTH, 40
+_repr.maxlist = _repr.maxtuple = _repr.maxset = _repr.maxfrozenset = _repr.maxdeque = _repr.maxdict = ITEMS
 
 
 def type_name(value: Any) -> str:
@@ -273,7 +239,8 @@ def _first_values(value: Any) -> list[Any] | None:
     if is_of(value, "polars", "Series"):
         return list(Masks().over(value.head(ITEMS)).to_list())
     if is_of(value, "numpy", "ndarray"):
-        return list(Masks().over(value.flat[:ITEMS]).tolist())
+        first = Masks().over(value.flat[:ITEMS])
+        return [str(first)] if isinstance(first, Masked) else list(first.tolist())
     return None
 
 

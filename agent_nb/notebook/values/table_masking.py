@@ -5,7 +5,7 @@ A table is recognised by the name of its class. Its library is never imported he
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from agent_nb._base.secret_names import are_secret_names, is_secret_name
@@ -94,7 +94,8 @@ def _pandas_frame(value: Any, mask_cell: MaskCell) -> MaskedTable:
 
 def _pandas_cells(label: Any, column: Any, mask_cell: MaskCell) -> tuple[list[Any] | None, list[str]]:
     """The masked cells of a column, None if they stay, and the names that were masked."""
-    fields = [field for field in _arrow_fields(column.dtype) if is_secret_name(field)]
+    arrow = getattr(column.dtype, "pyarrow_dtype", None)
+    fields = [field for field in _nested_fields(arrow) if is_secret_name(field)]
     if fields or (is_secret_name(label) and _pandas_holds_text(column.dtype)):
         return [MASK] * len(column), fields or [str(label)]
     if str(column.dtype) != "object" or inferred_kind(column) in PLAIN_CELLS:
@@ -143,13 +144,8 @@ def _pandas_holds_text(kind: Any) -> bool:
     return getattr(kind, "kind", "O") not in _PLAIN_KINDS
 
 
-def _arrow_fields(kind: Any) -> list[str]:
-    """The field names of a struct column, at any depth."""
-    arrow = getattr(kind, "pyarrow_dtype", None)
-    return _nested_fields(arrow) if arrow is not None else []
-
-
 def _nested_fields(kind: Any) -> list[str]:
+    """The field names of pyarrow's structs, at any depth; none for other types."""
     count = getattr(kind, "num_fields", 0)
     fields = [kind.field(number) for number in range(count)]
     return [name for field in fields for name in (field.name, *_nested_fields(field.type))]
@@ -201,49 +197,20 @@ def _arrow_array(value: Any, _: MaskCell) -> MaskedTable:
 
 
 def _array(value: Any, mask_cell: MaskCell) -> MaskedTable:
-    numpy = sys.modules["numpy"]
-    if value.dtype.names is not None:
-        return _structured_array(value, mask_cell)
-    cells = _masked_cells(list(value.flat), mask_cell) if value.dtype.kind == "O" else None
-    if cells is None:
+    """An array that has a secret in a field or inside an object is reduced to its type."""
+    names = [name for name in _text_fields(value.dtype) if is_secret_name(name)]
+    masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask_cell) is not None
+    if not names and not masked:
         return value, []
-    masked = numpy.empty(len(cells), object)
-    for place, cell in enumerate(cells):
-        masked[place] = cell
-    return masked.reshape(value.shape), []
+    return f"{type(value).__name__} of {value.dtype}; its values are masked", names
 
 
-def _structured_array(value: Any, mask_cell: MaskCell) -> MaskedTable:
-    parts: dict[str, Any] = {}
-    names: list[str] = []
-    for name in value.dtype.names:
-        if is_secret_name(name) and value.dtype[name].kind not in _PLAIN_KINDS:
-            parts[name] = MASK
-            names.append(name)
-            continue
-        given = value[name]
-        part, found = _array(given, mask_cell)
-        if part is not given:
-            parts[name] = part
-            names += found
-    if not parts:
-        return value, []
-    kinds = [
-        (name, getattr(parts[name], "dtype", object) if name in parts else value.dtype[name])
-        for name in value.dtype.names
-    ]
-    masked = sys.modules["numpy"].empty(value.shape, kinds)
-    for name in value.dtype.names:
-        masked[name] = parts.get(name, value[name])
-    return masked, names
-
-
-def _structured_scalar(value: Any, mask_cell: MaskCell) -> MaskedTable:
-    if value.dtype.names is None:
-        return value, []
-    array = sys.modules["numpy"].array(value)
-    masked, names = _array(array, mask_cell)
-    return (value if masked is array else masked[()]), names
+def _text_fields(kind: Any) -> Iterator[str]:
+    """The names of the fields of a structured array that have text, at any depth."""
+    for name in kind.base.names or ():
+        if kind.base[name].base.kind not in _PLAIN_KINDS:
+            yield name
+            yield from _text_fields(kind.base[name])
 
 
 def _unknown_table(value: Any) -> MaskedTable:
@@ -278,5 +245,5 @@ _KNOWN_TABLES = {
     ("pyarrow", "ChunkedArray"): _arrow_array,
     ("pyarrow", "Scalar"): _arrow_array,
     ("numpy", "ndarray"): _array,
-    ("numpy", "void"): _structured_scalar,
+    ("numpy", "void"): _array,
 }
