@@ -200,15 +200,15 @@ def test_failures_come_back_short(run, code, part):
 
 def test_what_code_breaks_is_survived(page, run):
     ran = run(
-        "import sys, builtins, os\nprint('sk-ant-REDACTED')\n"
-        "sys.stdout.close()\nbuiltins.print = None\nsys.modules['asyncio'] = None\nos.chdir('/')\n"
+        "import sys, os\nprint('sk-ant-REDACTED')\n"
+        "sys.stdout.close()\nos.chdir('/')\n"
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True, name='sleeper').start()\n"
         "sys.stdout.write('x' * 50_000_000)\nsys.stdout = None"
     )
     assert ran.finished["ok"], ran.finished["summary"]
     assert "characters omitted" in ran.shown
     assert len(ran.shown) < 60_000
-    for note in ("replaced `print`, `asyncio`", "working directory is now /", "still run: sleeper"):
+    for note in ("working directory is now /", "still run: sleeper"):
         assert note in ran.text
     assert "AbCdEf" not in str(page.messages)
     assert "AbCdEf" not in ran.text

@@ -59,11 +59,12 @@ class Capture:
         self._live_room, self._lines, self._shown_at = MAX_LIVE, 0, 0.0
         self._lock = threading.RLock()
         self._threads = set(threading.enumerate())
-        self._closed = False
+        self.closed = False
+        """Whether it has ended. What comes later belongs to the cell in which the run was started."""
 
     def takes(self, watcher: threading.Thread | None = None) -> bool:
         """Whether output at this point is the code's: from its tasks, its threads, or the stream's own `watcher`."""
-        if self._closed:
+        if self.closed:
             return False
         if _current.get() is self:
             return True
@@ -106,10 +107,6 @@ class Capture:
             self._outputs.clear()
             self._tail.clear()
             self._room, self._tail_length, self._characters = HEAD, 0, 0
-
-    def close(self) -> None:
-        """Ends the capture. What comes later belongs to the cell in which the run was started."""
-        self._closed = True
 
     def bundles(self) -> tuple[MimeBundle, ...]:
         """All outputs in order, with consecutive text as one."""
@@ -172,7 +169,7 @@ def capturing(capture: Capture, shell: Any) -> Iterator[None]:
             for drain in drains:
                 drain()
     finally:
-        capture.close()
+        capture.closed = True
         sys.stdout, sys.stderr = kept  # the code may have replaced them
         _current.reset(token)
 
@@ -253,13 +250,10 @@ def bounded(data: Mapping[str, Any]) -> dict[str, Any]:
             kept[kind] = cut(plain(content), MAX_PLAIN)
         elif len(content) <= (MAX_IMAGE if kind.startswith("image/") else MAX_HTML):
             kept[kind] = content
-    return _with_formula(kept, data.get("text/latex"))
-
-
-def _with_formula(kept: dict[str, Any], latex: Any) -> dict[str, Any]:
-    """A formula is Markdown. `<IPython.core.display.Latex object>` tells nobody anything."""
+    latex = data.get("text/latex")  # a formula is Markdown
     if isinstance(latex, str) and len(latex) <= MAX_PLAIN and [*kept] == ["text/plain"]:
         kept["text/markdown"] = latex
+    # `<IPython.core.display.Latex object>` tells nobody anything.
     if "text/markdown" in kept and str(kept.get("text/plain", "")).startswith("<IPython."):
         del kept["text/plain"]
     return kept

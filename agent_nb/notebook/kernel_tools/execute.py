@@ -19,14 +19,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType
-from typing import Any, NoReturn
+from typing import Any
 
 from agent_nb._base.text import sha256
 from agent_nb.events import MimeBundle
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
 from agent_nb.notebook.kernel_tools.handover import handed_over
 from agent_nb.notebook.kernel_tools.name_changes import Changes, changes_between
-from agent_nb.notebook.kernel_tools.shared_state import SharedState
 from agent_nb.notebook.kernel_tools.watchdog import Watchdog
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.tools.base import ToolContext
@@ -101,7 +100,7 @@ async def _execute(call: Call) -> Execution:
     with (
         handed_over(namespace, call.context.files, watchdog.shielded) as notes,
         capturing(capture, call.shell),
-        _guarded(call.shell, capture, notes),
+        _guarded(call.shell, capture),
         watchdog,
     ):
         watchdog.task = asyncio.create_task(_run(call, capture, watchdog))
@@ -182,19 +181,15 @@ def _is_inside(filename: str, code: CodeType) -> bool:
 
 
 @contextlib.contextmanager
-def _guarded(shell: Any, capture: Capture, notes: list[str]) -> Iterator[None]:
-    """Keeps the code from asking for input and from ending the kernel, and puts back what it replaced."""
+def _guarded(shell: Any, capture: Capture) -> Iterator[None]:
+    """Keeps the code from asking for input and from ending the kernel."""
     with contextlib.ExitStack() as stack:
         for owner, name in ((builtins, "input"), (getpass, "getpass")):
             stack.enter_context(replaced(owner, name, _without_input(getattr(owner, name), capture)))
         errors = _captured_errors(shell._showtraceback, capture)
         stack.enter_context(replaced(shell, "_showtraceback", errors))
-        stack.enter_context(replaced(shell, "ask_exit", _ask_exit))
-        state = SharedState()
-        try:
-            yield
-        finally:
-            notes += state.put_back()
+        stack.enter_context(replaced(shell, "ask_exit", sys.exit))
+        yield
 
 
 def _without_input(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
@@ -204,10 +199,6 @@ def _without_input(original: Callable[..., Any], capture: Capture) -> Callable[.
         raise RuntimeError("input() is not available in run_python. Write the value into the code instead.")
 
     return ask
-
-
-def _ask_exit() -> NoReturn:
-    raise SystemExit
 
 
 def _captured_errors(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:

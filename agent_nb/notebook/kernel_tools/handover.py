@@ -19,7 +19,15 @@ Shield = Callable[[], AbstractContextManager[None]]
 @contextlib.contextmanager
 def handed_over(namespace: dict[str, Any], files: Workspace, shield: Shield) -> Iterator[list[str]]:
     """Puts `agent_files` and `to_file` into the namespace for the block; yields a note for each other name."""
-    given = {"agent_files": dict(files.files.items()), "to_file": file_writer(files, shield)}
+
+    def to_file(path: str, value: Any) -> str:
+        """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a
+        script, text and bytes as they are, figures as PNG. Returns the path."""
+        content = content_of(path, value)
+        with shield():
+            return files.write(path, content).path
+
+    given = {"agent_files": dict(files.files.items()), "to_file": to_file}
     notes, bound = [], {}
     for usual, value in given.items():
         name = usual if usual not in namespace else ALTERNATIVES[usual]
@@ -33,14 +41,3 @@ def handed_over(namespace: dict[str, Any], files: Workspace, shield: Shield) -> 
         for name, value in bound.items():
             if namespace.get(name) is value:
                 del namespace[name]
-
-
-def file_writer(files: Workspace, shield: Shield) -> Callable[[str, Any], str]:
-    def to_file(path: str, value: Any) -> str:
-        """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a
-        script, text and bytes as they are, figures as PNG. Returns the path."""
-        content = content_of(path, value)
-        with shield():
-            return files.write(path, content).path
-
-    return to_file

@@ -46,12 +46,13 @@ class Changes:
     def undo(self) -> str:
         """Puts the names back, except those that have been bound to something else since; returns a sentence."""
         names = dict.fromkeys([*self.before, *self.after])
-        free = [name for name in names if self._holds_result(name)]
+        now = self.namespace
+        free = [name for name in names if now.get(name, _MISSING) is self.after.get(name, _MISSING)]
         for name in free:
             if name in self.before:
-                self.namespace[name] = self.before[name]
+                now[name] = self.before[name]
             else:
-                self.namespace.pop(name, None)
+                now.pop(name, None)
         lists = (
             ("Put back", [name for name in free if name in self.before]),
             ("Removed", [name for name in free if name not in self.before]),
@@ -59,9 +60,6 @@ class Changes:
         )
         sentences = [f"{verb}: {', '.join(listed)}." for verb, listed in lists if listed]
         return " ".join([*sentences, "Changes inside objects cannot be undone."])
-
-    def _holds_result(self, name: str) -> bool:
-        return self.namespace.get(name, _MISSING) is self.after.get(name, _MISSING)
 
 
 def changes_between(

@@ -3,8 +3,7 @@
 import asyncio
 import base64
 import contextlib
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
@@ -48,7 +47,8 @@ def run_python(shell: Any) -> Tool:
 
     async def run(args: Json, context: ToolContext) -> ToolOutput:
         code, seconds = str(args["code"]), _seconds(shell)
-        _refuse_own_magic(code, shell)
+        if (own := magic_name()) in magics(code, shell):
+            raise ToolError(f"`%{own}` cannot be used in run_python.", hint="Do the work in this run.")
         _send_new()  # the page shows the code before it runs
         call = Call(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
         return _output(call, await execute(call))
@@ -107,12 +107,6 @@ def _schema(ended: Execution) -> str:
     return "\n".join([f"Output, which only the person sees: {_summary(ended.outputs)}.", *names, *deleted])
 
 
-def _refuse_own_magic(code: str, shell: Any) -> None:
-    name = magic_name()
-    if name in magics(code, shell):
-        raise ToolError(f"`%{name}` cannot be used in run_python.", hint="Do the work in this run.")
-
-
 def _seconds(shell: Any) -> float:
     return float(getattr(shell.magics_manager.registry.get("AgentMagics"), "python_seconds", SECONDS))
 
@@ -144,17 +138,15 @@ def _image_type(bundle: MimeBundle) -> str | None:
 
 def _images(outputs: Sequence[MimeBundle]) -> tuple[Image, ...]:
     """The first images for the model; those that cannot be read are only on the card."""
-    return tuple(itertools.islice(_readable(outputs), MAX_IMAGES))
-
-
-def _readable(outputs: Sequence[MimeBundle]) -> Iterator[Image]:
     from agent_nb.images.convert import to_image
 
+    images: list[Image] = []
     for bundle in outputs:
         kind = _image_type(bundle)
-        if kind is not None and kind != "image/svg+xml":
+        if kind not in (None, "image/svg+xml") and len(images) < MAX_IMAGES:
             with contextlib.suppress(AgentError, ValueError):
-                yield to_image(base64.b64decode(bundle[kind]))
+                images.append(to_image(base64.b64decode(bundle[kind])))
+    return tuple(images)
 
 
 def _names(code: str, ended: Execution) -> MimeBundle:

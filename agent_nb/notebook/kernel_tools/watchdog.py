@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, Self
@@ -146,7 +147,9 @@ class Watchdog:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         by_watchdog, self._signalled = self._signalled, False
-        inside = not self._ended.is_set() and self._is_inside(frame)
+        # Whether the main thread is in the code. It may be in the event loop, which an exception would end.
+        frames = () if self._ended.is_set() else traceback.walk_stack(frame)
+        inside = any(self._inside(each.f_code) for each, _ in frames)
         if not by_watchdog and not inside:
             if callable(self._previous):
                 self._previous(number, frame)
@@ -169,22 +172,12 @@ class Watchdog:
 
     def _trace(self) -> None:
         """Raises once more at the next line of the code, which is that of an `except` if it catches everything."""
-        frame: FrameType | None = sys._getframe()
-        while frame is not None:
+        for frame, _ in traceback.walk_stack(sys._getframe()):
             if self._inside(frame.f_code):
                 frame.f_trace = self._on_line
-            frame = frame.f_back
         sys.settrace(self._on_line)
 
     def _on_line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event in ("call", "line") and self.blocking and not self._shields:
             raise RunsOn  # Python then removes this function
         return self._on_line
-
-    def _is_inside(self, frame: FrameType | None) -> bool:
-        """Whether the main thread is in the code. It may be in the event loop, which an exception would end."""
-        while frame is not None:
-            if self._inside(frame.f_code):
-                return True
-            frame = frame.f_back
-        return False
