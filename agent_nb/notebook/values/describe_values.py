@@ -6,6 +6,7 @@ The first describer that accepts a value describes it. Secrets are masked.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from IPython.core.error import UsageError
@@ -192,7 +193,7 @@ def _summarize_files(files: Mapping[str, str | bytes], limit: int) -> tuple[str,
     if _length(shown) > limit or (note and not shown):
         shown, note = {}, "a list of its files"
     listed = "\n".join(f"- `{path}`, {_size(content)}" for path, content in files.items())
-    blocks = [f"`{path}`:\n{fenced(text, _language(path))}" for path, text in shown.items()]
+    blocks = [f"`{path}`:\n{fenced(text, PurePosixPath(path).suffix[1:])}" for path, text in shown.items()]
     return "\n\n".join([f"Files:\n{listed}", *blocks]), note
 
 
@@ -202,10 +203,6 @@ def _length(texts: Mapping[str, str]) -> int:
 
 def _size(content: str | bytes) -> str:
     return human_size(len(content.encode("utf-8", "replace") if isinstance(content, str) else content))
-
-
-def _language(path: str) -> str:
-    return path.rpartition(".")[2] if "." in path else ""
 
 
 def expand(

@@ -43,9 +43,20 @@ class Table(NamedTuple):
     rows: int
     columns: Columns
     """Each with its label. The levels of an index come first."""
+    library: "Library"
+
+
+class Library(NamedTuple):
+    """How a library reads a column."""
+
     facts: Callable[[Any], Facts]
     cells: Callable[[Any, int, int], Iterable[Any]]
     """The cells of a column from one row to another."""
+
+
+_PANDAS = Library(pandas_facts, lambda column, start, stop: column.iloc[start:stop].tolist())
+_POLARS = Library(polars_facts, lambda column, start, stop: column[start:stop].to_list())
+_ARROW = Library(arrow_facts, lambda column, start, stop: column[start:stop].to_pylist())
 
 
 class TableText(NamedTuple):
@@ -77,7 +88,10 @@ def read_table(value: Any) -> Table | None:
 
 def _described(table: Table) -> TableText:
     columns, others = table.columns[:MOST_COLUMNS], table.columns[MOST_COLUMNS:]
-    lines = [table.kind, *(f"- {label}: {fact_line(table.facts, column)}" for label, column in columns)]
+    lines = [
+        table.kind,
+        *(f"- {label}: {fact_line(table.library.facts, column)}" for label, column in columns),
+    ]
     # A row has at least one character and the end of its line.
     if not others and table.rows <= SMALL // 2 and len(rows := _csv(table, 0, table.rows, SMALL)) <= SMALL:
         return TableText("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
@@ -107,7 +121,9 @@ def _array(value: Any) -> str:
 
 def _csv(table: Table, start: int, stop: int, width: int) -> str:
     columns = table.columns[:MOST_COLUMNS]
-    cells = [[_cell(cell, width) for cell in table.cells(column, start, stop)] for _, column in columns]
+    cells = [
+        [_cell(cell, width) for cell in table.library.cells(column, start, stop)] for _, column in columns
+    ]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([label for label, _ in columns])
@@ -140,27 +156,21 @@ def _column_kind(kind: str, name: Any, rows: int, dtype: str) -> str:
     return f"{kind} {name!r} of {rows:,} {dtype} value{'' if rows == 1 else 's'}"
 
 
-def _pandas(kind: str, rows: int, columns: Columns) -> Table:
-    return Table(
-        kind, rows, columns, pandas_facts, lambda column, start, stop: column.iloc[start:stop].tolist()
-    )
-
-
 def _pandas_frame(value: Any) -> Table:
     columns = [(_label(name), value.iloc[:, place]) for place, name in enumerate(value.columns)]
     kind = _frame_kind("DataFrame", len(value), len(columns))
-    return _pandas(kind, len(value), [*_levels(value.index), *columns])
+    return Table(kind, len(value), [*_levels(value.index), *columns], _PANDAS)
 
 
 def _pandas_series(value: Any) -> Table:
     kind = _column_kind("Series", value.name, len(value), dtype_name(value))
     name = "values" if value.name is None else _label(value.name)
-    return _pandas(kind, len(value), [*_levels(value.index), (name, value)])
+    return Table(kind, len(value), [*_levels(value.index), (name, value)], _PANDAS)
 
 
 def _pandas_index(value: Any) -> Table:
     kind = f"{type(value).__name__} of {len(value):,} value{'' if len(value) == 1 else 's'}"
-    return _pandas(kind, len(value), list(_levels(value, counted=True)))
+    return Table(kind, len(value), list(_levels(value, counted=True)), _PANDAS)
 
 
 def _levels(index: Any, *, counted: bool = False) -> Iterator[tuple[str, Any]]:
@@ -180,33 +190,26 @@ def _grouped(value: Any) -> TableText:
     return TableText(text, grouped.shown)
 
 
-def _polars(kind: str, rows: int, columns: Columns) -> Table:
-    return Table(kind, rows, columns, polars_facts, lambda column, start, stop: column[start:stop].to_list())
-
-
 def _polars_frame(value: Any) -> Table:
     columns = [(_label(column.name), column) for column in value.get_columns()]
-    return _polars(_frame_kind("polars DataFrame", value.height, value.width), value.height, columns)
+    kind = _frame_kind("polars DataFrame", value.height, value.width)
+    return Table(kind, value.height, columns, _POLARS)
 
 
 def _polars_series(value: Any) -> Table:
     kind = _column_kind("polars Series", value.name, len(value), shortened(str(value.dtype), _CELL))
-    return _polars(kind, len(value), [(_label(value.name) or "values", value)])
-
-
-def _arrow(kind: str, rows: int, columns: Columns) -> Table:
-    return Table(kind, rows, columns, arrow_facts, lambda column, start, stop: column[start:stop].to_pylist())
+    return Table(kind, len(value), [(_label(value.name) or "values", value)], _POLARS)
 
 
 def _arrow_table(value: Any) -> Table:
     columns = [(_label(name), column) for name, column in zip(value.schema.names, value.columns, strict=True)]
     kind = _frame_kind(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
-    return _arrow(kind, value.num_rows, columns)
+    return Table(kind, value.num_rows, columns, _ARROW)
 
 
 def _arrow_array(value: Any) -> Table:
     kind = f"pyarrow {type(value).__name__} of {len(value):,} {shortened(str(value.type), _CELL)} values"
-    return _arrow(kind, len(value), [("values", value)])
+    return Table(kind, len(value), [("values", value)], _ARROW)
 
 
 _TABLES: dict[tuple[str, str], Callable[[Any], Table]] = {

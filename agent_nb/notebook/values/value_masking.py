@@ -193,7 +193,12 @@ class Masks:
             return value
         if not hasattr(value, "__del__"):
             with contextlib.suppress(Exception):  # a class that allows no copies
-                return _with_fields(value, masked)
+                copied = copy.copy(value)
+                for name in set(getattr(copied, "__dict__", ())) - set(masked):  # such as cached properties
+                    object.__delattr__(copied, name)
+                for name, item in masked.items():
+                    object.__setattr__(copied, name, item)  # works for frozen classes too
+                return copied
         return _fields_only(value, fields)
 
     def _object(self, value: Any) -> Any:
@@ -235,13 +240,3 @@ def _fields_only(value: Any, fields: Iterable[str]) -> Masked:
     shown = [name for name in fields if not name.startswith("_")]
     listed = f" with the fields {', '.join(shown)}" if shown else ""
     return Masked(f"{type(value).__name__}{listed}; its values are masked")
-
-
-def _with_fields(value: Any, fields: Mapping[str, Any]) -> Any:
-    """A copy with these fields and no others, such as cached properties."""
-    copied = copy.copy(value)
-    for name in set(getattr(copied, "__dict__", ())) - set(fields):
-        object.__delattr__(copied, name)
-    for name, item in fields.items():
-        object.__setattr__(copied, name, item)  # works for frozen classes too
-    return copied
