@@ -5,11 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb.engine.data_gate import name_mark, unmarked
 from agent_nb.notebook.kernel_tools.variables import type_and_size, type_name
-from agent_nb.notebook.values.describe_values import SECONDS, Described
+from agent_nb.notebook.values.describe_values import Described, read_path
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.tables import MOST_COLUMNS, read_table
@@ -49,16 +47,7 @@ def known_names(variables: Mapping[str, Any]) -> frozenset[str]:
 
 def describe_schema(path: str, namespace: Mapping[str, Any], braces: str = "") -> Described:
     """What the model may know of the value at a path, as `describe_path` for runs that send no values."""
-
-    def read() -> str:
-        return schema_of(lookup_masked(path, namespace, braces)[0])
-
-    try:
-        return Described(unmarked(call_within(SECONDS, read)))
-    except UnreadableError as problem:
-        if isinstance(problem.__cause__, UsageError):
-            raise problem.__cause__ from None
-        raise UsageError(f"`{path}` cannot be described.") from None
+    return Described(unmarked(read_path(path, lambda: schema_of(lookup_masked(path, namespace, braces)[0]))))
 
 
 def _columns(value: Any) -> Iterator[tuple[str, Any]]:

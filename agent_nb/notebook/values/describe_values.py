@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from IPython.core.error import UsageError
 
@@ -29,6 +29,7 @@ from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
 from agent_nb.run import Run
 
+T = TypeVar("T")
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 SECONDS = 30.0
@@ -91,8 +92,13 @@ def joined(text: str, parts: Sequence[Described]) -> Described:
 
 def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Described:
     """What the model may see of the value at a path; raises `UsageError` if it cannot be read."""
+    return read_path(path, lambda: describe(path, *lookup_masked(path, namespace, braces)))
+
+
+def read_path(path: str, read: Callable[[], T]) -> T:
+    """What `read` makes of the value at a path; raises `UsageError` if it fails or takes too long."""
     try:
-        return call_within(SECONDS, lambda: describe(path, *lookup_masked(path, namespace, braces)))
+        return call_within(SECONDS, read)
     except UnreadableError as problem:
         if isinstance(problem.__cause__, UsageError | AgentError):
             raise problem.__cause__ from None

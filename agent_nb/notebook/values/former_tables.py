@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from agent_nb.notebook.values.columns import dtype_name
 from agent_nb.notebook.values.table_masking import is_of
-from agent_nb.notebook.values.tables import TableText
+from agent_nb.notebook.values.tables import TableText, dtype_name
 
 
 def former_table(value: Any) -> TableText | None:
@@ -13,9 +12,14 @@ def former_table(value: Any) -> TableText | None:
         if is_of(value, "pandas", "DataFrame"):
             return _frame(value)
         if is_of(value, "pandas", "Series"):
-            return _series(value)
+            kind = f"Series {value.name!r} of {len(value):,} {dtype_name(value)} values"
+            text = f"{kind}\n{value.head(10).to_string()}"
+            return TableText(text, f"{min(10, len(value))} of {len(value):,} rows")
         if is_of(value, "numpy", "ndarray"):
-            return TableText(_array(value), "")
+            facts = f"ndarray of shape {value.shape}, {value.dtype}"
+            if value.size and value.dtype.kind in "iuf":
+                facts += f", from {value.min()} to {value.max()}, mean {value.mean():.4g}"
+            return TableText(f"{facts}\n{value!r}", "")
         return TableText(repr(value), "an excerpt")
     except Exception:  # the code of a cell
         return None
@@ -30,15 +34,3 @@ def _frame(value: Any) -> TableText:
         f"First rows:\n{value.head(5).to_csv(index=type(value.index).__name__ != 'RangeIndex')}"
     )
     return TableText(text, f"{min(5, len(value))} of {len(value):,} rows")
-
-
-def _series(value: Any) -> TableText:
-    text = f"Series {value.name!r} of {len(value):,} {dtype_name(value)} values\n{value.head(10).to_string()}"
-    return TableText(text, f"{min(10, len(value))} of {len(value):,} rows")
-
-
-def _array(value: Any) -> str:
-    facts = f"ndarray of shape {value.shape}, {value.dtype}"
-    if value.size and value.dtype.kind in "iuf":
-        facts += f", from {value.min()} to {value.max()}, mean {value.mean():.4g}"
-    return f"{facts}\n{value!r}"

@@ -6,7 +6,6 @@ Nothing here uses signals: those reach the main thread, which may be running a c
 """
 
 import ctypes
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
@@ -47,7 +46,10 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     else:
         thread.join(seconds)
         if not result.done():
-            _end(thread)
+            # Raises in the thread at its next line of Python. A call into C code goes on until it returns.
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_GivenUpError)
+            )
             raise UnreadableError(f"takes longer than {seconds:g} second{'' if seconds == 1 else 's'}")
     return result.result()
 
@@ -59,11 +61,3 @@ def _described(error: BaseException) -> str:
     except Exception:  # the error's own `__str__` failed
         return name
     return f"{name}: {message}" if message else name
-
-
-def _end(thread: threading.Thread) -> None:
-    """Raises in the thread at its next line of Python. A call into C code goes on until it returns."""
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(_GivenUpError)
-        )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from IPython.core.error import UsageError
 
-from agent_nb.notebook.values import columns, describe_values
+from agent_nb.notebook.values import describe_values, tables
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
 from agent_nb.notebook.values.tables import SMALL, describe_table
 
@@ -146,7 +146,7 @@ def test_a_secret_at_the_cut_of_a_cell_is_masked():
 
 
 def test_long_tables_are_counted_at_their_beginning(monkeypatch):
-    monkeypatch.setattr(columns, "ROWS", 3)
+    monkeypatch.setattr(tables, "ROWS", 3)
     facts = facts_of(pl.DataFrame({"word": ["a", "a", "b", "c"], "n": [1, 2, 3, 40]}))
     assert facts[0] == "- word: String, 0 nulls, 2 distinct in the first 3 rows; most common: a (2)"
     assert facts[1].endswith("from 1 to 40")
