@@ -4,7 +4,7 @@ import difflib
 import importlib
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -107,10 +107,6 @@ def _late(module: str, name: str) -> Callable[[Session, str], Any]:
     return run
 
 
-def _log_levels(session: Session, before: Sequence[str]) -> list[tuple[str, str]]:
-    return [(name, text) for name, (_, text) in LOG_LEVELS.items()]
-
-
 _ROWS = (
     Command(
         "models", "The models of each vendor, and whether a key is set.", _late("listings", "list_models")
@@ -154,7 +150,7 @@ _ROWS = (
     Command(
         "cells NAME [--verify]",
         "The code of a run as plain cells; `--verify` runs them in a fresh kernel and says what differs.",
-        _late("cells", "cells_command"),
+        _late("run_commands", "cells_command"),
         candidates.runs,
     ),
     Command("console [NAME]", "What the previewed page has logged.", _console, candidates.runs),
@@ -171,7 +167,12 @@ _ROWS = (
         "The plugins and what they add; `off` runs cells without one that cannot be loaded.",
         _late("listings", "list_plugins"),
     ),
-    Command("log [on|debug|off]", "Print the log of agent_nb.", _log, _log_levels),
+    Command(
+        "log [on|debug|off]",
+        "Print the log of agent_nb.",
+        _log,
+        lambda session, before: [(name, text) for name, (_, text) in LOG_LEVELS.items()],
+    ),
     Command("help", "Every option of %%agent and every command.", _help),
 )
 COMMANDS = {command.name: command for command in _ROWS}

@@ -1,4 +1,4 @@
-"""`%agent runs`, `load`, `undo` and `export`: saved runs, and those in variables."""
+"""`%agent runs`, `load`, `undo`, `export` and `cells`: saved runs, and those in variables."""
 
 import difflib
 import html
@@ -6,16 +6,21 @@ from pathlib import Path
 from urllib.parse import quote
 
 from IPython.core.error import UsageError
+from IPython.display import display
 
 from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb.files import human_size
+from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import bind, bind_files, check_name
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run, load
+from agent_nb.run.cells import Cells, kept_steps
 from agent_nb.run.store import RunStore, run_id
+
+VERIFY = "--verify"
 
 
 def list_runs(session: Session, rest: str) -> Table:
@@ -114,13 +119,7 @@ class Written:
 def export_run(session: Session, rest: str) -> Written:
     """Writes `NAME.replay.html` beside the notebook, or PATH."""
     name, _, given = rest.partition(" ")
-    if not name:
-        raise UsageError(f"Name the run to export, such as `{session.command('export hero')}`.")
-    run = session.namespace.get(name)
-    if not isinstance(run, Run):
-        raise UsageError(
-            f"`{name}` is not a finished run. `{session.command('load NAME')}` loads a saved one."
-        )
+    run = _run(session, name, "export hero")
     given = given.strip().strip("\"'") or f"{name}.replay.html"
     path = session.home / Path(given).expanduser()
     try:
@@ -131,3 +130,49 @@ def export_run(session: Session, rest: str) -> Written:
     size = human_size(written.stat().st_size)
     about = f"({size}). It replays {name} in any browser, without a server."
     return Written(written, session.home, about)
+
+
+def _run(session: Session, name: str, example: str) -> Run:
+    """The finished run in that variable."""
+    if not name:
+        raise UsageError(f"Name one run, such as `{session.command(example)}`.")
+    run = session.namespace.get(name)
+    if not isinstance(run, Run):
+        raise UsageError(
+            f"`{name}` is not a finished run. `{session.command('load NAME')}` loads a saved one."
+        )
+    return run
+
+
+def cells_command(session: Session, rest: str) -> Table | None:
+    """Shows the code of a run as plain cells; with `--verify` runs them in a fresh kernel and shows what differs."""
+    names = [word for word in rest.split() if word != VERIFY]
+    name = names[0] if len(names) == 1 else ""
+    run = _run(session, name, "cells hero")
+    cells = run.to_cells()
+    if not cells:
+        raise UsageError(f"`{name}` has executed no code. `-t kernel` gives a model the tool for it.")
+    if VERIFY in rest.split():
+        return _verified(session, run, cells)
+    display(cells)
+    if cells.inputs:
+        print(f"The cells need these names: {', '.join(cells.inputs)}.")
+    print(
+        f'`{name}.to_notebook("{name}.ipynb")` writes them as a notebook; '
+        f"`{session.command(f'cells {name} {VERIFY}')}` runs them in a fresh kernel and says what differs."
+    )
+    return None
+
+
+def _verified(session: Session, run: Run, cells: Cells) -> Table:
+    if cells.is_masked:
+        raise UsageError("Parts of the code are masked (•••), so it cannot be run.")
+    from agent_nb.notebook.kernel_tools.execute import has_run
+    from agent_nb.notebook.verify.verify import verify
+
+    if not all(has_run(step.executed) for step in kept_steps(run)) or run.settings.get("replayed"):
+        code = "\n\n".join(cells.code)
+        question = f"{code}\n\nThis code has not run in this kernel. Run it in a fresh one, to verify it?"
+        if not confirm(question):
+            raise UsageError("Nothing was run: the code has not run in this kernel, and nobody approved it.")
+    return verify(run, cells, session.namespace, session.defaults.python_seconds)

@@ -1,6 +1,7 @@
 """What goes to the fresh kernel: inputs and the values that the run left, as pickles, and copies of files."""
 
 import ast
+import contextlib
 import importlib
 import json
 import pickle
@@ -53,8 +54,9 @@ class _Import:
 def dump(value: Any, target: Path, *, by_value: bool) -> str:
     """Writes a pickle; returns why there is none. `by_value` takes the classes and functions of the notebook along."""
     value = _Import(value) if isinstance(value, types.ModuleType) else value
-    dumps = [pickle.dump, *_cloudpickle()]
-    problem = ""
+    dumps, problem = [pickle.dump], ""
+    with contextlib.suppress(ImportError):
+        dumps.append(importlib.import_module("cloudpickle").dump)
     for write in reversed(dumps) if by_value else dumps:
         try:
             with target.open("wb") as stream:
@@ -66,13 +68,6 @@ def dump(value: Any, target: Path, *, by_value: bool) -> str:
             if isinstance(error, _TooLargeError):
                 return str(error)
     return f"it cannot be pickled ({problem})"
-
-
-def _cloudpickle() -> list[Any]:
-    try:
-        return [importlib.import_module("cloudpickle").dump]
-    except ImportError:
-        return []
 
 
 def given_inputs(
@@ -87,11 +82,8 @@ def given_inputs(
             continue
         value = undo_store.before(token).get(name, _MISSING) if how else namespace.get(name, _MISSING)
         if value is _MISSING:
-            yield (
-                name,
-                None,
-                "the run changed it, and its former value is gone" if how else "there is no such variable",
-            )
+            gone = "the run changed it, and its former value is gone"
+            yield name, None, gone if how else "there is no such variable"
         elif name in in_place and not how and not isinstance(value, types.ModuleType):
             yield name, value, "as it is now: the code changes it in place"
         else:
@@ -126,7 +118,9 @@ def is_code(value: Any) -> bool:
 def copy_files(codes: Iterable[str], source: Path, target: Path) -> dict[Path, int]:
     """Copies the files below `source` that the code names; returns the copies and when they were changed."""
     copies = {}
-    for name in {name for code in codes for name in _texts(code)}:
+    nodes = (node for code in codes for node in ast.walk(parsed(code) or ast.Module([], [])))
+    constants = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    for name in (value for value in constants if isinstance(value, str)):
         path = Path(name)
         if path.is_absolute() or ".." in path.parts or not 0 < len(name) < 300 or "\0" in name:
             continue
@@ -136,12 +130,6 @@ def copy_files(codes: Iterable[str], source: Path, target: Path) -> dict[Path, i
             shutil.copy2(original, copy)
             copies[copy] = copy.stat().st_mtime_ns
     return copies
-
-
-def _texts(code: str) -> Iterator[str]:
-    for node in ast.walk(parsed(code) or ast.Module([], [])):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
 
 
 def reports(folder: Path, kind: str) -> dict[str, str]:

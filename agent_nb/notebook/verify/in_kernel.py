@@ -62,7 +62,9 @@ def difference(expected: Any, found: Any, depth: int = 0) -> str:
     if isinstance(expected, dict):
         return _in_dict(expected, found, depth)
     if isinstance(expected, list | tuple):
-        return _in_sequence(expected, found, depth)
+        if len(expected) != len(found):
+            return f"{len(found)} items instead of {len(expected)}"
+        return _in_dict(dict(enumerate(expected)), dict(enumerate(found)), depth)
     if any("__eq__" in vars(kind) for kind in type(expected).__mro__[:-1]):
         same: Any = expected == found
         every = getattr(same, "all", lambda: same)  # arrays, as inside a pandas GroupBy, compare item by item
@@ -103,15 +105,6 @@ def _in_dict(expected: dict[Any, Any], found: dict[Any, Any], depth: int) -> str
     for key, value in expected.items():
         if different := difference(value, found[key], depth + 1):
             return f"at {_line(repr(key), 40)}: {different}"
-    return ""
-
-
-def _in_sequence(expected: Any, found: Any, depth: int) -> str:
-    if len(expected) != len(found):
-        return f"{len(found)} items instead of {len(expected)}"
-    for place, (one, other) in enumerate(zip(expected, found, strict=True)):
-        if different := difference(one, other, depth + 1):
-            return f"at {place}: {different}"
     return ""
 
 

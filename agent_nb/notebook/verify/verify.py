@@ -4,7 +4,6 @@ import base64
 import hashlib
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from agent_nb.files import Content
 from agent_nb.looking.closeness import closeness
 from agent_nb.messages import Image
 from agent_nb.notebook.verify import exchange
-from agent_nb.notebook.verify.fresh_kernel import FreshKernel, Outcome, fresh_kernel
+from agent_nb.notebook.verify.fresh_kernel import Outcome, fresh_kernel
 from agent_nb.run import Run
 from agent_nb.run.cells import Cells, Step, kept_steps, steps_of
 from agent_nb.run.code_names import names_in
@@ -30,33 +29,21 @@ IN_KERNEL = Path(__file__).with_name("in_kernel.py")
 Row = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What was compared, and with which result: `equal`, `differs: ...` or `not verified: ...`."""
+def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Table:
+    """Runs the cells and compares values, figures and files. Each cell may run for `seconds`.
 
-    rows: tuple[Row, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing differs. What could not be verified may still."""
-        return not self._count(DIFFERS)
-
-    def _count(self, result: str) -> int:
-        return sum(found.startswith(result) for _, found in self.rows)
-
-    def table(self) -> Table:
-        counts = [f"{self._count(result)} {result}" for result in (EQUAL, DIFFERS, NOT_VERIFIED)]
-        note = (
-            f"{', '.join(counts)}. The cells ran in a fresh kernel, in a temporary folder with copies of the files "
-            "that they name, and were compared with what the notebook holds now."
-        )
-        return Table(("what", "result"), self.rows, "There was nothing to compare.", note)
-
-
-def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Verification:
-    """Runs the cells and compares values, figures and files. Each cell may run for `seconds`."""
+    The result of a row is `equal`, `differs: ...` or `not verified: ...`.
+    """
     with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as root:
-        return Verification(tuple(_Verifying(run, cells, namespace, Path(root)).rows(seconds)))
+        rows = tuple(_Verifying(run, cells, namespace, Path(root)).rows(seconds))
+    results = {
+        each: sum(found.startswith(each) for _, found in rows) for each in (EQUAL, DIFFERS, NOT_VERIFIED)
+    }
+    note = (
+        f"{', '.join(f'{count} {result}' for result, count in results.items())}. The cells ran in a fresh kernel, in a"
+        " temporary folder with copies of the files that they name, and were compared with what the notebook holds now."
+    )
+    return Table(("what", "result"), rows, "There was nothing to compare.", note)
 
 
 class _Verifying:
@@ -73,7 +60,11 @@ class _Verifying:
         copies = exchange.copy_files(self.cells.code, self.home, self.work)
         with fresh_kernel(self.work, self.folder / "ipython", seconds) as kernel:
             kernel.run(self._call("load"), silent=True)
-            outcomes = self._run_cells(kernel)
+            outcomes: list[Outcome] = []  # up to the first cell that fails
+            for source in self.cells.code:
+                outcomes.append(kernel.run(source))
+                if outcomes[-1].error:
+                    break
             late = kernel.run(self._call("compare"), silent=True).error
         inputs |= exchange.reports(self.folder, "inputs")
         yield from ((f"input {name}", text) for name, text in inputs.items() if text)
@@ -107,15 +98,6 @@ class _Verifying:
         )
         return f"{home}; {call}" if function == "load" else call
 
-    def _run_cells(self, kernel: FreshKernel) -> list[Outcome]:
-        """The outcomes up to the first cell that fails."""
-        outcomes = []
-        for source in self.cells.code:
-            outcomes.append(kernel.run(source))
-            if outcomes[-1].error:
-                break
-        return outcomes
-
     def _inputs(self) -> Iterator[Row]:
         for name, value, remark in exchange.given_inputs(self.cells.inputs, self.all_steps, self.namespace):
             if value is None and remark:
@@ -141,7 +123,9 @@ class _Verifying:
     def _figures(self, outcomes: Sequence[Outcome]) -> Iterator[Row]:
         number = 0
         for step, outcome in zip(self.steps, outcomes, strict=False):
-            for expected, found in zip_longest(_images(step), outcome.images):
+            outputs = step.end.outputs if step.end and step.ok else ()
+            images = [bundle["image/png"] for bundle in outputs if isinstance(bundle.get("image/png"), str)]
+            for expected, found in zip_longest(images, outcome.images):
                 number += 1
                 yield f"figure {number}", _compared_images(expected, found)
 
@@ -184,11 +168,6 @@ def _files_of_code(run: Run, steps: Sequence[Step]) -> dict[str, Content | None]
         elif event.path in found:
             found[event.path] = None
     return found
-
-
-def _images(step: Step) -> list[str]:
-    outputs = step.end.outputs if step.end and step.ok else ()
-    return [bundle["image/png"] for bundle in outputs if isinstance(bundle.get("image/png"), str)]
 
 
 def _compared_images(expected: str | None, found: str | None) -> str:

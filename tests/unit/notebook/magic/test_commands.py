@@ -209,7 +209,7 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
         ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
         ("undo", "Name the run to restore, such as `%agent undo hero`."),
         ("undo hero", "There is no earlier run of `hero` in this session. `%agent runs` lists saved runs."),
-        ("export", "Name the run to export, such as `%agent export hero`."),
+        ("export", "Name one run, such as `%agent export hero`."),
         ("export nothing", "`nothing` is not a finished run. `%agent load NAME` loads a saved one."),
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],
