@@ -1,37 +1,26 @@
 """Where a notebook is shown, whether the user is watching, and how Ctrl-C reaches a run."""
 
 import contextlib
+import importlib
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.threads import off_loop
-
-Host = Literal["terminal", "jupyterlite", "colab", "vscode", "jupyter"]
+from agent_nb._base.threads import off_loop, start_thread
 
 ANSWER_PATIENCE = 1.5
 """Seconds that a page has to answer, from when it was first asked."""
 
 
-def host_of(shell: Any) -> Host:
-    """The host of an IPython shell; `jupyter` for every other kernel, whatever shows its outputs."""
-    if getattr(shell, "kernel", None) is None:
-        return "terminal"
-    if IN_BROWSER:
-        return "jupyterlite"
-    if "google.colab" in sys.modules:
-        return "colab"
-    return "vscode" if os.environ.get("VSCODE_PID") else "jupyter"
-
-
-def needs_view(shell: Any) -> bool:
-    """True for hosts that load a widget's code only together with a view of it."""
-    return host_of(shell) in ("colab", "vscode")
+def needs_view() -> bool:
+    """Whether a kernel is in Colab or VS Code, which load a widget's code only together with a view of it."""
+    return "google.colab" in sys.modules or bool(os.environ.get("VSCODE_PID"))
 
 
 def is_attended(shell: Any) -> bool:
@@ -40,7 +29,7 @@ def is_attended(shell: Any) -> bool:
 
     JupyterLite runs in the user's tab, and its kernel cannot say.
     """
-    if host_of(shell) in ("terminal", "jupyterlite"):
+    if getattr(shell, "kernel", None) is None or IN_BROWSER:
         return True
     return bool(getattr(shell.kernel, "_allow_stdin", False))
 
@@ -53,10 +42,29 @@ async def is_watched(shell: Any) -> bool:
     return await _page.answers()
 
 
-def ask_page(shell: Any) -> None:
-    """Asks early whether a page is there, so that the first run need not wait for the answer."""
-    if hasattr(shell, "kernel") and not is_attended(shell):
+def preload(shell: Any) -> None:
+    """Imports what the first run needs, once the cell with `%load_ext` has ended.
+
+    If nobody can be asked, it only begins to ask whether a page is there: a notebook that runs by itself waits for
+    nothing and may use another model.
+    """
+    if hasattr(shell, "kernel") and is_attended(shell):
+        start_thread("preload", partial(_import, shell))
+    elif hasattr(shell, "kernel"):
         _page.ask()
+
+
+def _import(shell: Any) -> None:
+    from agent_nb.notebook.session import default_model
+    from agent_nb.providers import model
+    from agent_nb.providers.streaming import VendorClient
+
+    importlib.import_module("agent_nb.notebook.magic.run_cell").warm_up(shell)
+    with contextlib.suppress(Exception):  # a run tells the user what is wrong
+        provider = model(default_model())
+        if isinstance(provider, VendorClient):
+            provider.preload()
+            importlib.import_module("genai_prices.data")
 
 
 class _PageQuestion:

@@ -152,10 +152,6 @@ def load(shell: Any) -> None:
     transforms.insert(0, rewriter)
     undo(_remove, transforms.remove, rewriter)
     undo(_remove, add_matcher(shell, magics.complete))
-    ends = ("post_run_cell", rewriter.end_cell), ("post_run_cell", magics.session.note_end)
-    for event, function in (("pre_run_cell", rewriter.begin_cell), *ends):
-        shell.events.register(event, function)
-        undo(_remove, shell.events.unregister, event, function)
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name in _SHOWN:
         formatter.for_type_by_name(module, name, _show_run)
@@ -165,10 +161,12 @@ def load(shell: Any) -> None:
 
     def begin(*_: Any) -> None:
         _remove(shell.events.unregister, "post_run_cell", begin)
-        importlib.import_module("agent_nb.notebook.preload").preload(shell)
+        importlib.import_module("agent_nb.notebook.front_end").preload(shell)
 
-    shell.events.register("post_run_cell", begin)
-    undo(_remove, shell.events.unregister, "post_run_cell", begin)
+    ends = (("post_run_cell", end) for end in (rewriter.end_cell, magics.session.note_end, begin))
+    for event, function in (("pre_run_cell", rewriter.begin_cell), *ends):
+        shell.events.register(event, function)
+        undo(_remove, shell.events.unregister, event, function)
 
 
 def unload(shell: Any) -> None:

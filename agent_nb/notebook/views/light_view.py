@@ -58,12 +58,10 @@ class LightForm:
             return
         self._question = question
         tall = self._updates < TALL_UPDATES and not question and not self._live.refused
-        form = light_form(self._run, self._note(), question, tall=tall)
+        stop = f"run `{self._handle.name}.stop()`" if self._live.in_background else "interrupt the kernel"
+        note = f"Still running at the last update. The result will replace this; to stop the run, {stop}."
+        form = light_form(self._run, note, question, tall=tall)
         if form["text/html"] != self._shown:
             self._shown = form["text/html"]
             self._updates += 1
             self._show(form)
-
-    def _note(self) -> str:
-        stop = f"run `{self._handle.name}.stop()`" if self._live.in_background else "interrupt the kernel"
-        return f"Still running at the last update. The result will replace this; to stop the run, {stop}."

@@ -75,7 +75,7 @@ class LiveView(FrozenView):
         self._display = display(frame, raw=True, display_id=True)
         self._can_update = is_attended(get_ipython())
         self._in_console = self._can_update and not has_cells(get_ipython())
-        if needs_view(get_ipython()):
+        if needs_view():
             display(hub().model)
         if self._can_update:
             self._light = LightForm(handle, self._live, self._update)
