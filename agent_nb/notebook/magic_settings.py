@@ -15,44 +15,34 @@ from agent_nb.prompts import check_stack
 class Settings(Configurable):
     """The defaults of cells. They can change between cells, so they are read when they are needed."""
 
-    model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.").tag(
-        config=True
-    )
-    instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
-    stack = Unicode("", help="Stack to build pages with.").tag(config=True)
-    effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
+    model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.")
+    instructions = Unicode("", help="Text appended to the system text of every run.")
+    stack = Unicode("", help="Stack to build pages with.")
+    effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.")
     approve = Enum(
         APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
-    ).tag(config=True)
+    )
     data = Enum(
         ("all", "schema"), default_value="all", help="What models see of your data: all, or only its schema."
-    ).tag(config=True)
-    steps = Int(20, help="Maximum number of turns in a run.").tag(config=True)
-    looks = Int(3, min=0, help="How often a model may look at its page in a run; 0 for never.").tag(
-        config=True
     )
-    seconds = Float(None, allow_none=True, help="Maximum duration of a run, in seconds.").tag(config=True)
+    steps = Int(20, help="Maximum number of turns in a run.")
+    looks = Int(3, min=0, help="How often a model may look at its page in a run; 0 for never.")
+    seconds = Float(None, allow_none=True, help="Maximum duration of a run, in seconds.")
     silence = Float(
         None,
         allow_none=True,
         help="Seconds that a vendor may send nothing before the request is retried; None for 300, or 900 at"
         " effort high and above.",
-    ).tag(config=True)
-    budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.").tag(config=True)
-    python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.").tag(
-        config=True
     )
-    files_name = Unicode("files", help="Variable that receives the files; '' for none.").tag(config=True)
-    save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)
+    budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.")
+    python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.")
+    files_name = Unicode("files", help="Variable that receives the files; '' for none.")
+    save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.")
     saved_image = Bool(
         False, help="Save a small image of the page in the output, for readers of an untrusted notebook."
-    ).tag(config=True)
-    fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.").tag(
-        config=True
     )
-    magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.").tag(
-        config=True
-    )
+    fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.")
+    magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.")
 
     @property
     def named_model(self) -> str:
@@ -71,3 +61,7 @@ class Settings(Configurable):
         if not proposal["value"].isidentifier():
             raise TraitError(f"The magic cannot be called {proposal['value']!r}. Use a name such as 'robot'.")
         return proposal["value"]
+
+
+for _trait in Settings.class_own_traits().values():
+    _trait.tag(config=True)  # `%config` lists and sets them all

@@ -1,7 +1,6 @@
 """Session: what lasts from one `%%agent` cell to the next."""
 
 import asyncio
-import os
 import sys
 from collections import deque
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 
-from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.moment import EndedCell, Moment
 from agent_nb.errors import ConfigError
@@ -30,7 +28,7 @@ class Session:
     def __init__(self, shell: Any, defaults: Settings) -> None:
         self.shell = shell
         self.defaults = defaults
-        self.home = _working_directory()
+        self.home = Path.cwd()
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
         """Unfinished `--background` runs, by id."""
@@ -65,24 +63,18 @@ class Session:
         return f"%{self.defaults.magic_name} {text}"
 
 
-def magic_name() -> str:
-    """The configured name of the magic in this kernel."""
-    magics = _magics()
-    return "agent" if magics is None else magics.magic_name
-
-
-def folds_runs() -> bool:
-    """Whether the outputs of all runs but the newest fold to their headers."""
-    magics = _magics()
-    return magics is not None and magics.fold_runs
+def settings(shell: Any = None) -> Settings:
+    """The settings of this kernel; the defaults where the extension is not loaded."""
+    shell = shell or get_ipython()
+    loaded = shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
+    return loaded or Settings()
 
 
 def default_model() -> str:
     """The model of cells that name none; empty if the configured one is unknown."""
     from agent_nb.providers import default_model_name, full_name
 
-    magics = _magics()
-    named = magics.named_model if magics else os.environ.get(MODEL_VARIABLE)
+    named = settings().named_model
     try:
         return full_name(named) if named else default_model_name() or full_name(DEMO_MODEL)
     except ConfigError:
@@ -91,23 +83,4 @@ def default_model() -> str:
 
 def shown_hub() -> Any:
     """The kernel's `Hub`; None if no run was shown in the page. Importing its module would take long."""
-    module = sys.modules.get("agent_nb.notebook.live.hub")
-    return module.existing_hub() if module is not None else None
-
-
-def _magics() -> Settings | None:
-    shell = get_ipython()
-    return shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
-
-
-def _working_directory() -> Path:
-    """The working directory, or the user's home if it has been deleted: `%reload_ext` must not lose the magics."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        home = Path.home()
-        print(
-            f"The working directory has been deleted, so runs are saved in {home}. To use another folder, "
-            "`%cd` to it and run `%reload_ext agent_nb`."
-        )
-        return home
+    return getattr(sys.modules.get("agent_nb.notebook.live.hub"), "current", None)

@@ -97,8 +97,10 @@ def _part(function: Callable[[], str]) -> str:
 
 
 def _described(name: str, value: Any, masked_before: list[str]) -> Described:
-    if figure := _figure(value):
-        return Described(f"(image of the figure of `{name}`)", (to_image(figure, name=name),))
+    # `subplots` returns an array of axes. Figures need nothing special.
+    is_array = is_of(value, "numpy", "ndarray") and value.dtype.kind == "O" and value.size
+    if is_of(axes := value.flat[0] if is_array else value, "matplotlib", "Axes"):
+        return Described(f"(image of the figure of `{name}`)", (to_image(axes, name=name),))
     if isinstance(value, Masked) or is_secret(name, value):
         return describe(name, value)
     beginning, note = _beginning(value)
@@ -106,13 +108,6 @@ def _described(name: str, value: Any, masked_before: list[str]) -> Described:
     if not note:
         return described
     return Described(f"{note}\n{described.text}", masked=described.masked)
-
-
-def _figure(value: Any) -> Any:
-    """Axes, or the array of axes that `subplots` returns; figures need nothing special."""
-    if is_of(value, "numpy", "ndarray") and value.dtype.kind == "O" and value.size:
-        value = value.flat[0]
-    return value if is_of(value, "matplotlib", "Axes") else None
 
 
 def _beginning(value: Any) -> tuple[Any, str]:

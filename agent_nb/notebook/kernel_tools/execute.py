@@ -16,6 +16,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType
@@ -23,8 +24,9 @@ from typing import Any
 
 from agent_nb._base.text import sha256
 from agent_nb.events import MimeBundle
+from agent_nb.files import Workspace
+from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
-from agent_nb.notebook.kernel_tools.handover import handed_over
 from agent_nb.notebook.kernel_tools.name_changes import Changes, changes_between
 from agent_nb.notebook.kernel_tools.watchdog import Watchdog
 from agent_nb.notebook.user_variables import user_names
@@ -33,6 +35,8 @@ from agent_nb.tools.base import ToolContext
 POLL = 0.05
 """Seconds between two looks at whether another call has ended."""
 
+ALTERNATIVES = {"agent_files": "_agent_files", "to_file": "_to_file"}
+"""The names that the code can use, and those it has to use where the notebook has a variable of that name."""
 _running = threading.Lock()
 """Held by the one call that runs. Variants share it, and so do runs on other event loops."""
 _numbers = itertools.count(1)
@@ -211,3 +215,35 @@ def _captured_errors(original: Callable[..., Any], capture: Capture) -> Callable
             original(kind, error, lines)
 
     return show
+
+
+@contextlib.contextmanager
+def handed_over(
+    namespace: dict[str, Any], files: Workspace, shield: Callable[[], AbstractContextManager[None]]
+) -> Iterator[list[str]]:
+    """Puts `agent_files` and `to_file` into the namespace for the block; yields a note for each other name.
+
+    `shield` delays interrupts to the end of a block.
+    """
+
+    def to_file(path: str, value: Any) -> str:
+        """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a
+        script, text and bytes as they are, figures as PNG. Returns the path."""
+        content = content_of(path, value)
+        with shield():
+            return files.write(path, content).path
+
+    given = {"agent_files": dict(files.files.items()), "to_file": to_file}
+    notes, bound = [], {}
+    for usual, value in given.items():
+        name = usual if usual not in namespace else ALTERNATIVES[usual]
+        if name != usual:
+            notes.append(f"`{usual}` is a variable of the notebook: use `{name}` instead.")
+        if name not in namespace:
+            bound[name] = namespace[name] = value
+    try:
+        yield notes
+    finally:
+        for name, value in bound.items():
+            if namespace.get(name) is value:
+                del namespace[name]

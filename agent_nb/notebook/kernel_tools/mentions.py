@@ -52,15 +52,12 @@ def magics(code: str, shell: Any) -> set[str]:
 
 def _found(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="get_ipython")), attr=method)):
                 yield from _of_shell(method, [_text(argument) for argument in node.args])
-            case ast.Call(func=function) if _dotted(function) in _PROCESS_CALLS:
-                yield "runs a shell command: " + _short(
-                    _text(node.args[0]) if node.args else _dotted(function)
-                )
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args):
+                if (called := f"{owner}.{name}") in _PROCESS_CALLS:
+                    yield f"runs a shell command: {_short(_text(args[0]) if args else called)}"
 
 
 def _of_shell(method: str, arguments: list[str]) -> Iterator[str]:
@@ -77,13 +74,6 @@ def _of_shell(method: str, arguments: list[str]) -> Iterator[str]:
 
 def _text(node: ast.AST) -> str:
     return str(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
-
-
-def _dotted(node: ast.AST) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            return f"{owner}.{name}"
-    return ""
 
 
 def _short(command: str) -> str:

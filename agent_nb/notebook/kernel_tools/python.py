@@ -20,14 +20,12 @@ from agent_nb.notebook.kernel_tools.mentions import magics, mentions, syntax_pro
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.schema import read_schema
 from agent_nb.notebook.kernel_tools.variables import kinds
-from agent_nb.notebook.session import magic_name, shown_hub
+from agent_nb.notebook.session import settings, shown_hub
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
-SECONDS = 60.0
-"""How long code may run unless `%config AgentMagics.python_seconds` says otherwise."""
 MAX_TEXT = 20_000
 """Characters of the output that the model gets."""
 MAX_IMAGES = 4
@@ -46,8 +44,8 @@ def run_python(shell: Any) -> Tool:
     """The tool, for one shell."""
 
     async def run(args: Json, context: ToolContext) -> ToolOutput:
-        code, seconds = str(args["code"]), _seconds(shell)
-        if (own := magic_name()) in magics(code, shell):
+        code, seconds = str(args["code"]), settings(shell).python_seconds
+        if (own := settings(shell).magic_name) in magics(code, shell):
             raise ToolError(f"`%{own}` cannot be used in run_python.", hint="Do the work in this run.")
         _send_new()  # the page shows the code before it runs
         call = Call(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
@@ -105,10 +103,6 @@ def _schema(ended: Execution) -> str:
     names = [f"{name_mark(name)}: {read_schema(value)}" for name, value in ended.changes.after.items()]
     deleted = [f"{name_mark(name)}: deleted" for name in ended.changes.deleted]
     return "\n".join([f"Output, which only the person sees: {_summary(ended.outputs)}.", *names, *deleted])
-
-
-def _seconds(shell: Any) -> float:
-    return float(getattr(shell.magics_manager.registry.get("AgentMagics"), "python_seconds", SECONDS))
 
 
 def _send_new() -> None:

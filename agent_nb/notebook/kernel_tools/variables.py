@@ -79,7 +79,9 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     older = len(variables) - len(rows)
     count = f"{len(variables):,} variable{'' if len(variables) == 1 else 's'}"
     note = f"and {older:,} older" if older else ""
-    lines = [f"{count}, newest first:", *map(_line, rows), *([note] if note else [])]
+    lines = [
+        f"- {name}: {', '.join(filter(None, (kind, extent)))}; {value}" for name, kind, extent, value in rows
+    ]
     table = Table(("name", "type", "size", "value"), rows, "", note)
     bundle = {"text/html": table._repr_html_(), "text/plain": table.to_text()}
     types = [(name, _read("type", partial(type_and_size, value), end)) for name, value in variables[:MOST]]
@@ -87,13 +89,11 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     known = [(name, "not readable" if kind.startswith("(") else kind) for name, kind in types]
     schema = [f"- {name_mark(name)}: {kind}" for name, kind in known]
     return ToolOutput(
-        text="\n".join(lines), summary=count, outputs=(bundle,), schema="\n".join([count, *schema])
+        text="\n".join(filter(None, [f"{count}, newest first:", *lines, note])),
+        summary=count,
+        outputs=(bundle,),
+        schema="\n".join([count, *schema]),
     )
-
-
-def _line(row: Row) -> str:
-    name, kind, extent, value = row
-    return f"- {name}: {', '.join(filter(None, (kind, extent)))}; {value}"
 
 
 def _row(name: str, value: Any, end: float) -> Row:

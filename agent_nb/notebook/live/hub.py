@@ -9,6 +9,7 @@ import itertools
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -61,7 +62,7 @@ class Hub:
     """The runs of this kernel that the page may show, and the widget model they share."""
 
     def __init__(self, make_model: Callable[[], HubModel] | None = None) -> None:
-        self._make_model = make_model or _kernel_model
+        self._make_model = make_model or partial(HubModel, kernel=_KERNEL, channel=_CHANNEL)
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
@@ -71,7 +72,9 @@ class Hub:
             "own": lambda run, message: run.own(_client(message), message["session"]),
             "stop": _stop,
             "approve": _approve,
-            "deny": _deny,
+            "deny": lambda run, message: run.questions.answer(
+                _question(message), Answer(False, _note(message))
+            ),
             "show_output": _show_output,
             "ask_again": lambda run, message: run.let_code_run(_variant(message), allowed=False),
             "pick": _pick,
@@ -193,11 +196,9 @@ class Hub:
                     "Another window has the buttons of this run. Use that one, or press Take over."
                 )
             result = self._commands[name](run, content)
-        except InvalidArgsError as error:
-            self.send({**answer, "ok": False, "error": str(error), "fields": error.fields})
-            return
         except AgentError as error:
-            self.send({**answer, "ok": False, "error": str(error)})
+            fields = {"fields": error.fields} if isinstance(error, InvalidArgsError) else {}
+            self.send({**answer, "ok": False, "error": str(error), **fields})
             return
         self.send({**answer, "ok": True, **(result or {})})
         if name in ("hello", "resync"):
@@ -246,10 +247,6 @@ def _listen(handle: Callable[[Any], None]) -> Any:
     return channel
 
 
-def _kernel_model() -> HubModel:
-    return HubModel(kernel=_KERNEL, channel=_CHANNEL)
-
-
 def _hello(run: LiveRun, message: Json) -> Json:
     stream = run.stream
     stream.watched.set()
@@ -295,10 +292,6 @@ def _show_output(run: LiveRun, message: Json) -> None:
     run.handle.show_output(*_question(message))
 
 
-def _deny(run: LiveRun, message: Json) -> None:
-    run.questions.answer(_question(message), Answer(False, _note(message)))
-
-
 def _module(name: str) -> str:
     """Code that the page loads when it first needs it: a file beside the bundle."""
     path = BUNDLE.parent / f"{name}.js"
@@ -332,16 +325,12 @@ def _variant(message: Json) -> int:
     return int(message.get("variant") or 0)
 
 
-_hub: Hub | None = None
+current: Hub | None = None
 
 
 def hub() -> Hub:
     """The kernel's hub, made with the first run that somebody watches."""
-    global _hub  # noqa: PLW0603 - one per kernel is the point
-    if _hub is None:
-        _hub = Hub()
-    return _hub
-
-
-def existing_hub() -> Hub | None:
-    return _hub
+    global current  # noqa: PLW0603 - one per kernel is the point
+    if current is None:
+        current = Hub()
+    return current

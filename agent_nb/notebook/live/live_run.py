@@ -22,7 +22,7 @@ from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry_cells import retry_cells
-from agent_nb.notebook.session import default_model, folds_runs, magic_name
+from agent_nb.notebook.session import default_model, settings
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.protocol import Meta, Ready
@@ -274,44 +274,33 @@ class LiveRun:
 
     def file(self, variant: int, path: str, version: object = None) -> Json:
         """A version of a file for the page, the newest by default: text without secrets, or bytes in base64."""
-        content = _content(self._files(variant), path, version)
+        handle = self.handle if self.result is None else None
+        files = handle.files_of(variant) if handle else self._result(variant).files
+        content = _content(files, path, version)
         if isinstance(content, bytes):
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
 
     def cells(self, variant: int) -> Json:
         """The code of a finished variant as cells, and as the text in which the page shows them."""
-        run = self._result(variant)
-        if run is None:
-            raise ConfigError("The run has not ended.")
-        cells = run.to_cells()
+        cells = self._result(variant).to_cells()
         return {"text": repr(cells), "cells": [{"kind": cell.kind, "source": cell.source} for cell in cells]}
 
     def element(self, variant: int, path: object, file: object) -> Json:
         """Where an element of a finished variant's page stands in the source, and what wrote it."""
-        run = self._result(variant)
-        if run is None:
-            raise ConfigError("The run has not ended.")
-        element = run.element(str(path), str(file) if file else None)
-        return {
-            "path": element.path,
-            "file": element.file,
-            "line": element.line,
-            "place": element.place,
-            "turn": element.turn,
-            "edit": safe_text(element.edit),
-        }
+        element = self._result(variant).element(str(path), str(file) if file else None)
+        where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
+        return {**where, "edit": safe_text(element.edit)}
 
-    def _result(self, variant: int) -> Run | None:
-        if self.result is None or self.result.variant == variant:
-            return self.result
-        return self.result.variants[variant] if variant < len(self.result.variants) else None
-
-    def _files(self, variant: int) -> Files:
+    def _result(self, variant: int) -> Run:
+        """A finished variant."""
         if self.result is None:
-            return self.handle.files_of(variant) if self.handle else Files()
-        run = self._result(variant)
-        return run.files if run else Files()
+            raise ConfigError("The run has not ended.")
+        if self.result.variant == variant:
+            return self.result
+        if variant >= len(self.result.variants):
+            raise ConfigError(f"There is no variant {variant + 1}.")
+        return self.result.variants[variant]
 
 
 def _content(files: Files, path: str, version: object) -> str | bytes:
@@ -334,8 +323,8 @@ def _meta(key: str, name: str, model: str) -> Meta:
         name=name,
         model=model,
         demo=demo,
-        magic=magic_name(),
+        magic=settings().magic_name,
         default_model=default_model(),
         number=next(_numbers),
-        folds=folds_runs(),
+        folds=settings().fold_runs,
     )

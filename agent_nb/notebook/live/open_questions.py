@@ -35,13 +35,6 @@ class _Question:
     request: ApprovalRequested
     answer: "asyncio.Future[Answer]"
 
-    def is_like(self, other: "_Question") -> bool:
-        """Whether both are about the same tool with the same arguments."""
-        return (self.request.name, self.request.args) == (other.request.name, other.request.args)
-
-    def is_code_of(self, variant: int) -> bool:
-        return self.request.lets_run and self.request.variant == variant
-
 
 class Questions:
     """The open questions of all variants of a run, and what the user has approved for the rest of it."""
@@ -86,17 +79,21 @@ class Questions:
                 raise InvalidArgsError(dict(found))
         question.answer.set_result(replace(answer, by="run") if scope == "run" else answer)
         if scope == "together":
-            self._answer_others(answer, lambda other: other.is_like(question))
+            same = request.name, request.args
+            self._answer_others(answer, lambda other: (other.name, other.args) == same)
         if scope == "always":
             self._always.add(_covered(request, request.args if answer.args is None else answer.args))
             if not request.identical_only:
-                self._answer_others(Answer(True, by="always"), lambda other: self.is_approved(other.request))
+                self._answer_others(Answer(True, by="always"), self.is_approved)
         if scope == "run":
-            self._answer_others(Answer(True, by="run"), lambda other: other.is_code_of(request.variant))
+            variant = request.variant
+            self._answer_others(
+                Answer(True, by="run"), lambda other: other.lets_run and other.variant == variant
+            )
 
-    def _answer_others(self, answer: Answer, are_covered: "Callable[[_Question], bool]") -> None:
+    def _answer_others(self, answer: Answer, are_covered: Callable[[ApprovalRequested], bool]) -> None:
         for other in self._open.values():
-            if not other.answer.done() and are_covered(other):
+            if not other.answer.done() and are_covered(other.request):
                 other.answer.set_result(answer)
 
 
@@ -110,10 +107,10 @@ def edited(request: ApprovalRequested, args: Json) -> Json:
     if not request.schema:
         raise ConfigError("The arguments of this question cannot be changed.")
     args = _unmasked(request.args, args)
-    if masked := {
-        name: "A masked value cannot be edited." for name in args if _is_masked(name, args, request)
-    }:
-        raise InvalidArgsError(masked)
+    before = {name: _text(request.args.get(name)) for name in args}
+    masked = [name for name, value in args.items() if MASK in _text(value) and MASK not in before[name]]
+    if masked:
+        raise InvalidArgsError(dict.fromkeys(masked, "A masked value cannot be edited."))
     args = without_nulls(request.schema, args)
     if fields := problems(request.schema, args):
         raise InvalidArgsError(fields)
@@ -129,11 +126,6 @@ def _unmasked(original: Any, value: Any) -> Any:
     if isinstance(original, list) and isinstance(value, list) and len(original) == len(value):
         return [_unmasked(*pair) for pair in zip(original, value, strict=True)]
     return value
-
-
-def _is_masked(name: str, args: Json, request: ApprovalRequested) -> bool:
-    """Whether an edited argument contains a mask that the original does not."""
-    return MASK in _text(args[name]) and MASK not in _text(request.args.get(name))
 
 
 def _text(value: Any) -> str:

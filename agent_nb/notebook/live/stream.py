@@ -122,7 +122,8 @@ class RunStream:
         span = JOINED_SECONDS if first == 1 else math.inf
         events = self._encoder.encode(new, span)
         self._sent += count
-        self._send_batch(first, events)
+        batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
+        self._send({**batch, "meta": to_wire(self.meta)} if first == 1 else batch)
         if self._sent >= self._next_checkpoint and not self.watched.is_set():
             # On older kernels a page cannot ask while the cell runs: it catches up from these.
             self._next_checkpoint = self._sent * 2
@@ -166,26 +167,17 @@ class RunStream:
         if isinstance(request, CheckRequest):
             page: Json = {"variant": request.variant, "widths": list(request.widths)}
         else:
-            html = _page_of(request)
+            try:
+                html = safe_text(assembled(request.files, request.path, MAX_PAGE))
+            except TooLargeError:
+                raise ViewerUnavailableError("it is too large.") from None
             page = {
                 "variant": 0,
                 "widths": [request.width],
-                "html": html,
                 "selectors": list(request.selectors),
+                "html": html,
             }
         self._send({**check, **page, "path": request.path})
 
-    def _send_batch(self, first: int, events: list[Json]) -> None:
-        batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
-        self._send({**batch, "meta": to_wire(self.meta)} if first == 1 else batch)
-
     def _send_ready(self, ready: Ready) -> None:
         self._send({"kind": "ready", "run_id": self.run_id, **to_wire(ready)})
-
-
-def _page_of(request: ElementRequest) -> str:
-    """The page with its files, as it would be shown."""
-    try:
-        return safe_text(assembled(request.files, request.path, MAX_PAGE))
-    except TooLargeError:
-        raise ViewerUnavailableError("it is too large.") from None

@@ -12,7 +12,7 @@ from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
 from agent_nb.notebook.kernel_tools.code_failure import headline, short_traceback
-from agent_nb.notebook.kernel_tools.handover import handed_over
+from agent_nb.notebook.kernel_tools.execute import handed_over
 from agent_nb.notebook.kernel_tools.mentions import mentions
 from agent_nb.notebook.kernel_tools.name_changes import UndoStore, changes_between
 
