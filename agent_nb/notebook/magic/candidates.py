@@ -5,7 +5,7 @@ import os
 import re
 import textwrap
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -116,7 +116,8 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
         case "system":
             return _systems(session)
         case "cassette":
-            return _cassettes(session, typed)
+            folder = typed if "/" in typed else "cassettes/"
+            return _paths(session.home, folder, lambda name: name.endswith(".jsonl"))
         case "stack":
             from agent_nb.prompts import STACK_TEXTS, STACKS
 
@@ -156,7 +157,10 @@ def in_braces(session: Session, path: str) -> tuple[str, list[Candidate]]:
     if dot:
         value = _value_at(session, head)
         element = [Candidate('element("', "an element of its page")] if _is_run(value) else []
-        return field, element + [Candidate(name, "attribute") for name in _fields(value)]
+        # The public attributes that are not methods, without reading them.
+        names = [name for name in dir(value) if name[0] != "_"]
+        fields = [name for name in names if not callable(getattr(type(value), name, None))]
+        return field, element + [Candidate(name, "attribute") for name in fields]
     return path, _variables(session)
 
 
@@ -167,12 +171,6 @@ def _value_at(session: Session, path: str) -> Any:
     if not field:
         return value
     return getattr(value, field, None) if _is_run(value) else None
-
-
-def _fields(value: Any) -> list[str]:
-    """The public attributes that are not methods, without reading them."""
-    kind = type(value)
-    return [name for name in dir(value) if name[0] != "_" and not callable(getattr(kind, name, None))]
 
 
 def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: True) -> list[Candidate]:
@@ -216,15 +214,13 @@ def _tools(session: Session) -> list[Candidate]:
     ]
     group = Candidate(KERNEL, "all tools for the notebook's variables")
     kernel = [Candidate(tool.name, _brief(tool.spec.description)) for tool in kernel_tools(session.shell)]
-    return [*tools, *functions, group, *kernel, *_server_tools(session)]
-
-
-def _server_tools(session: Session) -> Iterator[Candidate]:
+    found = [*tools, *functions, group, *kernel]
     _read_servers(session)
     for server in session.servers.values():
-        yield Candidate(f"mcp:{server.name}", f"all tools of this MCP server, {server.state}")
-        for tool in server.listed:
-            yield Candidate(f"mcp:{server.name}/{tool.name}", _brief(tool.spec.description))
+        name = f"mcp:{server.name}"
+        found.append(Candidate(name, f"all tools of this MCP server, {server.state}"))
+        found += [Candidate(f"{name}/{tool.name}", _brief(tool.spec.description)) for tool in server.listed]
+    return found
 
 
 def _read_servers(session: Session) -> None:
@@ -246,13 +242,6 @@ def _systems(session: Session) -> list[Candidate]:
 
     texts = [Candidate(name, "text") for name, _ in _variables(session, lambda value: isinstance(value, str))]
     return texts + [Candidate(name, "file") for name in system_names(session.home)]
-
-
-def _cassettes(session: Session, typed: str) -> list[Candidate]:
-    if "/" in typed:
-        return _paths(session.home, typed, lambda name: name.endswith(".jsonl"))
-    found = sorted(session.home.glob("cassettes/*.jsonl"))
-    return [Candidate(path.relative_to(session.home).as_posix(), "cassette") for path in found]
 
 
 def _paths(base: str | Path, typed: str, accepts: Callable[[str], bool]) -> list[Candidate]:
@@ -286,12 +275,8 @@ def _is_image(value: Any) -> bool:
         return value.suffix.lower() in _IMAGE_FILES
     if is_of(value, "numpy", "ndarray"):
         return value.ndim in (2, 3)
-    return (
-        is_of(value, "agent_nb", "Image")
-        or is_of(value, "PIL", "Image")
-        or is_of(value, "matplotlib", "FigureBase")
-        or hasattr(type(value), "_repr_png_")
-    )
+    kinds = ("agent_nb", "Image"), ("PIL", "Image"), ("matplotlib", "FigureBase")
+    return any(is_of(value, *kind) for kind in kinds) or hasattr(type(value), "_repr_png_")
 
 
 def _kind(value: Any) -> str:

@@ -137,7 +137,10 @@ def notebook_of(session: Session) -> Notebook:
         runs={name: value for name, value in values if isinstance(value, Run)},
         run_names={name for name, value in values if isinstance(value, Run | Handle | Files)},
         edits=tuple(_edits(session)),
-        families=families(session.shell),
+        families={
+            family: [tool.name for tool in tools]
+            for family, tools in {KERNEL: kernel_tools(session.shell), **TOOLS}.items()
+        },
         inputs=tuple(_own_inputs(session)),
         ended=tuple(session.ended),
     )
@@ -153,12 +156,6 @@ def _notebook_file(session: Session) -> Path | None:
     except (OSError, ValueError):  # a name that no file can have
         return None
     return found[0] if found else None
-
-
-def families(shell: Any) -> dict[str, list[str]]:
-    """The families of tools that `-t` can name, and the names of their tools."""
-    groups = {KERNEL: kernel_tools(shell), **TOOLS}
-    return {family: [tool.name for tool in tools] for family, tools in groups.items()}
 
 
 def cell_tags(shell: Any) -> Sequence[str]:

@@ -12,10 +12,6 @@ from agent_nb.providers.prices import price_of
 
 def show_dry_run(plan: Plan) -> None:
     """Prints the request of the first turn."""
-    print(safe_text(describe(plan)))
-
-
-def describe(plan: Plan) -> str:
     prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     tokens = estimate_tokens(messages, system, tools)
@@ -44,7 +40,7 @@ def describe(plan: Plan) -> str:
                     lines.append(f"    (image {part.name or part.media_type}, {len(part.data):,} bytes)")
                 case _:
                     lines.append(f"    ({part.type})")
-    return "\n".join(lines)
+    print(safe_text("\n".join(lines)))
 
 
 def _source(plan: Plan) -> str:

@@ -35,8 +35,6 @@ async def load_images(
 def _sources(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """What `to_image` reads, each with its label; a path or URL has none."""
     if name not in namespace and not (name.partition("[")[0] in namespace and "[" in name):
-        if not name.strip():
-            raise UsageError("-i needs an image: a variable, a file or an https URL.")
         if name.isidentifier() and not Path(name).exists():
             raise UsageError(
                 f"There is no variable or file {name!r}. -i takes a variable, a file or an https URL."
@@ -89,8 +87,6 @@ def _check_word(word: str, namespace: Mapping[str, Any], home: Path) -> None:
 def _read(file: Path) -> str:
     try:
         text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {file.name!r}. --system takes {_WHERE}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"{file.name!r} is not UTF-8 text.") from None
     except OSError as error:

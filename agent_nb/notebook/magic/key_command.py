@@ -22,11 +22,10 @@ from agent_nb.render.safe_markdown import with_code
 FORGET = "--forget"
 
 
-def key_command(session: Session, rest: str) -> None:
+def key_command(session: Session, rest: str) -> Table | None:
     """Runs `%agent key [VENDOR [--forget]]`."""
     if not rest:
-        list_keys()
-        return
+        return _list_keys()
     name, *more = rest.split()
     vendor = VENDORS.get(name.lower().rstrip(":"))
     known = [row.name for row in VENDORS.values() if row.keys]
@@ -45,16 +44,17 @@ def key_command(session: Session, rest: str) -> None:
         )
     else:
         _enter(session, vendor)
+    return None
 
 
-def list_keys() -> None:
-    """Displays which vendors have a key, and where it is; never the key."""
+def _list_keys() -> Table:
+    """Which vendors have a key, and where it is; never the key."""
     rows = [
         (vendor.name, key_source(vendor.keys) or "none", vendor.keys[0], vendor.key_page)
         for vendor in VENDORS.values()
         if vendor.keys
     ]
-    display(Table(("vendor", "key", "variable", "get one at"), rows, "No vendors."))
+    return Table(("vendor", "key", "variable", "get one at"), rows, "No vendors.")
 
 
 def _enter(session: Session, vendor: Vendor) -> None:
@@ -95,26 +95,26 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
     return f"{vendor.title} needs a key: run `{command}`, which asks for it{other}."
 
 
-def _ways_to_give(vendor: Vendor, command: str) -> list[tuple[str, str]]:
-    if IN_BROWSER:
-        memory = "in this tab's memory alone, until you close or reload the page"
-        return [(f"Run `{command}`. It asks for the key and keeps it {memory}.", "")]
-    return [
-        (f"For this kernel: run `{command}`. It asks for the key and keeps it in memory alone.", ""),
-        (f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.", ""),
-    ]
-
-
 def _card(vendor: Vendor, command: str) -> dict[str, Any]:
-    remedies = [
-        *_ways_to_give(vendor, command),
-        ("No key yet? Get one at ", vendor.key_page),
-        (f"Without a key: `-m {DEMO_MODEL}` answers offline.", ""),
+    """What to do about a missing key, by MIME type."""
+    asks = f"run `{command}`. It asks for the key and keeps it in"
+    ways = [
+        f"For this kernel: {asks} memory alone.",
+        f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.",
     ]
-    remedies = [(text, page) for text, page in remedies if page or not text.endswith(" ")]
+    if IN_BROWSER:
+        ways = [f"For this tab: {asks} its memory alone, until you close or reload the page."]
+    page = vendor.key_page
+    remedies = [
+        *ways,
+        *([f"No key yet? Get one at {page}"] if page else []),
+        f"Without a key: `-m {DEMO_MODEL}` answers offline.",
+    ]
     title = f"{vendor.title} needs an API key"
-    items = "".join(f"<li>{with_code(text)}{_link(page)}</li>" for text, page in remedies)
-    lines = [f"- {text}{page}" for text, page in remedies]
+    link = f'<a href="{page}" target="_blank" rel="noopener noreferrer">{page}</a>'
+    items = "".join(f"<li>{with_code(text)}</li>" for text in remedies)
+    items = items.replace(page, link) if page else items
+    lines = [f"- {text}" for text in remedies]
     style = (
         "border:1px solid var(--jp-warn-color1,#f57c00);border-radius:4px;padding:8px 14px;max-width:640px;"
         "margin:0 0 8px;font-family:var(--jp-ui-font-family,system-ui);line-height:1.6"
@@ -125,7 +125,3 @@ def _card(vendor: Vendor, command: str) -> dict[str, Any]:
         "text/markdown": "\n".join([f"**{title}**", "", *lines]),
         "text/plain": "\n".join([title, *lines]),
     }
-
-
-def _link(page: str) -> str:
-    return f'<a href="{page}" target="_blank" rel="noopener noreferrer">{page}</a>' if page else ""

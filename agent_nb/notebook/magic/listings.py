@@ -37,7 +37,8 @@ def list_models(session: Session, rest: str) -> Table:
         of_vendor = [name for name in allowed if name.startswith(f"{vendor.name}:")]
         for name in of_vendor if allowed else [f"{vendor.name}:{vendor.recommended}"]:
             remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
-            rows.append((name, _key_state(vendor), _abilities(vendor), remark))
+            can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
+            rows.append((name, _key_state(vendor), can_do, remark))
     if limiting:
         note = f"{note} No others are allowed. (`models` in {limiting.source})"
     return Table(("model", "key", "can do", "note"), rows, "No models.", note)
@@ -66,10 +67,6 @@ def _key_state(vendor: Vendor) -> str:
     if vendor.needs_key:
         return f"set {vendor.keys[0]}"
     return "ready, no key needed" if vendor.name == DEMO else "no key needed"
-
-
-def _abilities(vendor: Vendor) -> str:
-    return "thinking, images, streams files" if vendor.images else "thinking, streams files"
 
 
 def list_tools(session: Session, rest: str) -> Table:
@@ -112,7 +109,7 @@ def list_costs(session: Session, rest: str) -> Table:
             f"{each.usage.input:,}",
             f"{each.usage.output:,}",
             _cost_of(each),
-            _replays(each),
+            f"{each.replays}, {_dollars(each.recorded_cost)} when recorded" if each.replays else "",
         )
         for model, each in costs.items()
     ]
@@ -128,10 +125,6 @@ def _cost_of(costs: ModelCosts) -> str:
     if not costs.unpriced:
         return _dollars(costs.cost)
     return "not known" if costs.unpriced == costs.runs else f"at least {_dollars(costs.cost)}"
-
-
-def _replays(costs: ModelCosts) -> str:
-    return f"{costs.replays}, {_dollars(costs.recorded_cost)} when recorded" if costs.replays else ""
 
 
 def _dollars(cost: float) -> str:

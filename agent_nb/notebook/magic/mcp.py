@@ -1,5 +1,6 @@
 """`%agent mcp`: adds, lists, restarts and removes MCP servers; and `-t mcp:NAME`, which offers their tools."""
 
+import contextlib
 import difflib
 import os
 import shlex
@@ -18,7 +19,7 @@ from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.consent import accepted_tools, description, is_allowed, remember
-from agent_nb.tools.mcp.listing import ListedTool, wire_prefix
+from agent_nb.tools.mcp.listing import wire_prefix
 from agent_nb.tools.mcp.project import FILE, read_project
 from agent_nb.tools.mcp.server import Server, check_installed
 from agent_nb.tools.mcp.server_config import server_config
@@ -40,21 +41,17 @@ def mcp_command(session: Session, rest: str) -> None:
     except ValueError as error:
         raise UsageError(f"The line cannot be read: {error}.") from None
     try:
-        _run(session, action, arguments, rest)
+        match action, arguments:
+            case "add", [name, *command] if command:
+                _add(session, name, command)
+            case "restart", [name]:
+                _restart(session, name)
+            case "remove", [name]:
+                _remove(session, name)
+            case _:
+                raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(rest)!r}.")
     except KeyboardInterrupt:
         raise UsageError("Interrupted, so no server was started.") from None
-
-
-def _run(session: Session, action: str, arguments: list[str], rest: str) -> None:
-    match action, arguments:
-        case "add", [name, *command] if command:
-            _add(session, name, command)
-        case "restart", [name]:
-            _restart(session, name)
-        case "remove", [name]:
-            _remove(session, name)
-        case _:
-            raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(rest)!r}.")
 
 
 def list_servers(session: Session) -> None:
@@ -142,7 +139,10 @@ def _allow(server: Server, *, attended: bool) -> None:
 def _accept_changes(server: Server, *, attended: bool) -> None:
     """Asks about tools that the server describes differently now; without a yes they are not offered."""
     if changed := server.changed:
-        described = "".join(f"\n  {_described(tool)}" for tool in changed)
+        described = "".join(
+            f"\n  {tool.shown}: {printable(' '.join(tool.spec.description.split()), keep='')[:300]}"
+            for tool in changed
+        )
         question = f"The MCP server `{server.name}` has changed what it says about its tools:{described}\nOffer them?"
         if attended and confirm(question):
             server.accept()
@@ -150,10 +150,6 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
             print("\n".join(note for note in server.notes if note.endswith("what it says.")))
     if server.config.key and accepted_tools(server.config) != server.accepted:
         remember(server.config, server.accepted)
-
-
-def _described(tool: ListedTool) -> str:
-    return f"{tool.shown}: {printable(' '.join(tool.spec.description.split()), keep='')[:300]}"
 
 
 def _add(session: Session, name: str, arguments: Sequence[str]) -> None:
@@ -239,8 +235,6 @@ def _no_tool(server: Server, wanted: str) -> str:
 def stop_servers(session: Session) -> None:
     """Ends all servers, for `%unload_ext`."""
     for server in session.servers.values():
-        try:
+        with contextlib.suppress(AgentError):
             wait_for(server.stop())
-        except AgentError:
-            continue
     session.servers.clear()

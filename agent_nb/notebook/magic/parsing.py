@@ -22,7 +22,13 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
         raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
-    values = _values(parser, _split(line, magic), magic)
+    try:
+        words = list(arg_split(line))
+    except ValueError:
+        raise UsageError(
+            f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
+        ) from None
+    values = _values(parser, words, magic)
     if check and "background" in values:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
@@ -32,16 +38,14 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     is_named = bool(values.get("name"))
     if not is_named:
         values.pop("name", None)
-    return Options(**values, is_named=is_named, check=check and _read_check(check))
+    if check:
+        from agent_nb.run.checks import read_check
 
-
-def _read_check(expression: str) -> str:
-    from agent_nb.run.checks import read_check
-
-    try:
-        return read_check(expression)
-    except ConfigError as error:
-        raise UsageError(str(error)) from None
+        try:
+            check = read_check(check)
+        except ConfigError as error:
+            raise UsageError(str(error)) from None
+    return Options(**values, is_named=is_named, check=check)
 
 
 def _values(parser: ArgumentParser, arguments: list[str], magic: str) -> dict[str, Any]:
@@ -71,15 +75,6 @@ def _cut_check(line: str) -> tuple[str, str | None]:
             return line[:place], line[place + len(CHECK) + 2 :]
         start = place + 1
     return line, None
-
-
-def _split(line: str, magic: str) -> list[str]:
-    try:
-        return list(arg_split(line))
-    except ValueError:
-        raise UsageError(
-            f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
-        ) from None
 
 
 def _unexpected(arguments: Sequence[str], magic: str) -> str:

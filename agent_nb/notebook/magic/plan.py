@@ -305,11 +305,11 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
     tools: list[Tool | Callable[..., Any]] = []
     kernel: dict[str, Tool] = {}
     for name in (each for each in names if not is_server(each)):
-        if not callable(session.namespace.get(name)) and (found := find_kernel_tools(name, session.shell)):
+        of_plugins = [tool for family in TOOLS for tool in TOOLS[family] if name in (family, tool.name)]
+        found = find_kernel_tools(name, session.shell)
+        if (found or of_plugins) and not callable(session.namespace.get(name)):
             kernel |= found
-            continue
-        if not callable(session.namespace.get(name)) and (members := _plugin_tools(name)):
-            tools += members
+            tools += [] if found else of_plugins
             continue
         value = lookup(name, session.namespace)
         if not callable(value):
@@ -335,8 +335,3 @@ def _read_rules(values: Iterable[str], default: Mode) -> Rules:
         else:
             default = mode
     return Rules(default, by_name)
-
-
-def _plugin_tools(name: str) -> list[Tool]:
-    """A tool that a plugin adds, or all of its family."""
-    return [tool for family, tools in TOOLS.items() for tool in tools if name in (family, tool.name)]

@@ -10,18 +10,13 @@ from agent_nb.errors import ConfigError
 from agent_nb.notebook.session import Session
 
 
-def list_used(session: Session) -> Table:
-    rows = [
-        (name, type(value).__name__, ", ".join(methods_of(value))) for name, value in used(session).items()
-    ]
-    empty = f"No middleware in use. `{session.command('use NAME')}` uses the object in a variable."
-    return Table(("name", "type", "methods"), rows, empty)
-
-
 def use_command(session: Session, rest: str) -> Table | str:
     """Adds the middleware in these variables and takes away those written as `-NAME`; lists it without names."""
     if not rest:
-        return list_used(session)
+        in_use = used(session).items()
+        rows = [(name, type(value).__name__, ", ".join(methods_of(value))) for name, value in in_use]
+        empty = f"No middleware in use. `{session.command('use NAME')}` uses the object in a variable."
+        return Table(("name", "type", "methods"), rows, empty)
     for word in rest.split():
         name = word.removeprefix("-")
         if word.startswith("-"):

@@ -54,7 +54,7 @@ def test_a_variable_comes_before_a_file(home: Path):
         ("missing.md", "There is no file 'missing.md'"),
         ("design/other", "There is no file"),
         ("number", "`number` is of type int, not text"),
-        ("gone", "There is no file 'gone.md'"),
+        ("gone", "'gone.md' cannot be read"),
         ("binary", "is not UTF-8 text"),
         ("long", "--system takes up to"),
     ],
