@@ -99,7 +99,8 @@ def _part(function: Callable[[], str]) -> str:
 def _described(name: str, value: Any, masked_before: list[str]) -> Described:
     # `subplots` returns an array of axes. Figures need nothing special.
     is_array = is_of(value, "numpy", "ndarray") and value.dtype.kind == "O" and value.size
-    if is_of(axes := value.flat[0] if is_array else value, "matplotlib", "Axes"):
+    axes = value.flat[0] if is_array else value
+    if is_of(axes, "matplotlib", "Axes"):
         return Described(f"(image of the figure of `{name}`)", (to_image(axes, name=name),))
     if isinstance(value, Masked) or is_secret(name, value):
         return describe(name, value)

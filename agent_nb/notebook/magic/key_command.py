@@ -103,7 +103,7 @@ def _card(vendor: Vendor, command: str) -> dict[str, Any]:
         f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.",
     ]
     if IN_BROWSER:
-        ways = [f"For this tab: {asks} its memory alone, until you close or reload the page."]
+        ways = [f"For this tab: {asks} the tab's memory alone, until you close or reload the page."]
     page = vendor.key_page
     remedies = [
         *ways,
