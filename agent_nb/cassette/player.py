@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import agent_nb.events as ev
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import mask
@@ -29,14 +30,6 @@ from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.retries import Retries
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
-from agent_nb.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    MimeBundle,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-)
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, VirtualClock
 from agent_nb.providers.prices import price_of
@@ -266,18 +259,20 @@ class ReplayedTools(ToolRunner):
         match moment.what:
             case "ready":
                 self._args[moment.call] = args
-                self.emit(ToolReady, call_id=moment.call, title=title, args=args)
+                self.emit(ev.ToolReady, call_id=moment.call, title=title, args=args)
             case "running":
-                self.emit(ToolRunning, call_id=moment.call, title=title)
+                self.emit(ev.ToolRunning, call_id=moment.call, title=title)
             case "asking":
                 name, title = moment.data.get("name", call.name), moment.data.get("title", title)
                 about = question_about(self.toolbox.get(name))
-                self.emit(ApprovalRequested, call_id=moment.call, name=name, title=title, args=args, **about)
+                self.emit(
+                    ev.ApprovalRequested, call_id=moment.call, name=name, title=title, args=args, **about
+                )
             case "answered":
                 self._answered(moment, args)
             case "progress":
                 text, output = moment.data.get("text", ""), moment.data.get("output")
-                self.emit(ToolProgress, call_id=moment.call, text=text, output=output)
+                self.emit(ev.ToolProgress, call_id=moment.call, text=text, output=output)
             case "changed" if moment.is_repeated:
                 await self._repeat(moment, call)
             case "changed":
@@ -290,7 +285,7 @@ class ReplayedTools(ToolRunner):
         executed = moment.data.get("executed", args) if approved else None
         who = moment.data.get("by", "person")
         fields = {"approved": approved, "note": note, "by": who, "proposed": args, "executed": executed}
-        self.emit(ApprovalResolved, call_id=moment.call, **fields)
+        self.emit(ev.ApprovalResolved, call_id=moment.call, **fields)
         self._args[moment.call] = args if executed is None else executed
 
     async def _end(self, moment: ToolMoment, call: ToolCall) -> ToolResult:
@@ -348,7 +343,7 @@ class ReplayedTools(ToolRunner):
             return self.toolbox.get(call.name), {}
 
 
-def _played(bundle: MimeBundle) -> MimeBundle:
+def _played(bundle: ev.MimeBundle) -> ev.MimeBundle:
     """An output as it was recorded. What code did to names was done elsewhere: here nothing can be undone or shown."""
     names = bundle.get(NAMES_TYPE)
     if not isinstance(names, dict) or not any(names.get(kind) for kind in ("bound", "changed", "deleted")):

@@ -6,17 +6,10 @@ It shows a bounded part of the run, so its size is the same however long the run
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import agent_nb.events as ev
 from agent_nb._base.secrets import mask
 from agent_nb._base.stream_masker import StreamMasker
 from agent_nb._base.text import printable_line, shortened, showable_text
-from agent_nb.events import (
-    ENDINGS,
-    Event,
-    FileChanged,
-    FileDelta,
-    RunFinished,
-    Tone,
-)
 from agent_nb.files import entry_of, human_size
 from agent_nb.phase import phase_after
 from agent_nb.render.frozen import head, running_html
@@ -44,17 +37,17 @@ class VariantSoFar:
     """The path of the page; empty until it is known."""
     size: int = 0
     """Of the page: in bytes, or in characters while it is being written."""
-    end: RunFinished | None = None
+    end: ev.RunFinished | None = None
 
-    def add(self, event: Event) -> None:
+    def add(self, event: ev.Event) -> None:
         self.phase = phase_after(self.phase, event)
         self.transcript.add(event)
         match event:
-            case FileDelta(path=path, offset=offset, text=text):
+            case ev.FileDelta(path=path, offset=offset, text=text):
                 self._resize(path, offset + len(text))
-            case FileChanged(path=path, action=action, size=size):
+            case ev.FileChanged(path=path, action=action, size=size):
                 self._resize(path, 0 if action == "deleted" else size)
-            case RunFinished():
+            case ev.RunFinished():
                 self.end = event
             case _:
                 pass
@@ -74,7 +67,7 @@ class RunSoFar:
     run_id: str
     variants: dict[int, VariantSoFar] = field(default_factory=dict)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: ev.Event) -> None:
         self.variants.setdefault(event.variant, VariantSoFar()).add(event)
 
 
@@ -138,7 +131,7 @@ def _last_words(transcript: Transcript) -> list[str]:
 
 
 def _variant_rows(variants: Sequence[VariantSoFar]) -> list[str]:
-    states: dict[Tone, State] = {"ok": "ok", "err": "failed", "warn": "stopped", "off": "stopped"}
+    states: dict[ev.Tone, State] = {"ok": "ok", "err": "failed", "warn": "stopped", "off": "stopped"}
     rows = []
     for number, variant in enumerate(variants, 1):
         size = f", {human_size(variant.size)}" if variant.size else ""
@@ -146,7 +139,7 @@ def _variant_rows(variants: Sequence[VariantSoFar]) -> list[str]:
         state: State = "info"
         if variant.end:
             detail = _line(variant.end.error) if variant.end.error else detail
-            state = states[ENDINGS[variant.end.reason].tone]
+            state = states[ev.ENDINGS[variant.end.reason].tone]
         rows.append(row_html(LineRow(turn=0, title=f"Variant {number}", detail=detail, state=state)))
     return rows
 

@@ -4,32 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, assert_never
 
+import agent_nb.events as ev
 from agent_nb._base.changed_args import changes
-from agent_nb.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    CallEvent,
-    ConversationCompacted,
-    Decider,
-    Event,
-    FileChanged,
-    FileDelta,
-    MessageAdded,
-    RunFinished,
-    RunStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-    UsageUpdated,
-)
 from agent_nb.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.render.rows import (
     ImagesRow,
@@ -47,7 +23,7 @@ from agent_nb.render.summary import COMPACTED, compaction, image_labels
 R = TypeVar("R", bound=Row)
 
 
-def transcript(events: Iterable[Event]) -> tuple[Row, ...]:
+def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
     """The rows of a run; of an attempt that was withdrawn, only the retry is left."""
     growing = Transcript()
     for event in events:
@@ -83,55 +59,57 @@ class Transcript:
         self._kind: type[TextRow | ThinkingRow] = TextRow
         self._since = 0.0
 
-    def add(self, event: Event) -> LineRow | None:
+    def add(self, event: ev.Event) -> LineRow | None:
         """Takes in the next event. Returns the line that it completed, for views that print lines as they come."""
         match event:
-            case FileDelta() | ToolArgsDelta() | UsageUpdated():
+            case ev.FileDelta() | ev.ToolArgsDelta() | ev.UsageUpdated():
                 pass
-            case TextDelta(text=text, at=at):
+            case ev.TextDelta(text=text, at=at):
                 self._stream(TextRow, text, at)
-            case ThinkingDelta(text=text, at=at):
+            case ev.ThinkingDelta(text=text, at=at):
                 self._stream(ThinkingRow, text, at)
-            case RunStarted(images=images) if images:
+            case ev.RunStarted(images=images) if images:
                 labels = ", ".join(image_labels(images))
                 return self._append(ImagesRow(turn=0, title="Images", detail=labels, images=images), event.at)
-            case TurnStarted(step=step, at=at):
+            case ev.TurnStarted(step=step, at=at):
                 self._end_stream(at)
                 self._turn = step
-            case TurnRetrying(why=why, at=at):
+            case ev.TurnRetrying(why=why, at=at):
                 self._end_stream(at)
                 self._withdraw()
                 return self._append(RetryRow(turn=self._turn, detail=why, waits=(event.wait,)), at)
-            case ConversationCompacted(at=at):
+            case ev.ConversationCompacted(at=at):
                 title, detail = COMPACTED[event.why], compaction(event)
                 return self._append(LineRow(turn=self._turn, title=title, detail=detail), at)
-            case TurnFinished(at=at) | RunFinished(at=at):
+            case ev.TurnFinished(at=at) | ev.RunFinished(at=at):
                 self._end_stream(at)
-            case MessageAdded(message=message, at=at):
+            case ev.MessageAdded(message=message, at=at):
                 self._add_message(message, at)
-            case RunStarted():
+            case ev.RunStarted():
                 pass
             case _:
                 return self._add_call_event(event)
         return None
 
-    def _add_call_event(self, event: CallEvent) -> LineRow | None:
+    def _add_call_event(self, event: ev.CallEvent) -> LineRow | None:
         match event:
-            case ToolStarted(call_id=call_id, title=title, at=at):
+            case ev.ToolStarted(call_id=call_id, title=title, at=at):
                 self._append(ToolRow(turn=self._turn, call_id=call_id, title=title), at)
-            case ToolReady(call_id=call_id, title=title, args=args):
+            case ev.ToolReady(call_id=call_id, title=title, args=args):
                 self._change(call_id, title=title, args=args)
-            case ToolRunning(call_id=call_id, title=title):
+            case ev.ToolRunning(call_id=call_id, title=title):
                 self._change(call_id, title=title)
-            case ApprovalResolved(call_id=call_id, note=note):
+            case ev.ApprovalResolved(call_id=call_id, note=note):
                 executed = {} if event.executed is None else {"args": event.executed}
                 self._change(call_id, note=note, decision=_decision(event), **executed)
-            case FileChanged(call_id=call_id, path=path, action=action):
+            case ev.FileChanged(call_id=call_id, path=path, action=action):
                 self._change(call_id, path=path, action=action)
-            case ToolFinished(call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs):
+            case ev.ToolFinished(
+                call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs
+            ):
                 result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
                 return self._change(call_id, state=state_of(event), **result)
-            case ToolProgress() | ApprovalRequested():
+            case ev.ToolProgress() | ev.ApprovalRequested():
                 pass
             case _:
                 assert_never(event)
@@ -194,7 +172,7 @@ class Transcript:
             self.rows.append(row)
 
 
-_APPROVED: dict[Decider, str] = {
+_APPROVED: dict[ev.Decider, str] = {
     "person": "approved by you",
     "always": "approved by your earlier “always”",
     "run": "allowed by you for this run",
@@ -202,7 +180,7 @@ _APPROVED: dict[Decider, str] = {
 }
 
 
-def _decision(answer: ApprovalResolved) -> str:
+def _decision(answer: ev.ApprovalResolved) -> str:
     """Who approved the call, and what they changed. The result of a denied call says who denied it."""
     if not answer.approved:
         return ""
@@ -212,7 +190,7 @@ def _decision(answer: ApprovalResolved) -> str:
     return f"{text} with changes: {changes(answer.proposed, answer.executed or {})}"
 
 
-def state_of(end: ToolFinished) -> State:
+def state_of(end: ev.ToolFinished) -> State:
     """A call that was denied, or that the end of the run closed, has not failed."""
     if end.ok:
         return "ok"

@@ -9,22 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import agent_nb.events as ev
 from agent_nb._base.secrets import mask, safe_text
 from agent_nb._base.stream_masker import StreamMasker
 from agent_nb._base.text import change_texts, shortened
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.events import (
-    Delta,
-    Event,
-    FileChanged,
-    FileDelta,
-    MessageAdded,
-    RunFinished,
-    ToolArgsDelta,
-    ToolReady,
-    TurnRetrying,
-    UsageUpdated,
-)
 
 JOINED_SECONDS = 0.1
 """Seconds of the run that a joined delta spans at most if all events are encoded at once: a replay keeps its pace."""
@@ -41,21 +30,21 @@ class Encoder:
     def __init__(self) -> None:
         self._streamed: dict[tuple[int, str], dict[str, int]] = {}
         """Bytes streamed of each unfinished file, by variant and call, then by path."""
-        self._estimates: dict[int, UsageUpdated] = {}
+        self._estimates: dict[int, ev.UsageUpdated] = {}
         """The last estimate that was sent, by variant."""
-        self._open: dict[int, tuple[Delta, StreamMasker]] = {}
+        self._open: dict[int, tuple[ev.Delta, StreamMasker]] = {}
         """What each variant is writing: where it has got to, and the end that may yet turn out to be a secret."""
 
-    def encode(self, events: Sequence[Event], span: float = math.inf) -> list[Json]:
+    def encode(self, events: Sequence[ev.Event], span: float = math.inf) -> list[Json]:
         """The wire events for these events. Their order holds within each variant.
 
         A joined delta spans at most `span` seconds of the run.
         """
         wire: list[Json] = []
-        joined: dict[int, tuple[Delta, list[str]]] = {}
-        estimates: dict[int, UsageUpdated] = {}
+        joined: dict[int, tuple[ev.Delta, list[str]]] = {}
+        estimates: dict[int, ev.UsageUpdated] = {}
         for event in events:
-            if isinstance(event, Delta):
+            if isinstance(event, ev.Delta):
                 # Nearly every event continues the delta before it.
                 before = joined.get(event.variant)
                 if before is not None and _continues(before[0], event, span):
@@ -64,37 +53,37 @@ class Encoder:
                     if before is not None:
                         wire += self._delta(*before)
                     joined[event.variant] = event, [event.text]
-            elif isinstance(event, UsageUpdated) and event.estimated:
+            elif isinstance(event, ev.UsageUpdated) and event.estimated:
                 estimates[event.variant] = event
             else:
                 if event.variant in joined:
                     wire += self._delta(*joined.pop(event.variant))
                 wire += self._held_text(event.variant)
-                if isinstance(event, UsageUpdated | RunFinished):
+                if isinstance(event, ev.UsageUpdated | ev.RunFinished):
                     estimates.pop(event.variant, None)
-                if not isinstance(event, MessageAdded):
+                if not isinstance(event, ev.MessageAdded):
                     wire.append(self._whole(event))
         for delta, texts in joined.values():
             wire += self._delta(delta, texts)
         return wire + [_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
 
-    def _is_new(self, delta: Delta) -> bool:
+    def _is_new(self, delta: ev.Delta) -> bool:
         """False for the arguments of a call whose file is being streamed: the page gets the file alone."""
-        if isinstance(delta, FileDelta):
+        if isinstance(delta, ev.FileDelta):
             self._streamed.setdefault((delta.variant, delta.call_id), {})
-        return not isinstance(delta, ToolArgsDelta) or (delta.variant, delta.call_id) not in self._streamed
+        return not isinstance(delta, ev.ToolArgsDelta) or (delta.variant, delta.call_id) not in self._streamed
 
-    def _is_due(self, estimate: UsageUpdated) -> bool:
+    def _is_due(self, estimate: ev.UsageUpdated) -> bool:
         last = self._estimates.get(estimate.variant)
         if last is not None and estimate.at - last.at < ESTIMATE_INTERVAL:
             return False
         self._estimates[estimate.variant] = estimate
         return True
 
-    def _delta(self, delta: Delta, texts: list[str]) -> list[Json]:
+    def _delta(self, delta: ev.Delta, texts: list[str]) -> list[Json]:
         """Joined deltas as one, without an end that may be the beginning of a secret."""
         text = "".join(texts)
-        if isinstance(delta, FileDelta):
+        if isinstance(delta, ev.FileDelta):
             paths = self._streamed[delta.variant, delta.call_id]
             before = paths.get(delta.path, 0) if delta.offset else 0
             paths[delta.path] = before + len(text.encode("utf-8", "surrogatepass"))
@@ -118,23 +107,23 @@ class Encoder:
         start = _moved(delta, -len(masker.held))
         return [_masked_delta(start, masker.rest())]
 
-    def _whole(self, event: Event) -> Json:
+    def _whole(self, event: ev.Event) -> Json:
         """An event that is no delta, without secrets and without what was streamed."""
         match event:
-            case ToolReady(args=args):
+            case ev.ToolReady(args=args):
                 event = replace(event, args={name: _shortened(value) for name, value in args.items()})
-            case TurnRetrying(variant=variant):
+            case ev.TurnRetrying(variant=variant):
                 self._streamed = {
                     place: paths for place, paths in self._streamed.items() if place[0] != variant
                 }
-            case FileChanged():
+            case ev.FileChanged():
                 event = self._without_streamed_text(event)
             case _:
                 pass
         wire: Json = change_texts(_wire(event), safe_text)
         return wire
 
-    def _without_streamed_text(self, event: FileChanged) -> FileChanged:
+    def _without_streamed_text(self, event: ev.FileChanged) -> ev.FileChanged:
         # A stopped run keeps what was being written: that change belongs to no call.
         sizes = [
             paths.pop(event.path, None)
@@ -144,18 +133,18 @@ class Encoder:
         return replace(event, patch=None) if event.size in sizes else event
 
 
-def _continues(first: Delta, second: Delta, span: float = math.inf) -> bool:
+def _continues(first: ev.Delta, second: ev.Delta, span: float = math.inf) -> bool:
     """Whether the text of `second` belongs after that of `first`, and begins within `span` seconds of it."""
     if type(first) is not type(second) or second.at - first.at > span:
         return False
-    if isinstance(first, FileDelta) and isinstance(second, FileDelta):
+    if isinstance(first, ev.FileDelta) and isinstance(second, ev.FileDelta):
         return first.call_id == second.call_id and first.path == second.path and second.offset > 0
-    if isinstance(first, ToolArgsDelta) and isinstance(second, ToolArgsDelta):
+    if isinstance(first, ev.ToolArgsDelta) and isinstance(second, ev.ToolArgsDelta):
         return first.call_id == second.call_id
     return True
 
 
-def _wire(event: Event) -> Json:
+def _wire(event: ev.Event) -> Json:
     """The event without its number and its run's id: the batch has both."""
     wire: Json = to_wire(event)
     del wire["run_id"], wire["seq"]
@@ -164,14 +153,14 @@ def _wire(event: Event) -> Json:
     return wire
 
 
-def _masked_delta(delta: Delta, text: str) -> Json:
+def _masked_delta(delta: ev.Delta, text: str) -> Json:
     """The delta with a text that is masked already, and with its path masked as other events mask it."""
     wire = {**_wire(delta), "text": text}
-    return {**wire, "path": safe_text(delta.path)} if isinstance(delta, FileDelta) else wire
+    return {**wire, "path": safe_text(delta.path)} if isinstance(delta, ev.FileDelta) else wire
 
 
-def _moved(delta: Delta, characters: int) -> Delta:
-    return replace(delta, offset=delta.offset + characters) if isinstance(delta, FileDelta) else delta
+def _moved(delta: ev.Delta, characters: int) -> ev.Delta:
+    return replace(delta, offset=delta.offset + characters) if isinstance(delta, ev.FileDelta) else delta
 
 
 def _shortened(value: Any) -> Any:

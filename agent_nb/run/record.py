@@ -10,21 +10,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, TypedDict
 
+import agent_nb.events as ev
 from agent_nb._base.secrets import dump_masked, mask, mask_pieces
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.event_list import EventList
-from agent_nb.events import (
-    ConversationCompacted,
-    Delta,
-    Event,
-    MessageAdded,
-    Reason,
-    ToolFinished,
-    ToolReady,
-    ToolStarted,
-    TurnRetrying,
-    TurnStarted,
-)
 from agent_nb.files import Files
 from agent_nb.files.unfinished import lost_files
 from agent_nb.looking.page_check import PageCheck, checks_in
@@ -65,7 +54,7 @@ class RunRecord:
     id: str
     prompt: str
     model: str
-    reason: Reason
+    reason: ev.Reason
     files: Files
     messages: tuple[Message, ...]
     """The whole conversation with that of earlier runs, without the system text, as it was last sent."""
@@ -99,7 +88,7 @@ class RunRecord:
     """All variants of the run, if there were several."""
 
     def __post_init__(self) -> None:
-        events: Sequence[Event] = self.events
+        events: Sequence[ev.Event] = self.events
         if not isinstance(events, EventList):
             object.__setattr__(self, "events", EventList(events))
 
@@ -131,9 +120,9 @@ class RunRecord:
     def own_messages(self) -> tuple[Message, ...]:
         """The messages of this run, without those from before it. Compaction changes `messages`, but not these."""
         own = self.messages[self.history :]
-        if next(self.events.of(ConversationCompacted), None) is None:
+        if next(self.events.of(ev.ConversationCompacted), None) is None:
             return own
-        return (*own[:1], *(event.message for event in self.events.of(MessageAdded)))
+        return (*own[:1], *(event.message for event in self.events.of(ev.MessageAdded)))
 
     @cached_property
     def text(self) -> str:
@@ -152,8 +141,8 @@ class RunRecord:
     @cached_property
     def tool_uses(self) -> tuple[ToolUse, ...]:
         """Each tool call with its result, in call order."""
-        titles = {event.call_id: event.title for event in self.events.of(ToolStarted, ToolReady)}
-        ends = {event.call_id: event for event in self.events.of(ToolFinished)}
+        titles = {event.call_id: event.title for event in self.events.of(ev.ToolStarted, ev.ToolReady)}
+        ends = {event.call_id: event for event in self.events.of(ev.ToolFinished)}
         results = [p for message in self.own_messages for p in message.parts if isinstance(p, ToolResult)]
         calls = [call for message in self.own_messages for call in message.tool_calls]
         seen: dict[str, int] = {}
@@ -176,7 +165,7 @@ class RunRecord:
     @cached_property
     def checks(self) -> tuple[PageCheck, ...]:
         """What the model saw each time it looked at the page: screenshots, console, problems."""
-        return tuple(check for end in self.events.of(ToolFinished) for check in checks_in(end.outputs))
+        return tuple(check for end in self.events.of(ev.ToolFinished) for check in checks_in(end.outputs))
 
     @property
     def console(self) -> PageConsole:
@@ -230,7 +219,7 @@ def _to_wire(run: RunRecord) -> Json:
     }
 
 
-def _events_to_wire(events: Sequence[Event]) -> list[Json]:
+def _events_to_wire(events: Sequence[ev.Event]) -> list[Json]:
     """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
     wires: list[Json] = []
     streams: dict[tuple[Any, ...], list[Json]] = {}
@@ -239,10 +228,10 @@ def _events_to_wire(events: Sequence[Event]) -> list[Json]:
         wire: Json = to_wire(event)
         del wire["run_id"]
         wires.append(wire)
-        if isinstance(event, Delta):
+        if isinstance(event, ev.Delta):
             stream = turn, wire["type"], wire.get("call_id"), wire.get("path")
             streams.setdefault(stream, []).append(wire)
-        elif isinstance(event, TurnStarted | TurnRetrying):
+        elif isinstance(event, ev.TurnStarted | ev.TurnRetrying):
             turn += 1
     for pieces in streams.values():
         texts = mask_pieces([piece["text"] for piece in pieces])
