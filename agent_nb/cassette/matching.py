@@ -3,8 +3,11 @@
 Built-in texts and tools change with every release, and cassettes outlive those.
 """
 
+import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
@@ -20,6 +23,9 @@ from agent_nb.tools.preview_tools import CHECK_PREVIEW
 
 _EXCERPT = 48
 """Characters of a text that are shown."""
+MOST_FILES = 500
+MOST_BYTES = 1_000_000
+"""Of a line that is read."""
 
 
 def release_fingerprint(config: RunConfig) -> Json:
@@ -132,3 +138,28 @@ def _same_pixels(entry: Json, recorded: Json, image: Image) -> bool:
     if recorded["sha256"] == entry["sha256"] or "pixels" not in recorded:
         return False  # nothing to replace
     return bool(recorded["pixels"] == pixel_digest(image))
+
+
+def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:
+    """The cassettes in a folder that were recorded for this prompt, by name. Whether they fit is not checked."""
+    try:
+        files = sorted(itertools.islice(folder.glob("*.jsonl"), MOST_FILES))
+    except OSError:
+        return
+    for file in files:
+        recorded = _prompt_of(file)
+        if recorded is not None and same_text(recorded, prompt):
+            yield file
+
+
+def _prompt_of(file: Path) -> str | None:
+    """The prompt of a cassette; None if the file is none."""
+    try:
+        if not file.is_file():
+            return None
+        with file.open("rb") as stream:
+            stream.readline(MOST_BYTES)
+            prompt = json.loads(stream.readline(MOST_BYTES))["yours"]["prompt"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return prompt if isinstance(prompt, str) else None

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_nb.demo.numbers import Data
 from agent_nb.demo.texts import Trade, entry_for, trade_of
 
 Kind = Literal["landing", "dashboard", "form", "article", "game", "app"]
@@ -72,6 +71,28 @@ SECTION_PATTERNS: dict[str, str] = {
     "team": r"\bteam\b|who we are|our people",
     "about": r"\babout (?:us|me|section)\b|our story",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """The numbers of a dashboard, wherever they come from."""
+
+    axis: str
+    labels: tuple[str, ...]
+    columns: tuple[tuple[str, tuple[float, ...]], ...]
+    """At least one, each as long as `labels`."""
+    given: bool
+    """Whether they are the user's numbers, not a sample."""
+    source: str = ""
+    """Where they were computed from; empty if they came with the prompt or are a sample."""
+
+    rows: str = ""
+    """How many rows of the user's table these are: `24 of 120`; empty if that is not known."""
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the labels are categories, largest first. Others follow each other, as months do."""
+        return bool(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

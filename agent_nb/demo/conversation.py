@@ -1,8 +1,12 @@
-"""Reads a conversation: the current prompt, the calls made for it so far, and the page before it."""
+"""Reads a conversation: the current prompt, the calls made for it so far, and the page before it.
+
+What the demo model does in a turn is a list of actions: it thinks, says something, calls tools.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_nb._base.wire import Json
 from agent_nb.files.file_paths import entry_of
 from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import Request
@@ -14,6 +18,25 @@ SCRIPTED = frozenset((CREATE, EDIT, READ))
 LIST, DESCRIBE, RUN = "list_variables", "describe_variable", "run_python"
 """The tools for a notebook's data. Two of them are needed to see it, the third to compute with it."""
 ENTRY = "index.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    arguments: Json
+
+
+Action = Think | Say | Call
 
 
 @dataclass(frozen=True, slots=True)

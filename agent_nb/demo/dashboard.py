@@ -3,10 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from agent_nb.demo.brief import Brief
+from agent_nb.demo.brief import Brief, Data
 from agent_nb.demo.compose import Html, Layout, fill, joined
 from agent_nb.demo.data import read_data
-from agent_nb.demo.numbers import Data
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
 TICKS = 5

@@ -5,8 +5,7 @@ import random
 import re
 from dataclasses import replace
 
-from agent_nb.demo.brief import Brief
-from agent_nb.demo.numbers import Data
+from agent_nb.demo.brief import Brief, Data
 from agent_nb.demo.texts import entry_for
 
 MAX_ROWS, MAX_COLUMNS = 24, 5

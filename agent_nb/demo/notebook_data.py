@@ -8,12 +8,10 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from agent_nb.demo.actions import Action, Call, Say
-from agent_nb.demo.brief import Brief, name_in
-from agent_nb.demo.conversation import DESCRIBE, LIST, RUN, Conversation, Use
+from agent_nb.demo.brief import Brief, Data, name_in
+from agent_nb.demo.conversation import DESCRIBE, LIST, RUN, Action, Call, Conversation, Say, Use
 from agent_nb.demo.dashboard import number
 from agent_nb.demo.frame import Frame, Question, find_frame, find_question
-from agent_nb.demo.numbers import Data
 from agent_nb.demo.own_tools import failure
 from agent_nb.demo.totals import MOST_ROWS, code_for, read_counts, read_totals
 

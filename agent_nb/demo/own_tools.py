@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_nb._base.text import listed
-from agent_nb.demo.actions import Action, Call, Say
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.compose import Html, fill, joined
-from agent_nb.demo.conversation import Conversation, Use
+from agent_nb.demo.conversation import Action, Call, Conversation, Say, Use
 from agent_nb.demo.samples import sample_arguments
 from agent_nb.messages import ToolResult, ToolSpec
 

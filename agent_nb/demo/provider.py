@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from copy import copy
 
 from agent_nb._base.model_name import DEMO
-from agent_nb.demo.actions import Action, Call, Say, Think
+from agent_nb.demo.conversation import Action, Call, Say, Think
 from agent_nb.demo.script import next_turn
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler

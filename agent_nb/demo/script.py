@@ -9,10 +9,20 @@ from dataclasses import replace
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
-from agent_nb.demo.actions import Action, Call, Say, Think
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
-from agent_nb.demo.conversation import CREATE, EDIT, LIST, READ, Conversation, read_conversation
+from agent_nb.demo.conversation import (
+    CREATE,
+    EDIT,
+    LIST,
+    READ,
+    Action,
+    Call,
+    Conversation,
+    Say,
+    Think,
+    read_conversation,
+)
 from agent_nb.demo.look import Look, choose_look, main_hue
 from agent_nb.demo.notebook_data import (
     brief_for,

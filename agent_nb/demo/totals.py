@@ -2,8 +2,8 @@
 
 import csv
 
+from agent_nb.demo.brief import Data
 from agent_nb.demo.frame import Question
-from agent_nb.demo.numbers import Data
 
 MOST_ROWS = 12
 _HEADER = ("total", "average", "rows")

@@ -14,8 +14,8 @@ from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.hints.hints import hints_for
 from agent_nb.lab.log import FILE, LabLog, entry_of
+from agent_nb.lab.reading import LabWatch
 from agent_nb.lab.rules import LabRules
-from agent_nb.lab.watch import LabWatch
 from agent_nb.messages import Usage
 from agent_nb.options import Options
 from agent_nb.plugins import Cell, Reaction, Rules

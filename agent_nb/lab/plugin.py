@@ -8,9 +8,8 @@ from pathlib import Path
 from agent_nb._base.table import Table
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
-from agent_nb.lab.reading import FILE
+from agent_nb.lab.reading import FILE, LabWatch
 from agent_nb.lab.rules import LabRules
-from agent_nb.lab.watch import LabWatch
 from agent_nb.plugins import Cell, Command, Notebook, Plugin, Rules
 from agent_nb.render.summary import dollars
 

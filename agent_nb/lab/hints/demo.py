@@ -1,8 +1,7 @@
 """What the demo model says in a lab that gives hints: general advice for any task, one kind for each step."""
 
-from agent_nb.demo.actions import Action, Say
 from agent_nb.demo.brief import shortened
-from agent_nb.demo.conversation import read_conversation
+from agent_nb.demo.conversation import Action, Say, read_conversation
 from agent_nb.providers.base import Request
 
 LABEL = (

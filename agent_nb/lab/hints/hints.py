@@ -7,8 +7,7 @@ from pathlib import Path
 
 from agent_nb.demo.provider import DemoProvider
 from agent_nb.engine.prepared import Prepared
-from agent_nb.lab.hints.allowance import MOST_LINES, Allowance
-from agent_nb.lab.hints.avoid import AvoidList
+from agent_nb.lab.hints.allowance import MOST_LINES, Allowance, AvoidList
 from agent_nb.lab.hints.calls import HeldReplay, HeldTools
 from agent_nb.lab.hints.demo import next_hint
 from agent_nb.lab.hints.ladder import Ladder, Place

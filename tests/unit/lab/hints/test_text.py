@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.lab.hints.allowance import Allowance
-from agent_nb.lab.hints.avoid import AvoidList
+from agent_nb.lab.hints.allowance import Allowance, AvoidList
 from agent_nb.lab.hints.text import TextFilter
 from tests.support.wire import Say
 from tests.unit.lab.hints.hostile import HOSTILE, LINES, NOT_MARKED
