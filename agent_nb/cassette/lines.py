@@ -89,9 +89,7 @@ _FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 """The fields that each kind of line must have, and those that it may have. The first key of a line is its kind."""
 
 
-def _type(kind: str, required: dict[str, Any], optional: dict[str, Any]) -> Any:
-    fields = required | {name: NotRequired[type_] for name, type_ in optional.items()}
-    return TypedDict(kind, fields)  # type: ignore[operator]
-
-
-LINES = {kind: _type(kind, *fields) for kind, fields in _FIELDS.items()}
+LINES: dict[str, Any] = {
+    kind: TypedDict(kind, required | {name: NotRequired[type_] for name, type_ in optional.items()})  # type: ignore[operator]
+    for kind, (required, optional) in _FIELDS.items()
+}

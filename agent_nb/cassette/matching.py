@@ -77,16 +77,13 @@ def differences(recorded: Json, now: Json) -> Iterator[str]:
 def _other_models(recorded: Json, now: Json) -> Iterator[str]:
     before, wanted = (half.get("variants") or [half.get("model")] for half in (recorded, now))
     if len(before) != len(wanted):
-        yield f"{_counted(len(before))}, not {len(wanted)}"
+        variants = "one variant" if len(before) == 1 else f"{len(before)} variants"
+        yield f"{variants}, not {len(wanted)}"
         return
     for model, named in zip(before, wanted, strict=True):
         if named and not same_model(model or "", named):
             yield f"another model (`{model}`, not `{named}`)"
             return
-
-
-def _counted(variants: int) -> str:
-    return "one variant" if variants == 1 else f"{variants} variants"
 
 
 def same_model(recorded: str, named: str) -> bool:

@@ -158,10 +158,12 @@ def _variant(rows: _Rows) -> RecordedVariant:
                     turns.append((tuple(attempts), []))
                     pieces, attempts = [], []
                 case "retry":
-                    attempts.append(_given_up(row, pieces))
+                    retry = Retry(why=row["retry"], wait=row["wait"], after=_gap(row))
+                    attempts.append(Attempt(pieces=tuple(pieces), retry=retry, cost=row.get("cost")))
                     pieces = []
                 case "compacted" if not pieces:
-                    attempts.append(_compacted(row))
+                    why = Compaction(why=row["compacted"], limit=row.get("limit"), after=_gap(row))
+                    attempts.append(Attempt(compaction=why))
                 case "tool":
                     if pieces or attempts or not turns:
                         raise ValueError("a tool line stands inside a turn")
@@ -310,15 +312,6 @@ def _finished(row: Json, pieces: list[tuple[float, Piece]], number: int) -> Atte
         detail=row.get("detail", ""),
     )
     return Attempt(pieces=(*pieces, (_gap(row), turn)), cost=row.get("cost"))
-
-
-def _given_up(row: Json, pieces: list[tuple[float, Piece]]) -> Attempt:
-    retry = Retry(why=row["retry"], wait=row["wait"], after=_gap(row))
-    return Attempt(pieces=tuple(pieces), retry=retry, cost=row.get("cost"))
-
-
-def _compacted(row: Json) -> Attempt:
-    return Attempt(compaction=Compaction(why=row["compacted"], limit=row.get("limit"), after=_gap(row)))
 
 
 def _moment(row: Json, line: int) -> ToolMoment:

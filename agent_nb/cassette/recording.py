@@ -66,19 +66,12 @@ class Recording:
             return
         cassette = Cassette(request=self._request, release=self._release, variants=tuple(variants))
         self.outcome = f"{self._target.path.as_posix()} is being written."
-        self._writing = asyncio.get_running_loop().create_task(off_loop(self._keep, cassette))
+        self._writing = asyncio.get_running_loop().create_task(off_loop(self._write, cassette))
 
     async def settled(self) -> None:
         """Waits until the file has been written."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
-
-    def _keep(self, cassette: Cassette) -> None:
-        try:
-            self.outcome = self._write(cassette)
-        except Exception:  # the run has ended well; only its recording is lost
-            log.exception("the cassette could not be written")
-            self.outcome = _FAILED
 
     def _refusal(self, variants: list[RecordedVariant]) -> str:
         """Why no cassette is written; empty if one is."""
@@ -93,24 +86,26 @@ class Recording:
                 return f"Not recorded: {which} {how}. `--record --force` records such a run too."
         return ""
 
-    def _write(self, recorded: Cassette) -> str:
+    def _write(self, recorded: Cassette) -> None:
         shown = self._target.path.as_posix()
-        plain, text = write_cassette(recorded), write_cassette(recorded, masked=True)
         try:
+            plain, text = write_cassette(recorded), write_cassette(recorded, masked=True)
             if parse_cassette(plain, shown) != recorded:
                 raise CassetteError(f"{shown!r} would not play as it was recorded.")
             if text != plain:
                 parse_cassette(text, shown)
             write_atomically(self._target.file, text.encode(), within=self._target.within, shared=True)
+            self.outcome = f"Recorded in {shown}."
+            return
         except CassetteError as error:
-            note = f"Not recorded: {error}"
+            self.outcome = f"Not recorded: {error}"
         except OSError as error:
-            note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
-        else:
-            return f"Recorded in {shown}."
+            self.outcome = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
+        except Exception:  # the run has ended well; only its recording is lost
+            log.exception("the cassette could not be written")
+            self.outcome = _FAILED
         if not self._target.quiet:
-            log.warning(note)
-        return note
+            log.warning(self.outcome)
 
 
 def check_target(target: Target, request: Json) -> None:

@@ -14,7 +14,7 @@ from agent_nb._base.secrets import mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.compact import natural_parts, packed_vendor
-from agent_nb.cassette.format import FORMAT, VERSION, Attempt, Cassette, Gap, RecordedVariant, ToolMoment
+from agent_nb.cassette.format import FORMAT, VERSION, Attempt, Cassette, Gap, RecordedVariant
 from agent_nb.cassette.timing import write_pace
 from agent_nb.messages import Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
@@ -37,12 +37,9 @@ def _masked(line: Json) -> Json:
     kind = next(iter(line))
     streamed = kind if kind in (*_STREAMED, "more", "pace") else None
     return {
-        key: value if key == streamed else change_texts(value, _masked_text) for key, value in line.items()
+        key: value if key == streamed else change_texts(value, lambda text: mask(whole_text(text)))
+        for key, value in line.items()
     }
-
-
-def _masked_text(text: str) -> str:
-    return mask(whole_text(text))
 
 
 def _dump(line: Json) -> str:
@@ -64,7 +61,8 @@ def _variant(recorded: RecordedVariant, masked: bool) -> Iterator[Json]:
     for number, turn in enumerate(recorded.turns, start=1):
         for attempt in turn.attempts:
             yield from _attempt(number, attempt, masked)
-        yield from (_moment(moment) for moment in turn.moments)
+        for moment in turn.moments:
+            yield {"tool": moment.what, "id": moment.call, **moment.data, **_after(moment.after)}
     finished = sum(turn.end is not None for turn in recorded.turns)
     yield {
         "end": recorded.reason,
@@ -154,10 +152,6 @@ def _turn(number: int, attempt: Attempt, turn: Turn, gap: Gap) -> Json:
     if turn.message.vendor:
         line["vendor"] = packed_vendor(turn.message)
     return {**line, **_after(gap)}
-
-
-def _moment(moment: ToolMoment) -> Json:
-    return {"tool": moment.what, "id": moment.call, **moment.data, **_after(moment.after)}
 
 
 def _counts(usage: Usage) -> Json:

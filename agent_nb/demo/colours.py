@@ -54,22 +54,14 @@ def read_wish(text: str) -> Wish:
 
 def hue_of(colour: str) -> int:
     """The OKLCH hue of a hex colour, in degrees."""
-    red, green, blue = _linear(colour)
+    digits = colour.lstrip("#")
+    if len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    encoded = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in encoded)
     long = math.cbrt(0.4122 * red + 0.5363 * green + 0.0514 * blue)
     medium = math.cbrt(0.2119 * red + 0.6807 * green + 0.1074 * blue)
     short = math.cbrt(0.0883 * red + 0.2817 * green + 0.6300 * blue)
     a = 1.9780 * long - 2.4286 * medium + 0.4506 * short
     b = 0.0259 * long + 0.7828 * medium - 0.8087 * short
     return round(math.degrees(math.atan2(b, a))) % 360
-
-
-def _linear(colour: str) -> tuple[float, float, float]:
-    digits = colour.lstrip("#")
-    if len(digits) == 3:
-        digits = "".join(digit * 2 for digit in digits)
-    red, green, blue = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
-    return _decoded(red), _decoded(green), _decoded(blue)
-
-
-def _decoded(value: float) -> float:
-    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4

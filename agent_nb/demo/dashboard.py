@@ -133,16 +133,11 @@ def _columns(places: list[Point], step: float) -> Html:
 def _ticks(data: Data) -> Html:
     """A few labels along the axis, or those of all categories, each below its column."""
     if not data.ranked:
-        spread = _spread(len(data.labels))
+        last, steps = len(data.labels) - 1, min(len(data.labels), TICKS) - 1
+        spread = (round(i * last / max(steps, 1)) for i in range(steps + 1))
         return joined((fill("<span>{{t}}</span>", t=data.labels[i]) for i in spread), "")
     tick = '<span style="flex:1 1 0;overflow:hidden;text-overflow:ellipsis;text-align:center">{{t}}</span>'
     return joined((fill(tick, t=label) for label in data.labels), "")
-
-
-def _spread(count: int) -> list[int]:
-    """Evenly spaced indices from the first to the last."""
-    wanted = min(count, TICKS)
-    return [round(i * (count - 1) / max(wanted - 1, 1)) for i in range(wanted)]
 
 
 def _tiles(data: Data) -> Html:

@@ -45,7 +45,14 @@ def _numbers(header: list[str], rows: list[list[str]]) -> Data | None:
     numeric = [i for i, cell in enumerate(rows[0]) if _NUMBER.match(cell)]
     body = list(itertools.takewhile(lambda row: _fits(row, len(header), numeric), rows))
     label = next((i for i in range(len(header)) if i not in numeric), 0)
-    columns = [(_capital(header[i]), tuple(_value(row[i]) for row in body)) for i in numeric if i != label]
+    columns = [
+        (
+            header[i][:1].upper() + header[i][1:],
+            tuple(float(re.sub(r"[^\d.-]", "", row[i]) or 0) for row in body),
+        )
+        for i in numeric
+        if i != label
+    ]
     if len(body) < 2 or not columns:
         return None
     labels = tuple(row[label] for row in body)
@@ -54,10 +61,6 @@ def _numbers(header: list[str], rows: list[list[str]]) -> Data | None:
 
 def _fits(row: list[str], size: int, numeric: list[int]) -> bool:
     return len(row) == size and all(_NUMBER.match(row[i]) for i in numeric)
-
-
-def _capital(name: str) -> str:
-    return name[:1].upper() + name[1:]
 
 
 def _commas(line: str) -> list[str]:
@@ -73,10 +76,6 @@ def _columns(line: str) -> list[str]:
     """Columns as pandas prints them, without the row number, which has no heading."""
     cells = re.split(r"\s{2,}", line.rstrip())
     return cells[1:] if len(cells) > 2 and (not cells[0] or cells[0].isdigit()) else []
-
-
-def _value(cell: str) -> float:
-    return float(re.sub(r"[^\d.-]", "", cell) or 0)
 
 
 def _sample(brief: Brief) -> Data:

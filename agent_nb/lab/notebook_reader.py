@@ -138,12 +138,11 @@ def _code_cell(number: int, cell: Json) -> CodeCell:
         number=number,
         source="".join(line for line in lines if isinstance(line, str)),
         count=count if is_number else None,
-        failed=any(map(_is_error, outputs if isinstance(outputs, list) else ())),
+        failed=any(
+            isinstance(output, dict) and output.get("output_type") == "error"
+            for output in (outputs if isinstance(outputs, list) else ())
+        ),
     )
-
-
-def _is_error(output: Any) -> bool:
-    return isinstance(output, dict) and output.get("output_type") == "error"
 
 
 def _named(cells: list[CodeCell], *, capital: bool = True) -> str:

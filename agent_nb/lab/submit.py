@@ -56,7 +56,9 @@ def submit_command(notebook: Notebook, rest: str) -> str:
         write_atomically(target, archive, within=home, shared=True)
     except OSError as error:
         raise ConfigError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
-    contents = [f"{path.name} as saved {_age(path)} ago"]
+    # A kernel cannot see what was typed since.
+    age = duration(max(0.0, Moment.now().wall - path.stat().st_mtime))
+    contents = [f"{path.name} as saved {age} ago"]
     contents += [f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
     contents += [plural(len(runs), "saved run"), plural(len(pages), "page")]
     lines = [f"Wrote {target.name} ({human_size(len(archive))}): {', '.join(contents)}."]
@@ -112,11 +114,6 @@ def _check_saved(notebook: Notebook, path: Path, reading: NotebookReading) -> It
         raise ConfigError(
             f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
         )
-
-
-def _age(path: Path) -> str:
-    """How long ago a file was saved: a kernel cannot see what was typed since."""
-    return duration(max(0.0, Moment.now().wall - path.stat().st_mtime))
 
 
 def _runs(notebook: Notebook, log: LogReading, own_name: str) -> tuple[dict[str, bytes], int]:

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Literal
 
 from agent_nb._base.constants import NAMES_TYPE
@@ -217,7 +216,8 @@ def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
     """Cells with ordinary code for what only the code of a run has."""
     notes = [note for step in kept_steps(run) for note in step.names.get("notes", ())]
     for usual, name in used_helpers(needed_by(codes), notes):
-        source = _to_file_source() if usual == "to_file" else _files_source(codes, run.files)
+        to_file = inspect.getsource(contents).partition('"""\n')[2].strip()
+        source = to_file if usual == "to_file" else _files_source(codes, run.files)
         yield source if name == usual else f"{source}\n\n\n{name} = {usual}"
 
 
@@ -228,11 +228,6 @@ def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tupl
         name = f"_{usual}" if is_theirs else usual
         if name in needed:
             yield usual, name
-
-
-@cache
-def _to_file_source() -> str:
-    return inspect.getsource(contents).partition('"""\n')[2].strip()
 
 
 def _files_source(codes: Sequence[str], files: Files) -> str:

@@ -1,6 +1,5 @@
 """Finds an element of a run's page by a CSS selector, in the source as a browser would parse it."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -57,8 +56,8 @@ def _query(document: Any, selector: str, file: str) -> Any:
 
 def _path_to(document: Any, node: Any) -> str:
     """The shortest path from an ancestor that finds the element alone. It has no text of the page but tag names."""
-    path = ""
-    for element in _with_ancestors(node):
+    path, element = "", node
+    while element.parent is not None:
         step = element.name
         siblings = [child for child in element.parent.children if child.name == element.name]
         if len(siblings) > 1:
@@ -66,13 +65,8 @@ def _path_to(document: Any, node: Any) -> str:
         path = f"{step} > {path}" if path else step
         if len(document.query(path)) == 1:
             break
+        element = element.parent
     return path
-
-
-def _with_ancestors(node: Any) -> Iterator[Any]:
-    while node.parent is not None:
-        yield node
-        node = node.parent
 
 
 def _index(nodes: list[Any], wanted: Any) -> int:
