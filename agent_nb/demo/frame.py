@@ -4,40 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_nb.demo.texts import table
+
 _LISTED = re.compile(r"^- (\w+): (?:(\w+)\.)?\w+, ([\d,]+) rows? x [\d,]+ columns?;", re.MULTILINE)
 _FACTS = re.compile(r"^- (.+): (\w[^,\n]*), [\d,]+ nulls?(.*)$", re.MULTILINE)
 _NUMERIC = re.compile(r"u?int|float|decimal|double", re.I)
 _DISTINCT = re.compile(r", ([\d,]+) distinct")
 _COMMON = re.compile(r"(?:most common: |, )(.+?) \(([\d,]+)\)")
 _MOST_GROUPS = 50
-_CATEGORIES = (
-    "product",
-    "item",
-    "article",
-    "category",
-    "kind",
-    "type",
-    "species",
-    "region",
-    "country",
-    "city",
-    "name",
-)
-_AMOUNTS = (
-    "units",
-    "sold",
-    "sales",
-    "revenue",
-    "amount",
-    "quantity",
-    "qty",
-    "profit",
-    "total",
-    "value",
-    "count",
-    "price",
-)
-"""Usual names of columns, best first."""
 _LABELS = re.compile(r"(?:^|_| )(?:id|year|month|day|zip|postcode|lat|lon|index|number|no)$", re.I)
 """Names of numbers that are not amounts."""
 _RATES = re.compile(
@@ -104,10 +78,12 @@ def find_frame(listed: str, prompt: str) -> Frame | None:
 def find_question(frame: Frame, described: str, prompt: str) -> Question | None:
     """What to compute; None if the table has no category or no number."""
     columns = [Column(*found) for found in _FACTS.findall(described)]
-    category = _chosen([column for column in columns if column.is_category], prompt, _CATEGORIES)
+    category = _chosen(
+        [column for column in columns if column.is_category], prompt, table("columns")["categories"]
+    )
     numbers = [column for column in columns if column.is_number]
     amounts = [column for column in numbers if not _LABELS.search(column.name)]
-    number = _chosen(amounts or numbers, prompt, _AMOUNTS)
+    number = _chosen(amounts or numbers, prompt, table("columns")["amounts"])
     if category is None or number is None:
         return None
     is_average = _AVERAGE.search(prompt) or _RATES.search(number.name)

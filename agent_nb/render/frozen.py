@@ -95,7 +95,7 @@ def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>\n"
+        f"<title>{title}</title><style>{_sheet('page')}</style></head>\n"
         f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, rows)}\n{notes}</body></html>\n'
     )
 
@@ -109,17 +109,6 @@ def page_alone(run: "RunRecord") -> str | None:
     return framed_page(
         assembled(run.files, path, MAX_PAGE_ALONE), f'<meta charset="utf-8"><title>{title}</title>'
     )
-
-
-_PAGE_STYLE = (
-    ":root{color-scheme:light dark}body{max-width:1040px;margin:32px auto;padding:0 16px;"
-    "font:16px/1.5 system-ui,sans-serif;color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}"
-    ".prompt{white-space:pre-wrap;margin:0 0 16px}"
-    ".notes h2{font-size:20px;margin:32px 0 8px}.notes h3{font-size:14px;font-weight:600;margin:0;"
-    "color:light-dark(#59636e,#9aa4af)}.notes article{margin:0 0 20px;padding:0 0 0 12px;"
-    "border-left:3px solid light-dark(#d0d7de,#3d444d)}.notes p,.notes ol{margin:4px 0}"
-    ".notes pre{overflow-x:auto}"
-)
 
 
 def head(name: str, facts: list[str]) -> str:

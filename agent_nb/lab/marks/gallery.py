@@ -15,11 +15,6 @@ from agent_nb.render.policy import SANDBOX
 from agent_nb.render.summary import dollars, plural
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-src file: http: https:"
-_COLOURS = (
-    ":root{color-scheme:light dark}body{margin:0;font:14px/1.45 system-ui,sans-serif;"
-    "color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}a{color:light-dark(#0550ae,#7ab7ff)}"
-    ".mut{color:light-dark(#59636e,#9aa4af)}.err{color:light-dark(#b32424,#ff8f8f)}"
-)
 _MOST_LINKS = 20
 
 
@@ -39,7 +34,7 @@ def overview(rows: Sequence[Row], files: Sequence[str]) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Marks</title><style>{_COLOURS}{_style()}</style></head>\n"
+        f"<title>Marks</title><style>{_style()}</style></head>\n"
         f"<body><h1>{plural(len(rows), 'submission')}</h1>"
         '<p class="mut">A student can make up everything here, and two '
         "students may get the same page by chance: it is a reason to look, and no proof of misconduct.</p>"
