@@ -5,16 +5,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import agent_nb.events as ev
 from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
-from agent_nb.events import (
-    ENDINGS,
-    ConversationCompacted,
-    Thumbnail,
-    TurnFinished,
-    TurnStarted,
-    WhyCompacted,
-)
 from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files, unfinished_files
 
@@ -55,13 +48,13 @@ def model_label(model: str) -> str:
 
 def ending(run: "RunRecord") -> str:
     """`done`, `stopped at the budget`, `done, check failed`, ..."""
-    return ENDINGS[run.reason].words + _check_note(run)
+    return ev.ENDINGS[run.reason].words + _check_note(run)
 
 
 def facts(run: "RunRecord") -> list[str]:
     """The facts in the header: how it ended, model, tokens, cost, turns. Unknown ones are left out."""
     shown = [
-        ENDINGS[run.reason].words
+        ev.ENDINGS[run.reason].words
         + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else "")
         + _check_note(run),
         _models(run),
@@ -76,7 +69,7 @@ def facts(run: "RunRecord") -> list[str]:
             shown.append(dollars(run.cost) + (" when recorded" if source else ""))
     if share := _context_share(run):
         shown.append(f"{share} % of context")
-    turns = max((event.step for event in run.events.of(TurnStarted)), default=0)
+    turns = max((event.step for event in run.events.of(ev.TurnStarted)), default=0)
     return [*shown, plural(turns, "turn")] if turns else shown
 
 
@@ -100,7 +93,7 @@ def replay_source(run: "RunRecord") -> str:
 def _context_share(run: "RunRecord") -> int:
     """How much of the model's context window the last turn has filled, in percent; 0 if that is not known."""
     window: int | None = run.settings.get("window")
-    usages = [event.usage for event in run.events.of(TurnFinished)]
+    usages = [event.usage for event in run.events.of(ev.TurnFinished)]
     if not window or not usages or _is_sum(run):
         return 0
     return round(100 * (usages[-1].input + usages[-1].output) / window)
@@ -116,21 +109,21 @@ def _is_sum(run: "RunRecord") -> bool:
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
 
 
-COMPACTED: dict[WhyCompacted, str] = {
+COMPACTED: dict[ev.WhyCompacted, str] = {
     "asked": "Compacted",
     "full": "Context full, compacted",
     "refused": "Too long, compacted",
 }
 
 
-def compaction(event: ConversationCompacted) -> str:
+def compaction(event: ev.ConversationCompacted) -> str:
     """`about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized`"""
     changes = [f"contents left out of {plural(event.rewritten, 'message')}"] if event.rewritten else []
     changes += [f"{plural(event.summarized, 'message')} summarized"] if event.summarized else []
     return f"about {count(event.before)} tokens before, {count(event.after)} now; {', '.join(changes)}"
 
 
-def image_labels(images: Sequence[Thumbnail]) -> list[str]:
+def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:
     """`shot.png (640 x 400)`, or `image 2 (640 x 400)` for one without a name."""
     return [
         f"{image.name or f'image {number}'} ({image.width} x {image.height})"
