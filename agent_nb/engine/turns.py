@@ -18,7 +18,6 @@ from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.engine.window import Shorter, Window
-from agent_nb.engine.written import occurs_in
 from agent_nb.errors import ProviderError, RequestRefusedError, ToolError
 from agent_nb.events import (
     ConversationCompacted,
@@ -46,6 +45,7 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
+from agent_nb.providers.written_calls import occurs_in
 from agent_nb.run.record import unique_call_id
 
 

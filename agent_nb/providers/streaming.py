@@ -27,9 +27,9 @@ from agent_nb.providers.dialects import Dialect
 from agent_nb.providers.http import release, shared_client, silence_of
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
+from agent_nb.providers.prices import context_window
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
-from agent_nb.providers.windows import context_window
 
 if TYPE_CHECKING:
     import httpx2

@@ -6,12 +6,13 @@ only if nothing but such calls follows to the end of the turn, and if the engine
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from agent_nb.events import Stop
-from agent_nb.messages import WRITTEN, Text, ToolCall
+from agent_nb.files import Files
+from agent_nb.messages import WRITTEN, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
 
 Takes = Callable[[ToolCall, str], bool]
@@ -33,6 +34,8 @@ _MOST_STARTS = 20
 _DOUBLED_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*\{\{')
 _SIGNIFICANT = re.compile(r'["{}]|\\.?', re.DOTALL)
 _decode = json.JSONDecoder(strict=False).raw_decode
+_IGNORED = re.compile(r"""[\s\\"'`{}]+""")
+"""White space, and what differs between JSON, JSON in a JSON string, Python and doubled braces."""
 
 
 class WrittenCalls:
@@ -195,3 +198,21 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def occurs_in(text: str, system: str, messages: Sequence[Message], files: Files) -> bool:
+    """Whether the text of a call may be a quotation: it occurs in the instructions, a question, a result or a file."""
+    wanted = _IGNORED.sub("", text)
+    return any(wanted in _IGNORED.sub("", read) for read in (system, *_texts(messages), *_contents(files)))
+
+
+def _texts(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolResult) or (isinstance(part, Text) and message.role != "assistant"):
+                yield part.text
+
+
+def _contents(files: Files) -> Iterator[str]:
+    for content in files.values():
+        yield content if isinstance(content, str) else content.decode("utf-8", "replace")

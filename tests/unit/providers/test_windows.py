@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.providers.windows import context_window
+from agent_nb.providers.prices import context_window
 
 
 @pytest.mark.parametrize(
