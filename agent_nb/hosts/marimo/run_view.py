@@ -1,6 +1,5 @@
 """A run in a marimo cell: one widget model per run, live while the cell awaits, frozen without a kernel."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +47,7 @@ class RunView(marimo.ui.anywidget):
     def __init__(self, handle: Handle) -> None:
         model = RunModel(kernel=f"marimo-{handle.id}", key=handle.key)
         self._hub = RunHub(model)
+        self.receive = self._hub.receive
         self._handle = handle
         self._live = self._hub.follow(handle)
         # There are no magics in marimo, so the page offers Python instead.
@@ -75,10 +75,6 @@ class RunView(marimo.ui.anywidget):
         """Shows the finished run."""
         self.widget.set_trait("variant", run.variant + 1)
         self._show(run, picked=self._handle.chosen is not None)
-
-    @property
-    def receive(self) -> Callable[[Json], None]:
-        return self._hub.receive
 
     def _pick(self, number: int) -> None:
         run = self._handle.result

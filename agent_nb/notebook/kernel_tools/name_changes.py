@@ -75,7 +75,7 @@ class UndoStore:
     """The newest calls that can be undone, by a token that no other kernel uses."""
 
     def __init__(self) -> None:
-        self._calls: OrderedDict[str, Changes | None] = OrderedDict()
+        self._calls: OrderedDict[str, Changes] = OrderedDict()
 
     def add(self, changes: Changes) -> str:
         token = uuid4().hex[:12]
@@ -90,11 +90,9 @@ class UndoStore:
         return changes.before if changes else {}
 
     def undo(self, token: str) -> str:
-        if token not in self._calls:
-            raise ConfigError("This can no longer be undone: the kernel does not hold the earlier objects.")
-        changes, self._calls[token] = self._calls[token], None
+        changes = self._calls.pop(token, None)
         if changes is None:
-            raise ConfigError("This has been undone already.")
+            raise ConfigError("This was undone already, or the kernel no longer has the earlier objects.")
         return changes.undo()
 
 

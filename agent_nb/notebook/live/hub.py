@@ -69,7 +69,7 @@ class Hub:
         self._commands: dict[str, Callable[[LiveRun, Json], Json | None]] = {
             "hello": _hello,
             "resync": lambda run, message: None,  # everything is sent after the answer
-            "own": lambda run, message: run.own(_client(message), message["session"]),
+            "own": lambda run, message: run.own(message["client"], message["session"]),
             "stop": _stop,
             "approve": _approve,
             "deny": lambda run, message: run.questions.answer(
@@ -91,7 +91,7 @@ class Hub:
             "request": lambda run, message: request_for_page(run.result, message),
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "on_screen": lambda run, message: run.stream.set_on_screen(
-                _client(message), on_screen=bool(message.get("on_screen"))
+                message["client"], on_screen=bool(message.get("on_screen"))
             ),
             "checked": _checked,
             "placed": _placed,
@@ -181,17 +181,17 @@ class Hub:
         """Carries out a command that a page has sent in a session, and answers it."""
         if not isinstance(content, dict) or content.get("kind") != "command":
             return
-        content = {**content, "session": session}
+        content = {**content, "session": session, "client": str(content.get("client"))}
         answer: Json = {"kind": "answer", "id": content.get("id")}
         name = str(content.get("command"))
         if name == "under_way":
-            self.send({**answer, "ok": True, "runs": self._lost_by(_client(content), session)})
+            self.send({**answer, "ok": True, "runs": self._lost_by(content["client"], session)})
             return
         try:
             run = self._find(content)
             if name not in self._commands:
                 raise ConfigError(f"There is no command {name!r}.")
-            if name in FOR_THE_OWNER and not run.greet(_client(content), session):
+            if name in FOR_THE_OWNER and not run.greet(content["client"], session):
                 raise ConfigError(
                     "Another window has the buttons of this run. Use that one, or press Take over."
                 )
@@ -250,12 +250,12 @@ def _listen(handle: Callable[[Any], None]) -> Any:
 def _hello(run: LiveRun, message: Json) -> Json:
     stream = run.stream
     stream.watched.set()
-    stream.windows[_client(message)] = True
+    stream.windows[message["client"]] = True
     return {
         "run_id": run.id,
         "meta": to_wire(stream.meta),
-        "owner": run.greet(_client(message), message["session"]),
-        "window": window_number(_client(message)),
+        "owner": run.greet(message["client"], message["session"]),
+        "window": window_number(message["client"]),
         "last": len(stream.events),
     }
 
@@ -305,7 +305,7 @@ def _checked(run: LiveRun, message: Json) -> None:
     failure = f"the person's browser could not look at it ({str(message.get('error'))[:200]})."
     report = message.get("report") if message.get("ok") else failure
     run.checked(
-        _client(message), str(message.get("check_id")), report if isinstance(report, dict) else failure
+        message["client"], str(message.get("check_id")), report if isinstance(report, dict) else failure
     )
 
 
@@ -315,10 +315,6 @@ def _question(message: Json) -> tuple[int, str]:
 
 def _note(message: Json) -> str:
     return str(message.get("note") or "")
-
-
-def _client(message: Json) -> str:
-    return str(message.get("client"))
 
 
 def _variant(message: Json) -> int:

@@ -1,7 +1,6 @@
 """What Tab can offer: options, models, variables, runs, paths, each with a few words of help."""
 
 import itertools
-import os
 import re
 import textwrap
 import types
@@ -247,19 +246,18 @@ def _systems(session: Session) -> list[Candidate]:
 def _paths(base: str | Path, typed: str, accepts: Callable[[str], bool]) -> list[Candidate]:
     """The folders, and the files with an accepted name, in the folder that was typed so far."""
     folder = typed[: typed.rfind("/") + 1]
+    hidden = typed[len(folder) :].startswith(".")
     try:
-        with os.scandir(Path(base, Path(folder).expanduser())) as entries:
-            read = sorted(itertools.islice(entries, MOST_FILES), key=lambda entry: entry.name)
-            shown = [entry for entry in read if entry.name[0] != "." or typed[len(folder) :].startswith(".")]
-            return [
-                Candidate(f"{folder}{entry.name}/", "folder")
-                if entry.is_dir()
-                else Candidate(f"{folder}{entry.name}", "file")
-                for entry in shown
-                if entry.is_dir() or accepts(entry.name)
-            ]
+        found = sorted(itertools.islice(Path(base, Path(folder).expanduser()).iterdir(), MOST_FILES))
     except (OSError, RuntimeError):  # no such folder; no home for `~`
         return []
+    shown = [path for path in found if hidden or path.name[0] != "."]
+    kinds = [(path.name, "folder" if path.is_dir() else "file") for path in shown]
+    return [
+        Candidate(f"{folder}{name}{'/' if kind == 'folder' else ''}", kind)
+        for name, kind in kinds
+        if kind == "folder" or accepts(name)
+    ]
 
 
 def _is_run(value: Any) -> bool:

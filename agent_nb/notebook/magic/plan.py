@@ -77,13 +77,12 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     options = rules.options(options)
     base = _base(session, options, name)
     sent = options.data or (base and base.settings.get("data")) or session.defaults.data
-    options = replace(options, data="schema" if rules.sends_schema_only else sent)
+    stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
+    options = replace(options, stack=stack, data="schema" if rules.sends_schema_only else sent)
     if options.data == "schema" and (options.cells or options.images or options.network):
         raise UsageError(
             "--cells, -i and --network send values, and --data schema sends none. Leave them out."
         )
-    stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
-    options = replace(options, stack=stack)
     count_variants(len(options.models), options.variants)
     cassette = plan_cassette(session, options, base, rules)
     prompt = await _read_prompt(session, options, cell, cassette)

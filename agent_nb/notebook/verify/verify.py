@@ -139,7 +139,10 @@ class _Verifying:
         for path in dict.fromkeys([*written, *by_code]):
             if "__pycache__" in path:
                 continue
-            expected = by_code.get(path) if path in by_code else self._own_file(path)
+            original = self.home / path  # which the run wrote there
+            small = original.is_file() and original.stat().st_size <= exchange.MAX_BYTES
+            own = original.read_bytes() if small and path not in by_code else None
+            expected = by_code.get(path, own)
             if expected is None:
                 yield path, f"{NOT_VERIFIED}: there is no file to compare it with"
             elif path in written:
@@ -149,12 +152,6 @@ class _Verifying:
                     path,
                     f"{NOT_VERIFIED}: a cell failed" if failed else f"{DIFFERS}: the cells do not write it",
                 )
-
-    def _own_file(self, path: str) -> bytes | None:
-        """The file of the notebook's folder, which the run wrote there."""
-        original = self.home / path
-        small = original.is_file() and original.stat().st_size <= exchange.MAX_BYTES
-        return original.read_bytes() if small else None
 
 
 def _files_of_code(run: Run, steps: Sequence[Step]) -> dict[str, Content | None]:

@@ -111,9 +111,8 @@ class TerminalView(View):
     def _show_status(self) -> None:
         if self._live and not self._mid_line:
             width = shutil.get_terminal_size().columns - 1
-            status = without_controls(safe_text(f"{self._handle.name}: {', '.join(self._phases.values())}"))[
-                :width
-            ]
+            phases = ", ".join(self._phases.values())
+            status = without_controls(safe_text(f"{self._handle.name}: {phases}"))[:width]
             if status != self._status:
                 sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
                 self._status = status
