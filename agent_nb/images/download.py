@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # imported when something is fetched
 MAX_BYTES = 20_000_000
 SECONDS = 20.0
 """For all requests together."""
-REDIRECTS = (301, 302, 303, 307, 308)
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """A gateway translates these to the IPv4 address in their last four bytes."""
 
@@ -63,9 +62,9 @@ def fetch_https(
                 verify=context or ssl.create_default_context(), trust_env=False
             ) as transport:
                 answer = _answer(transport, url, allowed, deadline)
-                if answer.status_code not in REDIRECTS:
+                if not answer.has_redirect_location:
                     return _body(answer, url, deadline)
-                url = urljoin(url, answer.headers.get("location", ""))
+                url = urljoin(url, answer.headers["location"])
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as exc:
             raise ConfigError(f"{url!r} could not be read: {exc or type(exc).__name__}.") from None
     raise ConfigError(f"{url!r} redirects too often.")

@@ -3,10 +3,14 @@
 import hashlib
 import importlib.util
 import io
+import struct
 from typing import Any
 
 from agent_nb.errors import InstallError
 from agent_nb.messages import Image
+
+DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
+"""What Pillow raises for files that are truncated or damaged."""
 
 
 def require_pillow() -> None:

@@ -4,7 +4,6 @@ Texts and lists are limited, and images are decoded and encoded again.
 """
 
 import base64
-import binascii
 import io
 import math
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import Any, TypeVar, get_args
 
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
-from agent_nb.images.pillow import opened, require_pillow, saved, top_of
+from agent_nb.images.pillow import DAMAGE, opened, require_pillow, saved, top_of
 from agent_nb.looking.page_check import (
     BlockedLoad,
     CheckRequest,
@@ -41,8 +40,6 @@ _MAX_NOTES = 8
 _MAX_TARGETS = 3
 _MAX_TEXT = 300
 _MAX_NUMBER = 1_000_000
-_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, binascii.Error)
-"""What reading a damaged image raises."""
 
 T = TypeVar("T")
 
@@ -148,7 +145,7 @@ def decoded_png(png: Any, most_characters: int, most_pixels: int) -> Any:
     try:
         with PIL.Image.open(io.BytesIO(base64.b64decode(png, validate=True)), formats=["PNG"]) as opened:
             return opened.convert("RGB") if opened.width * opened.height <= most_pixels else None
-    except _DAMAGE:
+    except DAMAGE:
         return None
 
 

@@ -11,7 +11,6 @@ from agent_nb.tools.mcp.consent import consent_key
 from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 
 FILE = ".mcp.json"
-MAX_BYTES = 1_000_000
 
 
 class _Entry(TypedDict, total=False):
@@ -31,8 +30,6 @@ def read_project(folder: Path) -> tuple[dict[str, ServerConfig], list[str]]:
     try:
         if not path.is_file():
             return {}, []
-        if path.stat().st_size > MAX_BYTES:
-            return {}, [f"{FILE} has more than {MAX_BYTES // 1_000_000} MB."]
         content = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         return {}, [f"{FILE} is not valid JSON: {error.msg} in line {error.lineno}."]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_nb.tools.mcp.consent import accepted_tools, consent_path, is_allowed, remember
-from agent_nb.tools.mcp.project import FILE, MAX_BYTES, read_project
+from agent_nb.tools.mcp.project import FILE, read_project
 
 
 @pytest.fixture
@@ -63,7 +63,6 @@ def test_a_wrong_entry_leaves_the_others(write, entry, sentence):
         ("{\n oops", "is not valid JSON: Expecting property name enclosed in double quotes in line 2."),
         ("[]", 'has no object "mcpServers".'),
         ("[" * 100_000, "cannot be read"),
-        (" " * (MAX_BYTES + 1), "has more than 1 MB."),
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(tmp_path, text, sentence):
