@@ -1,7 +1,7 @@
-"""A headless Chromium with a profile of its own, spoken to through a pair of pipes.
+"""A headless Chromium with a profile of its own, spoken to through a pair of sockets.
 
 It always ends: with its check, with the event loop's task, at the exit of this process, and, because Chromium ends
-itself when the pipes close, also if this process is killed.
+itself when its socket closes, also if this process is killed.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from agent_nb._base.threads import off_loop
 MAX_MESSAGE = 48_000_000
 """Bytes of one message, such as a screenshot. A page can make longer ones, and then the check ends."""
 _FIRST_FREE = 10
-"""Chromium reads from descriptor 3 and writes to 4, so our ends must not have these numbers."""
+"""Chromium reads from descriptor 3 and writes to 4, so what becomes these must not have their numbers."""
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
 """What Chromium gets of the environment; the rest may hold keys."""
 _FLAGS = (
@@ -54,9 +55,9 @@ _running: dict[int, Path] = {}
 
 
 class Pipes:
-    """The two ends of a running Chromium: messages are JSON texts that end with NUL."""
+    """What reads from and writes to a running Chromium: messages are JSON texts that end with NUL."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
     def send(self, message: bytes) -> None:
@@ -74,63 +75,49 @@ class Pipes:
 async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIterator[Pipes]:
     """Starts Chromium, and ends it. It resolves no names except these hosts."""
     profile = Path(tempfile.mkdtemp(prefix="agent_nb-chromium-"))
-    to_child, to_us = _pipe(), _pipe()
-    own_ends = [to_child[1], to_us[0]]
-    try:
-        excluded = "".join(f", EXCLUDE {host}" for host in hosts)
-        arguments = [
-            path,
-            *_FLAGS,
-            f"--user-data-dir={profile}",
-            f"--host-resolver-rules=MAP * ~NOTFOUND{excluded}",
-            *([] if sandbox else ["--no-sandbox"]),
-            "about:blank",
-        ]
-        pid = _spawn(path, arguments, profile, (to_child[0], to_us[1]))
-    except BaseException:
-        _close(own_ends)
-        shutil.rmtree(profile, ignore_errors=True)
-        raise
-    finally:
-        _close([to_child[0], to_us[1]])
-    _running[pid] = profile
-    transports: list[asyncio.BaseTransport] = []
-    try:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=MAX_MESSAGE)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        transports.append(
-            (await loop.connect_read_pipe(lambda: protocol, os.fdopen(own_ends.pop(), "rb", 0)))[0]
-        )
-        writing, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(own_ends.pop(), "wb", 0))
-        transports.append(writing)
-        yield Pipes(reader, writing)
-    finally:
-        for transport in transports:
-            if not transport.is_closing():
-                transport.abort() if isinstance(transport, asyncio.WriteTransport) else transport.close()
-        _close(own_ends)
-        os.killpg(pid, signal.SIGKILL)
-        await asyncio.shield(off_loop(_clean_up, pid))
+    excluded = "".join(f", EXCLUDE {host}" for host in hosts)
+    arguments = [
+        path,
+        *_FLAGS,
+        f"--user-data-dir={profile}",
+        f"--host-resolver-rules=MAP * ~NOTFOUND{excluded}",
+        *([] if sandbox else ["--no-sandbox"]),
+        "about:blank",
+    ]
+    ours, theirs = socket.socketpair()
+    with ours:
+        try:
+            with theirs:
+                pid = _spawn(path, arguments, profile, theirs)
+        except OSError:
+            shutil.rmtree(profile, ignore_errors=True)
+            raise
+        _running[pid] = profile
+        try:
+            reader, writer = await asyncio.open_connection(sock=ours, limit=MAX_MESSAGE)
+            try:
+                yield Pipes(reader, writer)
+            finally:
+                writer.transport.abort()
+        finally:
+            os.killpg(pid, signal.SIGKILL)
+            await asyncio.shield(off_loop(_clean_up, pid))
 
 
-def _pipe() -> tuple[int, int]:
-    ends = os.pipe()
-    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for end in ends]
-    _close(ends)
-    return moved[0], moved[1]
-
-
-def _spawn(path: str, arguments: list[str], profile: Path, ends: tuple[int, int]) -> int:
+def _spawn(path: str, arguments: list[str], profile: Path, theirs: socket.socket) -> int:
     """`posix_spawn` sets the descriptors without running Python in a fork of a process that has threads."""
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(profile))
     quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
-    pipes = [(os.POSIX_SPAWN_DUP2, ends[0], 3), (os.POSIX_SPAWN_DUP2, ends[1], 4)]
-    # A process group of its own: the interrupt of a terminal does not reach it, and one signal ends all of it.
-    return os.posix_spawn(
-        path, arguments, {**environment, **folders}, file_actions=[*quiet, *pipes], setpgroup=0
-    )
+    end = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
+    both = [(os.POSIX_SPAWN_DUP2, end, number) for number in (3, 4)]
+    try:
+        # A process group of its own: the interrupt of a terminal does not reach it, and one signal ends all of it.
+        return os.posix_spawn(
+            path, arguments, {**environment, **folders}, file_actions=[*quiet, *both], setpgroup=0
+        )
+    finally:
+        os.close(end)
 
 
 def _clean_up(pid: int) -> None:
@@ -138,11 +125,6 @@ def _clean_up(pid: int) -> None:
         os.waitpid(pid, 0)
     if profile := _running.pop(pid, None):
         shutil.rmtree(profile, ignore_errors=True)
-
-
-def _close(descriptors: Sequence[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 @atexit.register
