@@ -45,6 +45,8 @@ MAX_PAGE_ALONE = 200_000_000
 MAX_CODE = 64_000
 """Characters of code in one output."""
 
+_LONG = re.compile(r".{240}[^;}]*[;}]")
+"""Where a style sheet is broken into lines: notebooks are saved and compared line by line."""
 _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where there are no styles to do it."""
 
@@ -62,10 +64,10 @@ def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> st
     error = "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
     return (
         f"{_title_line(run.name, ending(run))}"
-        f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">'
-        f"<style>{_style(len(labels) if several else 0)}{_sheet('frozen_code') if 'anb-step' in log else ''}</style>"
-        f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">'
-        f"{head(run.name, facts(run))}{error}{_tabs(labels, chosen) if several else ''}{body}"
+        f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">\n'
+        f"<style>{_style(len(labels) if several else 0)}{_sheet('frozen_code') if 'anb-step' in log else ''}</style>\n"
+        f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">\n'
+        f"{head(run.name, facts(run))}\n{error}{_tabs(labels, chosen) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
     )
 
@@ -135,11 +137,11 @@ def _tabs(labels: list[str], chosen: int) -> str:
         f"{' checked' if index == chosen else ''}></label>"
         for index, label in enumerate(labels)
     )
-    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>'
+    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>\n'
 
 
 def _panel(number: int, inside: str) -> str:
-    return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">{inside}</div>'
+    return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">\n{inside}</div>\n'
 
 
 def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
@@ -235,12 +237,8 @@ def _log(rows: Sequence[Row], *, folds: bool) -> str:
 def _sheet(name: str) -> str:
     css = Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    return (
-        re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css))
-        .replace(";}", "}")
-        .replace(": ", ":")
-        .strip()
-    )
+    css = re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").replace(": ", ":")
+    return _LONG.sub(r"\g<0>\n", css.strip())
 
 
 @cache

@@ -56,8 +56,8 @@ def frame_attributes(page: str) -> str:
 
 def framed_page(page: str, head: str = "") -> str:
     """A document that has the policy and holds the page in a sandboxed frame; `head` comes first."""
-    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _NO_PREFETCH + _script()))}'
-    return f'<!doctype html>{head}{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
+    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(with_frame_script(page))}'
+    return f'<!doctype html>{head}{_head(policy_for(page))}\n{_FILL}\n<iframe title="Page" {inner}></iframe>'
 
 
 def with_frame_script(page: str) -> str:

@@ -56,7 +56,7 @@ def rows_html(rows: Iterable[Row]) -> str:
         edits = [row_html(row) for row in group]
         head = f"{_icon('ok')} {len(edits)} edits of <code>{html.escape(path)}</code>"
         drawn += [_fold(head, "".join(edits))] if path and len(edits) > 1 else edits
-    return "".join(drawn)
+    return "\n".join(drawn)
 
 
 def _edited_path(row: Row) -> str:
