@@ -46,11 +46,11 @@ class GeminiImageMaker(VendorImageMaker):
             return None
         output_images = _image_tokens(usage.get("candidatesTokensDetails"))
         tokens = ImageTokens(
-            input=count(usage.get("promptTokenCount")),
-            input_images=_image_tokens(usage.get("promptTokensDetails")) or 0,
-            output=output + count(usage.get("thoughtsTokenCount")),
+            input_tokens=count(usage.get("promptTokenCount")),
+            input_image_tokens=_image_tokens(usage.get("promptTokensDetails")) or 0,
+            output_tokens=output + count(usage.get("thoughtsTokenCount")),
             # Without details, the whole answer counts as the image.
-            output_images=output if output_images is None else output_images,
+            output_image_tokens=output if output_images is None else output_images,
         )
         return price_of_image(self.name, tokens)
 

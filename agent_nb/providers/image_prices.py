@@ -3,7 +3,7 @@
 Prices come from the `genai-prices` tables; models newer than these are listed here, with published prices.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +15,12 @@ TOKENS_PER_INPUT_IMAGE = 1_200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageTokens:
-    """Tokens of one request for an image; `input` and `output` count text and images together."""
+    """Tokens of one request for an image, as the tables name them. The image tokens are among the others."""
 
-    input: int = 0
-    input_images: int = 0
-    output: int = 0
-    output_images: int = 0
+    input_tokens: int = 0
+    input_image_tokens: int = 0
+    output_tokens: int = 0
+    output_image_tokens: int = 0
 
 
 _GPT_IMAGE_2_6 = (5.0, 8.0, 0.0, 30.0)
@@ -33,13 +33,7 @@ _PUBLISHED = {
 
 def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
     """US dollars for these tokens, or None when the model's price is not known."""
-    counts = {
-        "input_tokens": tokens.input,
-        "input_image_tokens": tokens.input_images,
-        "output_tokens": tokens.output,
-        "output_image_tokens": tokens.output_images,
-    }
-    total = calculate(maker_name, counts)
+    total = calculate(maker_name, asdict(tokens))
     if total is None and maker_name in _PUBLISHED:
         return _published(_PUBLISHED[maker_name], tokens)
     return total
@@ -47,7 +41,10 @@ def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
 
 @lru_cache(maxsize=64)
 def has_image_price(maker_name: str) -> bool:
-    return price_of_image(maker_name, ImageTokens(input=1, output=1, output_images=1)) is not None
+    return (
+        price_of_image(maker_name, ImageTokens(input_tokens=1, output_tokens=1, output_image_tokens=1))
+        is not None
+    )
 
 
 def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> float | None:
@@ -57,20 +54,20 @@ def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> floa
     return price_of_image(
         maker_name,
         ImageTokens(
-            input=prompt_tokens + input_images,
-            input_images=input_images,
-            output=tokens,
-            output_images=tokens,
+            input_tokens=prompt_tokens + input_images,
+            input_image_tokens=input_images,
+            output_tokens=tokens,
+            output_image_tokens=tokens,
         ),
     )
 
 
 def _published(prices: tuple[float, ...], tokens: ImageTokens) -> float:
     counts = (
-        tokens.input - tokens.input_images,
-        tokens.input_images,
-        tokens.output - tokens.output_images,
-        tokens.output_images,
+        tokens.input_tokens - tokens.input_image_tokens,
+        tokens.input_image_tokens,
+        tokens.output_tokens - tokens.output_image_tokens,
+        tokens.output_image_tokens,
     )
     return sum(price * count for price, count in zip(prices, counts, strict=True)) / 1_000_000
 

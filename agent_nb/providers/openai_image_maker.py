@@ -58,10 +58,10 @@ class OpenAIImageMaker(VendorImageMaker):
         inputs, outputs = usage.input_tokens_details, usage.output_tokens_details
         output = count(usage.output_tokens)
         tokens = ImageTokens(
-            input=count(usage.input_tokens),
-            input_images=count(inputs.image_tokens) if inputs else 0,
-            output=output,
-            output_images=count(outputs.image_tokens) if outputs else output,
+            input_tokens=count(usage.input_tokens),
+            input_image_tokens=count(inputs.image_tokens) if inputs else 0,
+            output_tokens=output,
+            output_image_tokens=count(outputs.image_tokens) if outputs else output,
         )
         return price_of_image(self.name, tokens)
 

@@ -92,7 +92,7 @@ async def test_geminis_images_are_counted_too(server):
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
     name = f"gemini:{VENDORS['gemini'].image_model}"
-    counted = ImageTokens(input=10, output=1250, output_images=1120)
+    counted = ImageTokens(input_tokens=10, output_tokens=1250, output_image_tokens=1120)
     assert run.cost == pytest.approx(talk(run) + price_of_image(name, counted))
 
 

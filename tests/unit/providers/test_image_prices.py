@@ -18,7 +18,7 @@ def test_the_makers_own_models_have_prices(vendor):
 
 @pytest.mark.parametrize("name", ["openai:gpt-image-99", "gemini:nobody-knows", "ollama:x", "nonsense"])
 def test_an_unknown_model_has_no_price(name):
-    assert price_of_image(name, ImageTokens(input=10, output=1000)) is None
+    assert price_of_image(name, ImageTokens(input_tokens=10, output_tokens=1000)) is None
     assert not has_image_price(name)
     assert likely_price(name, 1000, "A bakery", 0) is None
 
@@ -35,14 +35,19 @@ def test_an_unknown_model_has_no_price(name):
 )
 def test_text_and_images_have_own_prices(name, dollars):
     million = 1_000_000
-    tokens = ImageTokens(input=2 * million, input_images=million, output=million, output_images=million)
+    tokens = ImageTokens(
+        input_tokens=2 * million,
+        input_image_tokens=million,
+        output_tokens=million,
+        output_image_tokens=million,
+    )
     assert price_of_image(name, tokens) == pytest.approx(dollars)
 
 
 def test_text_costs_less_than_an_image():
     name = "gemini:gemini-nano-banana-2.1"
-    image = price_of_image(name, ImageTokens(output=1000, output_images=1000))
-    text = price_of_image(name, ImageTokens(output=1000))
+    image = price_of_image(name, ImageTokens(output_tokens=1000, output_image_tokens=1000))
+    text = price_of_image(name, ImageTokens(output_tokens=1000))
     assert image is not None
     assert text is not None
     assert 0 < text < image
