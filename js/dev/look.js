@@ -138,8 +138,6 @@ function covers(one, other) {
 	const height = Math.min(one.rect.bottom, other.rect.bottom) - Math.max(one.rect.top, other.rect.top);
 	// Lines of text are a little higher than their line height.
 	if (width <= 2 || height <= 4 || one.layer !== other.layer) return false;
-	const ring = one.element.closest(".anb-ring");
-	if (ring?.contains(other.element)) return false;
 	return !one.element.contains(other.element) && !other.element.contains(one.element);
 }
 

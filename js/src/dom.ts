@@ -58,6 +58,12 @@ export function setAttribute(element: Element, name: string, value: string | nul
 	else element.setAttribute(name, value);
 }
 
+/** Names a button for a screen reader and for the pointer. */
+export function setLabel(element: Element, label: string, title = label): void {
+	setAttribute(element, "aria-label", label);
+	setAttribute(element, "title", title);
+}
+
 /** Whether the focus is in an element. Code that hides it must then move the focus, or it is lost. */
 export function hasFocus(element: Element): boolean {
 	return element.contains((element.getRootNode() as Document | ShadowRoot).activeElement ?? null);

@@ -1,11 +1,11 @@
 // Style sheets of modules that are loaded later, added to those of the widget.
 
-/** A function that gives the root of an element these styles, once. */
+/** A function that gives the root of an element these styles, once, before it is drawn: it may not be on the page yet. */
 export function adopter(css: string): (element: HTMLElement) => void {
 	let sheet: CSSStyleSheet | null = null;
-	return (element) => {
+	const adopt = (element: HTMLElement): void => {
 		const root = element.getRootNode();
-		if (!(root instanceof ShadowRoot)) return; // not on the page yet
+		if (!(root instanceof ShadowRoot)) return;
 		if (!sheet) {
 			sheet = new CSSStyleSheet();
 			sheet.replaceSync(css);
@@ -13,4 +13,5 @@ export function adopter(css: string): (element: HTMLElement) => void {
 		if (!root.adoptedStyleSheets.includes(sheet))
 			root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
 	};
+	return (element) => queueMicrotask(() => adopt(element));
 }

@@ -4,25 +4,12 @@ import type { LinePatch } from "./events.ts";
 
 /** How many code points a string has; `length` counts those above U+FFFF twice. */
 export function countPoints(text: string): number {
-	let points = text.length;
-	for (let index = 0; index < text.length - 1; index++) {
-		const unit = text.charCodeAt(index);
-		if (unit >= 0xd800 && unit < 0xdc00) {
-			points--;
-			index++;
-		}
-	}
-	return points;
+	return [...text].length;
 }
 
 /** The first `points` code points of a string. */
 export function sliceToPoint(text: string, points: number): string {
-	let index = 0;
-	for (let left = points; left > 0 && index < text.length; left--) {
-		const unit = text.charCodeAt(index);
-		index += unit >= 0xd800 && unit < 0xdc00 ? 2 : 1;
-	}
-	return text.slice(0, index);
+	return [...text].slice(0, points).join("");
 }
 
 /** The text after a patch. Its hunks name lines of the text before it, so the last one is applied first. */

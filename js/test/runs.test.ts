@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { Event } from "../src/events.ts";
 import type { Batch } from "../src/protocol.ts";
 import { Runs } from "../src/runs.ts";
-import { outcome } from "../src/view/context.ts";
+import { type Context, follow, type Outcome } from "../src/view/context.ts";
 import { finished, script, started, text, turn } from "./events.ts";
 import { META } from "./kernel.ts";
 
@@ -230,15 +230,20 @@ describe("commands", () => {
 		expect(run.content(0, "a.png", 1)).toBeNull();
 	});
 
+	const outcomeOf = (reply: Parameters<typeof follow>[1]) =>
+		new Promise<Outcome>((resolve) =>
+			follow({ signal: new AbortController().signal } as Context, reply, "Press the other button.", resolve),
+		);
+
 	test("an answer in time is the outcome", async () => {
 		const reply = runs.get("k").command("stop");
 		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: false, error: "It has ended." });
-		expect(await outcome(reply, "hint")).toEqual({ done: false, why: "It has ended." });
+		expect(await outcomeOf(reply)).toEqual({ done: false, why: "It has ended." });
 	});
 
 	test("no answer in time names the other way", async () => {
 		vi.useFakeTimers();
-		const result = outcome(runs.get("k").command("stop"), "Press the other button.");
+		const result = outcomeOf(runs.get("k").command("stop"));
 		vi.advanceTimersByTime(1000);
 		expect(await result).toEqual({
 			done: false,

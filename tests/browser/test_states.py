@@ -35,7 +35,7 @@ def test_no_text_is_covered_or_cut(page: Any, width: int):
 
 RING = """() => {
     const { shadowRoot } = document.querySelector('[data-anb-run="a retry"]');
-    shadowRoot.querySelector('.anb-ring').style.flex = '1 0 100%';
+    shadowRoot.querySelector('.anb-ring').style.marginRight = '-42px';
 }"""
 
 

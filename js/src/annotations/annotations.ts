@@ -3,16 +3,18 @@
 
 import { h, listen } from "../dom.ts";
 import type { Annotation } from "../events.ts";
+import { adopter } from "../sheets.ts";
 import type { Position, Replay } from "../ui.ts";
 import type { Context } from "../view/context.ts";
 import type { Player, Stops } from "../view/replay/player.ts";
+import css from "./annotations.css";
 import { type Answers, answersOf } from "./answers.ts";
 import { spokenVerdict } from "./card.ts";
 import { createComposer } from "./composer.ts";
 import { createBar, createCards, createMarks } from "./parts.ts";
 import { comparePositions, type Place, placesOf } from "./places.ts";
-import { adopt } from "./styles.ts";
 
+const adopt = adopter(css);
 /** Characters of a note that are read out when the replay comes to it. */
 const LONGEST_SPOKEN = 400;
 

@@ -58,7 +58,7 @@ export function canRefer(context: Context): boolean {
 	return isBound(context) && isName(name) && magic !== "";
 }
 
-export const ANSWER_WITHIN = 1000;
+const ANSWER_WITHIN = 1000;
 
 /** Shown when the kernel does not answer in time. */
 export const STOP_HINT = "The kernel is busy and did not answer. Press its interrupt button (■) to stop.";
@@ -70,28 +70,15 @@ export type Outcome =
 	| { done: true }
 	| { done: false; why: string; fields?: Readonly<Record<string, string>> };
 
-export async function outcome(
-	answer: Promise<Reply>,
-	hint: string,
-	within = ANSWER_WITHIN,
-): Promise<Outcome> {
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	const late = new Promise<Outcome>((resolve) => {
-		timer = setTimeout(() => resolve({ done: false, why: hint }), within);
-	});
-	const first = await Promise.race([answer.then(toOutcome), late]);
-	clearTimeout(timer);
-	return first;
-}
-
 /** Reports the outcome of a command while its view is there: a hint if it takes long, and the answer when it comes. */
 export function follow(
 	{ signal }: Context,
 	answer: Promise<Reply>,
 	hint: string,
 	report: (result: Outcome) => void,
+	within = ANSWER_WITHIN,
 ): void {
-	const timer = setTimeout(() => signal.aborted || report({ done: false, why: hint }), ANSWER_WITHIN);
+	const timer = setTimeout(() => signal.aborted || report({ done: false, why: hint }), within);
 	void answer.then((reply) => {
 		clearTimeout(timer);
 		if (!signal.aborted) report(toOutcome(reply));

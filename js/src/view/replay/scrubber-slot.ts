@@ -1,18 +1,16 @@
 // The place of the scrubber. Its code is loaded when a replay is first opened.
 
-import { h } from "../../dom.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { createLatePart } from "../shared/late-part.ts";
+import { createLateView } from "../shared/late-part.ts";
 import { keepReplay, leaveReplay } from "./replay.ts";
 import type * as Scrubber from "./scrubber.ts";
 
 export function createScrubberSlot(context: Context) {
 	const { choices } = context;
-	const element = h("div", { hidden: true });
 	const wasOpen = choices.replay !== null;
-	const draw = createLatePart<typeof Scrubber>(context, "scrubber", {
+	const { element, update } = createLateView<typeof Scrubber>(context, "scrubber", {
 		wanted: () => choices.replay !== null,
-		build: ({ createScrubber }) => createScrubber(context, element, wasOpen).update,
+		create: ({ createScrubber }) => createScrubber(context, wasOpen),
 		fail() {
 			choices.note = "The kernel did not answer, so the replay cannot be opened.";
 			leaveReplay(context);
@@ -22,7 +20,7 @@ export function createScrubberSlot(context: Context) {
 		element,
 		update(snapshot: Snapshot) {
 			keepReplay(context, snapshot);
-			draw(snapshot);
+			update(snapshot);
 		},
 	};
 }

@@ -4,7 +4,7 @@
 // It steps by moments: everything the model says, thinks or writes in one go is one moment, so that a class sees one
 // thing happen per key. Shift with an arrow key steps by single events.
 
-import { h, listen, setAttribute, setText } from "../../dom.ts";
+import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import { type IconName, paths } from "../../icons.ts";
 import { momentAt, momentsOn, turnOf } from "../../moments.ts";
@@ -21,8 +21,8 @@ import { createSlider } from "./time-slider.ts";
 const SPEEDS = [0.5, 1, 2, 4];
 const adopt = adopter(css);
 
-/** The scrubber in place of another element. `shown` is whether the replay was open before. */
-export function createScrubber(context: Context, place: HTMLElement, shown: boolean) {
+/** `shown` is whether the replay was open before. */
+export function createScrubber(context: Context, shown: boolean) {
 	const { choices } = context;
 	const player = createPlayer(context);
 	const slider = createSlider((time) => player.seek(time));
@@ -40,8 +40,7 @@ export function createScrubber(context: Context, place: HTMLElement, shown: bool
 	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
 	const element = h("div", look, annotations.element, about.element, bar);
 	const parts = [keys, slider, readout, request];
-	place.replaceWith(element);
-	queueMicrotask(() => adopt(element)); // what is drawn for the first time is not on the page yet
+	adopt(element);
 
 	function finish(): void {
 		leaveReplay(context);
@@ -51,6 +50,7 @@ export function createScrubber(context: Context, place: HTMLElement, shown: bool
 	listen(element, "keydown", context.signal, (event) => onKey(event, player, finish));
 
 	return {
+		element,
 		update(snapshot: Snapshot) {
 			const { replay } = choices;
 			element.hidden = replay === null;
@@ -105,8 +105,7 @@ function createKeys(context: Context, player: Player) {
 
 function setIcon(button: HTMLElement, glyph: IconName, label: string): void {
 	if (button.getAttribute("aria-label") === label) return;
-	setAttribute(button, "aria-label", label);
-	setAttribute(button, "title", label);
+	setLabel(button, label);
 	button.querySelector("path")?.setAttribute("d", paths[glyph]);
 }
 

@@ -13,7 +13,7 @@ export function createScaling(
 	page: HTMLElement,
 	thumbnail: number | null,
 ) {
-	let room: Size = { width: 0, height: 0 };
+	let room = { width: 0, height: 0 };
 	let text = "";
 
 	function scaleTo(width: number, margin: number): number {
@@ -44,24 +44,13 @@ export function createScaling(
 		else if (room.width) scaleTo(Math.max(thumbnail, room.width), 0);
 	}
 
-	onResize(stage, signal, (size) => {
-		room = size;
+	const observer = new ResizeObserver(([entry]) => {
+		room = entry?.contentRect ?? room;
 		update();
 	});
+	observer.observe(stage);
+	signal.addEventListener("abort", () => observer.disconnect());
 
 	/** "390 px at 63 %", or empty at full width. */
 	return { update, text: () => text };
-}
-
-interface Size {
-	width: number;
-	height: number;
-}
-
-function onResize(element: HTMLElement, signal: AbortSignal, changed: (size: Size) => void): void {
-	const observer = new ResizeObserver(([entry]) => {
-		if (entry) changed({ width: entry.contentRect.width, height: entry.contentRect.height });
-	});
-	observer.observe(element);
-	signal.addEventListener("abort", () => observer.disconnect());
 }

@@ -1,7 +1,7 @@
 // The right pane: tabs, their panels, and the bar that names the file and moves through its versions.
 
 import { copy, openInTab } from "../../actions.ts";
-import { h, listen, setAttribute, setText } from "../../dom.ts";
+import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import { presentFiles, shownFile, shownPage } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
@@ -165,9 +165,7 @@ function createTools(context: Context, preview: { reload(): void }, others: read
 			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
 			copyFile.toggleAttribute("disabled", typeof shownFile(state, choices)?.text !== "string");
 			devices.update(nothing);
-			const label = `${choices.alone ? "Show" : "Hide"} transcript`;
-			setAttribute(fold, "aria-label", label);
-			setAttribute(fold, "title", label);
+			setLabel(fold, `${choices.alone ? "Show" : "Hide"} transcript`);
 		},
 	};
 }

@@ -1,6 +1,6 @@
 // Folds a run that has ended to its header: by a button, or all but the newest by a setting.
 
-import { setAttribute } from "../../dom.ts";
+import { setAttribute, setLabel } from "../../dom.ts";
 import type { Context } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
@@ -18,13 +18,11 @@ export function createFoldButton(context: Context) {
 		element,
 		update() {
 			const folded = isFoldedAway(context);
-			const label = folded ? "Unfold this run" : "Fold this run to one line";
 			// The file of a replay has one run and no kernel.
 			element.hidden = !context.run.greeted;
 			element.toggleAttribute("disabled", context.run.busy);
 			setAttribute(element, "aria-expanded", String(!folded));
-			setAttribute(element, "aria-label", label);
-			setAttribute(element, "title", label);
+			setLabel(element, folded ? "Unfold this run" : "Fold this run to one line");
 		},
 	};
 }

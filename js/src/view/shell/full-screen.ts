@@ -1,6 +1,6 @@
 // The widget over the whole screen, by a button in the header, and the letters of the frame. Escape leaves.
 
-import { h, icon, listen, setAttribute } from "../../dom.ts";
+import { h, icon, listen, setLabel } from "../../dom.ts";
 import { LETTERS, TYPING } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { isFitted } from "../variants/single-variant.ts";
@@ -14,8 +14,7 @@ export function createFullScreenButton(context: Context) {
 		update(_snapshot: Snapshot) {
 			const label = isFull(element) ? "Leave full screen" : "Full screen";
 			element.hidden = !document.fullscreenEnabled || isFitted(context);
-			setAttribute(element, "aria-label", label);
-			setAttribute(element, "title", `${label} (f)`);
+			setLabel(element, label, `${label} (f)`);
 		},
 	};
 }

@@ -12,12 +12,7 @@ import { createFoldButton } from "./fold-run.ts";
 import { createFullScreenButton } from "./full-screen.ts";
 import { createMenu } from "./menu.ts";
 
-export interface HeaderView {
-	readonly element: HTMLElement;
-	update(snapshot: Snapshot): void;
-}
-
-export function createHeader(context: Context): HeaderView {
+export function createHeader(context: Context) {
 	const status = createStatus(context);
 	const meta = createMeta(context);
 	const stop = createStop(context);
@@ -38,7 +33,7 @@ export function createHeader(context: Context): HeaderView {
 
 	return {
 		element,
-		update(snapshot) {
+		update(snapshot: Snapshot) {
 			const held = hasFocus(stop.element);
 			for (const part of parts) part.update(snapshot);
 			if (held && stop.element.hidden) moveFocus(afterStop());

@@ -1,10 +1,11 @@
 // Actions on a finished run, in the place of Stop.
 
 import { copy, downloadAll, openInTab } from "../../actions.ts";
-import { h, icon, listen, setText } from "../../dom.ts";
+import { h, hasFocus, icon, listen, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { shownFile } from "../../shown.ts";
 import { type Context, canRefer, type Snapshot } from "../context.ts";
+import { rove } from "../shared/arrow-keys.ts";
 import { insert } from "../shared/cell-button.ts";
 
 export function createMenu(context: Context) {
@@ -83,17 +84,10 @@ function createDropdown(
 }
 
 function onKey(event: KeyboardEvent, items: readonly HTMLElement[], close: () => void): void {
-	if (event.key === "Escape") close();
-	else if (event.key === "ArrowDown") moveWithin(items, 1);
-	else if (event.key === "ArrowUp") moveWithin(items, -1);
-	else return;
+	const visible = items.filter((item) => !item.hidden);
+	rove(event, visible, visible.find(hasFocus), (item) => item?.focus());
+	if (event.key !== "Escape") return;
+	close();
 	event.preventDefault();
 	event.stopPropagation();
-}
-
-function moveWithin(items: readonly HTMLElement[], by: 1 | -1): void {
-	const visible = items.filter((item) => !item.hidden);
-	const { activeElement } = (visible[0]?.getRootNode() ?? document) as ShadowRoot;
-	const at = visible.indexOf(activeElement as HTMLElement);
-	visible[(at + by + visible.length) % visible.length]?.focus();
 }

@@ -5,7 +5,7 @@ import { LETTERS } from "../../keys.ts";
 import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createScrubberSlot } from "../replay/scrubber-slot.ts";
-import { createLatePart } from "../shared/late-part.ts";
+import { createLatePart, createLateView } from "../shared/late-part.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
 import type * as Reminder from "../transcript/reminder.ts";
 import type * as Request from "../transcript/request.ts";
@@ -60,14 +60,9 @@ export function createFrame(context: Context): BodyView {
 /** What was sent in a turn, over the transcript and the result, when it is first opened. */
 function createRequestSlot(context: Context) {
 	const { choices } = context;
-	const element = h("div", { hidden: true });
-	const update = createLatePart<typeof Request>(context, "request", {
+	return createLateView<typeof Request>(context, "request", {
 		wanted: () => choices.request !== null,
-		build({ createRequest }) {
-			const request = createRequest(context);
-			element.replaceWith(request.element);
-			return request.update;
-		},
+		create: ({ createRequest }) => createRequest(context),
 		fail() {
 			Object.assign(choices, {
 				request: null,
@@ -75,7 +70,6 @@ function createRequestSlot(context: Context) {
 			});
 		},
 	});
-	return { element, update };
 }
 
 /** The keys that the frame takes. */

@@ -21,7 +21,7 @@ import { createCardHead } from "./approval-head.ts";
 import { ANSWER_KEY } from "./approval-key.ts";
 import { Stillness } from "./stillness.ts";
 
-export const adopt = adopter(css);
+const adopt = adopter(css);
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
 export class Approval {
@@ -57,6 +57,7 @@ export class Approval {
 			this.#call.element,
 			this.#answer.element,
 		);
+		adopt(this.element);
 		const { note } = this.#answer;
 		listen(note, "input", context.signal, () => {
 			this.#draft.note = note.value;

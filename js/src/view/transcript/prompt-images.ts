@@ -3,18 +3,13 @@
 import { h } from "../../dom.ts";
 import type { Thumbnail } from "../../events.ts";
 
-export interface GivenView {
-	readonly element: HTMLElement;
-	update(images: readonly Thumbnail[]): void;
-}
-
-export function createGiven(): GivenView {
+export function createGiven() {
 	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
 	let drawn: readonly Thumbnail[] = [];
 	element.hidden = true;
 	return {
 		element,
-		update(images) {
+		update(images: readonly Thumbnail[]) {
 			if (images === drawn) return;
 			drawn = images;
 			element.hidden = images.length === 0;

@@ -3,8 +3,7 @@
 import { copyText } from "../../clipboard.ts";
 import { h, listen, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
-import type { RunEntry } from "../../runs.ts";
-import { type Context, outcome, type Snapshot } from "../context.ts";
+import { type Context, follow, type Outcome, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { adopt, type ModelRequest, sectionsOf } from "./request-parts.ts";
 
@@ -24,7 +23,7 @@ export function createRequest(context: Context) {
 	);
 	let shown = "";
 	let opener: HTMLElement | null = null;
-	queueMicrotask(() => adopt(element)); // it is not on the page yet
+	adopt(element);
 
 	function leave(): void {
 		choices.request = null;
@@ -51,7 +50,7 @@ export function createRequest(context: Context) {
 			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", turn !== null);
 			if (turn === null) return;
 			setText(title, `Turn ${turn}: what was sent to the model`);
-			void body.load(variant, turn);
+			body.load(variant, turn);
 			if (opened) close.focus({ preventScroll: true });
 		},
 	};
@@ -67,30 +66,24 @@ function createBody(context: Context) {
 	return {
 		element,
 		copy,
-		async load(variant: number, turn: number) {
+		load(variant: number, turn: number) {
 			const mine = ++asked;
 			copy.hidden = true;
 			element.replaceChildren(h("p", { class: "anb-note" }, "Loading the request from the kernel."));
-			const answer = await ask(context.run, variant, turn);
-			// Another request may have been opened meanwhile.
-			if (mine !== asked || context.signal.aborted) return;
-			if ("why" in answer) {
-				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
-				return;
-			}
-			json = JSON.stringify(answer.request, null, 2);
-			copy.hidden = false;
-			element.replaceChildren(...sectionsOf(answer.request, answer.known, json));
+			const reply = context.run.command("request", { variant, step: turn });
+			const report = async (result: Outcome): Promise<void> => {
+				const { id, kind, ok, known, ...request } = result.done ? ((await reply) as unknown as Json) : {};
+				// Another request may have been opened meanwhile.
+				if (mine !== asked) return;
+				json = JSON.stringify(request, null, 2);
+				copy.hidden = !result.done;
+				element.replaceChildren(
+					...(result.done
+						? sectionsOf(request as unknown as ModelRequest, Number(known ?? 0), json)
+						: [h("p", { class: "anb-note warn", role: "alert" }, result.why)]),
+				);
+			};
+			follow(context, reply, NO_ANSWER, (result) => void report(result), ANSWER_WITHIN);
 		},
 	};
-}
-
-type Answer = { request: ModelRequest; known: number } | { why: string };
-
-async function ask(run: RunEntry, variant: number, turn: number): Promise<Answer> {
-	const reply = run.command("request", { variant, step: turn });
-	const result = await outcome(reply, NO_ANSWER, ANSWER_WITHIN);
-	if (!result.done) return result;
-	const { id, kind, ok, known, ...request } = (await reply) as unknown as ModelRequest & Json;
-	return { request: request as ModelRequest, known: Number(known ?? 0) };
 }

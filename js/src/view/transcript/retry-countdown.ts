@@ -5,9 +5,6 @@ import { retrySeconds } from "../../phase.ts";
 import { type RetryRow, retryOf } from "../../state.ts";
 import type { Snapshot, Ticking } from "../context.ts";
 
-const SVG = "http://www.w3.org/2000/svg";
-const RING = 2 * Math.PI * 13;
-
 export function createRetry(ticking: Ticking): View<RetryRow> {
 	const ring = createRing();
 	const why = h("h4");
@@ -39,24 +36,12 @@ export function createRetry(ticking: Ticking): View<RetryRow> {
 
 /** The seconds left, in a ring that empties. */
 function createRing() {
-	const number = h("span", { class: "num" });
-	const [track, arc] = [createCircle("bg"), createCircle("fgc")];
-	const svg = document.createElementNS(SVG, "svg");
-	svg.setAttribute("viewBox", "0 0 32 32");
-	svg.append(track, arc);
+	const element = h("div", { class: "anb-ring num", "aria-hidden": "true" });
 	return {
-		element: h("div", { class: "anb-ring", "aria-hidden": "true" }, svg, number),
+		element,
 		update(left: number, wait: number) {
-			setText(number, String(retrySeconds(left)));
-			const share = wait > 0 ? left / wait : 0;
-			arc.setAttribute("stroke-dasharray", `${RING * share} ${RING}`);
+			setText(element, String(retrySeconds(left)));
+			element.style.setProperty("--left", `${wait > 0 ? (100 * left) / wait : 0}%`);
 		},
 	};
-}
-
-function createCircle(name: string): SVGCircleElement {
-	const circle = document.createElementNS(SVG, "circle");
-	for (const [key, value] of Object.entries({ class: name, cx: 16, cy: 16, r: 13 }))
-		circle.setAttribute(key, String(value));
-	return circle;
 }

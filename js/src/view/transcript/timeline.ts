@@ -5,7 +5,7 @@ import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { loadModule } from "../../loading.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../../state.ts";
-import type { Context, Snapshot, Ticking } from "../context.ts";
+import type { BodyView, Context, Snapshot, Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
 import { codeOf } from "./code-cell.ts";
 import { createEnd } from "./end-card.ts";
@@ -18,14 +18,7 @@ import { createSuggestions } from "./suggestions.ts";
 import { createToolRow } from "./tool-row.ts";
 import { createWaiting } from "./waiting.ts";
 
-export interface TimelineView {
-	readonly element: HTMLElement;
-	update(snapshot: Snapshot): void;
-	/** Draws only what changes by itself, such as the seconds of a running tool. */
-	tick(snapshot: Snapshot): void;
-}
-
-export function createTimeline(context: Context): TimelineView {
+export function createTimeline(context: Context): BodyView {
 	const given = createGiven();
 	const log = h("ol", { class: "anb-log" });
 	const scroll = h(

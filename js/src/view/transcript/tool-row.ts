@@ -70,10 +70,9 @@ function createQuestion(context: Context, first: ToolRow) {
 	let card: Approvals.Approval | null = null;
 	const offer = createLatePart<typeof Approvals>(context, "approval", {
 		wanted: () => row.status === "asking",
-		build({ Approval, adopt }) {
+		build({ Approval }) {
 			const built = new Approval(context, row);
 			element.replaceWith(built.element);
-			queueMicrotask(() => adopt(built.element)); // what is drawn for the first time is not on the page yet
 			built.update(row);
 			card = built;
 			return built.offer;

@@ -2,19 +2,15 @@
 // widget loads for the first run that has several.
 
 import { h, KeyedList } from "../../dom.ts";
-import { adopter } from "../../sheets.ts";
 import type { Arrangement } from "../../ui.ts";
 import type { BodyView, Snapshot } from "../context.ts";
 import { Sight } from "../shared/on-screen.ts";
 import { createCell } from "./grid.ts";
 import type { Drawn, Shared } from "./quiet-preview.ts";
 import { createColumn } from "./side-by-side.ts";
-import strip from "./strip.css";
 import type { VariantContext } from "./variant-parts.ts";
-import all from "./variants.css";
 
 export { createStrip } from "./strip.ts";
-export const adopt = adopter(strip + all);
 
 const VIEWS = { grid: createCell, side: createColumn };
 

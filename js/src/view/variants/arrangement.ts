@@ -7,7 +7,7 @@ import { knownModule, loadSoon } from "../../loading.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
 import type { BodyView, Context } from "../context.ts";
 import { createPreview } from "../result/preview.ts";
-import { createLatePart } from "../shared/late-part.ts";
+import { createLateView } from "../shared/late-part.ts";
 import type * as AllVariants from "./all-variants.ts";
 import { createSingle } from "./single-variant.ts";
 
@@ -16,20 +16,13 @@ const NAME = "variants";
 
 /** The strip above several variants. */
 export function createStripSlot(context: Context) {
-	const element = h("div", { hidden: true });
-	const update = createLatePart<Module>(context, NAME, {
+	return createLateView<Module>(context, NAME, {
 		wanted: ({ variants }) => variants.length > 1,
-		build({ createStrip, adopt }) {
-			const strip = createStrip({ ...context, createPreview, openInTab });
-			element.replaceWith(strip.element);
-			queueMicrotask(() => adopt(strip.element)); // what is drawn for the first time is not on the page yet
-			return strip.update;
-		},
+		create: ({ createStrip }) => createStrip({ ...context, createPreview, openInTab }),
 		fail() {
 			context.choices.note = "The kernel did not answer, so only one variant is shown.";
 		},
 	});
-	return { element, update };
 }
 
 export function createPlace(context: Context): BodyView {

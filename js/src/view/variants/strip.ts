@@ -2,12 +2,14 @@
 
 import { h, KeyedList, listen, setAttribute, setText, type View } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
+import { adopter } from "../../sheets.ts";
 import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { rove } from "../shared/arrow-keys.ts";
 import { createRadios } from "../shared/buttons.ts";
 import { phaseNow, withoutSeconds } from "../shared/status.ts";
+import strip from "./strip.css";
 import {
 	createHeld,
 	createMark,
@@ -16,6 +18,9 @@ import {
 	factsOf,
 	type VariantContext,
 } from "./variant-parts.ts";
+import all from "./variants.css";
+
+const adopt = adopter(strip + all);
 
 interface TabItem {
 	variant: Variant;
@@ -47,6 +52,7 @@ export function createStrip(context: VariantContext) {
 		arrangements.element,
 	);
 	const announceQuestions = createQuestions(context);
+	adopt(element);
 
 	return {
 		element,

@@ -1,7 +1,17 @@
 // Parts of a variant that every arrangement shows: its phase, whether it is bound to the names, and its buttons.
 
 import type { openInTab } from "../../actions.ts";
-import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
+import {
+	h,
+	hasFocus,
+	icon,
+	listen,
+	moveFocus,
+	setAttribute,
+	setLabel,
+	setText,
+	withCode,
+} from "../../dom.ts";
 import { dollars, seconds } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
@@ -112,8 +122,7 @@ export function createPick(context: Context): VariantPart {
 			element.classList.toggle("picked", picked);
 			check.toggleAttribute("hidden", !picked);
 			setText(label, action);
-			setAttribute(element, "aria-label", `${action} ${next.label}`);
-			setAttribute(element, "title", pickTitle(next, run, context.run.busy));
+			setLabel(element, `${action} ${next.label}`, pickTitle(next, run, context.run.busy));
 		},
 	};
 }
@@ -153,12 +162,9 @@ export function createStopOrOpen(context: VariantContext, own: Context): Variant
 			const held = hasFocus(stop);
 			stop.hidden = !next.state.busy || !run.owner;
 			open.hidden = next.state.busy;
-			const label = `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`;
-			setAttribute(stop, "aria-label", label);
-			setAttribute(stop, "title", label);
+			setLabel(stop, `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`);
 			setAttribute(stop, "aria-disabled", asked === next.number ? "true" : null);
-			setAttribute(open, "aria-label", `Open ${next.label} in new tab`);
-			setAttribute(open, "title", "Open in new tab");
+			setLabel(open, `Open ${next.label} in new tab`, "Open in new tab");
 			open.toggleAttribute("disabled", !presentFiles(next.state).some(canShow));
 			if (held && stop.hidden) moveFocus(open);
 		},
