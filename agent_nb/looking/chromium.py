@@ -82,7 +82,7 @@ class ChromiumViewer:
                 async with asyncio.timeout(START_SECONDS):
                     browser = running(self._path, allowed_hosts(), sandbox=self._sandbox)
                     connection = await stack.enter_async_context(
-                        connected(await stack.enter_async_context(browser))
+                        connected(*await stack.enter_async_context(browser))
                     )
                     await connection.open_page()
             except (TimeoutError, OSError, BrowserGoneError) as error:

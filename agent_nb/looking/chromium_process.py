@@ -54,25 +54,10 @@ _running: dict[int, Path] = {}
 """The processes that have not been ended, with their profiles."""
 
 
-class Pipes:
-    """What reads from and writes to a running Chromium: messages are JSON texts that end with NUL."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-
-    def send(self, message: bytes) -> None:
-        self._writer.write(message + b"\0")
-
-    async def receive(self) -> bytes | None:
-        """The next message; None when Chromium has ended or the message is too long."""
-        try:
-            return (await self._reader.readuntil(b"\0"))[:-1]
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
-            return None
-
-
 @contextlib.asynccontextmanager
-async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIterator[Pipes]:
+async def running(
+    path: str, hosts: Sequence[str], *, sandbox: bool
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Starts Chromium, and ends it. It resolves no names except these hosts."""
     profile = Path(tempfile.mkdtemp(prefix="agent_nb-chromium-"))
     excluded = "".join(f", EXCLUDE {host}" for host in hosts)
@@ -96,7 +81,7 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
         try:
             reader, writer = await asyncio.open_connection(sock=ours, limit=MAX_MESSAGE)
             try:
-                yield Pipes(reader, writer)
+                yield reader, writer
             finally:
                 writer.transport.abort()
         finally:

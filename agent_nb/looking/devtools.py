@@ -1,16 +1,13 @@
-"""Commands and events of the Chrome DevTools Protocol, over the pipes of a running Chromium."""
+"""Commands and events of the Chrome DevTools Protocol: JSON texts that end with NUL."""
 
 import asyncio
 import contextlib
 import itertools
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.wire import Json
-
-if TYPE_CHECKING:  # it needs a POSIX system
-    from agent_nb.looking.chromium_process import Pipes
 
 OnEvent = Callable[[str, Json], None]
 
@@ -22,8 +19,8 @@ class BrowserGoneError(Exception):
 class Connection:
     """Sends commands and waits for their answers. `on_event` gets the name and the parameters of every event."""
 
-    def __init__(self, pipes: "Pipes") -> None:
-        self._pipes = pipes
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Json]] = {}
         self._session: str | None = None
@@ -45,28 +42,31 @@ class Connection:
         answer.add_done_callback(
             lambda done: done.cancelled() or done.exception()
         )  # so that it is not logged
-        self._pipes.send(json.dumps(message).encode())
+        self._writer.write(json.dumps(message).encode() + b"\0")
         return answer
 
     async def listen(self) -> None:
-        """Passes on what arrives, until Chromium ends."""
-        while (data := await self._pipes.receive()) is not None:
-            message = json.loads(data)
-            if "id" not in message:
-                self.on_event(message["method"], message.get("params", {}))
-            elif (answer := self._answers.pop(message["id"], None)) and not answer.done():
-                if "error" in message:
-                    answer.set_exception(BrowserGoneError(message["error"].get("message", "refused")))
-                else:
-                    answer.set_result(message["result"])
+        """Passes on what arrives, until Chromium ends or a message is too long."""
+        with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+            while True:
+                self._hear(json.loads((await self._reader.readuntil(b"\0"))[:-1]))
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(BrowserGoneError("Chromium has ended"))
 
+    def _hear(self, message: Json) -> None:
+        if "id" not in message:
+            self.on_event(message["method"], message.get("params", {}))
+        elif (answer := self._answers.pop(message["id"], None)) and not answer.done():
+            if "error" in message:
+                answer.set_exception(BrowserGoneError(message["error"].get("message", "refused")))
+            else:
+                answer.set_result(message["result"])
+
 
 @contextlib.asynccontextmanager
-async def connected(pipes: "Pipes") -> AsyncIterator[Connection]:
-    connection = Connection(pipes)
+async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AsyncIterator[Connection]:
+    connection = Connection(reader, writer)
     listening = asyncio.get_running_loop().create_task(connection.listen())
     try:
         yield connection
