@@ -6,7 +6,7 @@ import textwrap
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from agent_nb._base.command import Command
 from agent_nb._base.constants import MIDDLEWARE_METHODS
@@ -16,9 +16,6 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_data, user_names
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.options import APPROVE, OPTIONS
-
-if TYPE_CHECKING:
-    from agent_nb.providers.vendors import Vendor
 
 HELP_WIDTH = 44
 MOST_FILES = 500
@@ -113,7 +110,10 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
         case "approve":
             return _approvals(session, typed)
         case "system":
-            return _systems(session)
+            from agent_nb.notebook.magic.inputs import system_names
+
+            texts = _variables(session, lambda value: isinstance(value, str))
+            return texts + [Candidate(name, "file") for name in system_names(session.home)]
         case "cassette":
             folder = typed if "/" in typed else "cassettes/"
             return _paths(session.home, folder, lambda name: name.endswith(".jsonl"))
@@ -180,22 +180,19 @@ def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: 
 
 def _models(session: Session) -> list[Candidate]:
     """The default model of each vendor, and those of this session's runs."""
+    from agent_nb.providers.keys import find_key
     from agent_nb.providers.vendors import VENDORS
 
-    models = {f"{each.name}:{each.recommended}": _key_state(each) for each in VENDORS.values()}
+    models: dict[str, str] = {}
+    for vendor in VENDORS.values():
+        # Shorter than in `%agent models`, and without names of variables: JupyterLab writes it in lower case.
+        state = "needs a key" if vendor.needs_key else "no key needed"
+        ready = find_key(vendor.keys) or vendor.name == DEMO
+        models[f"{vendor.name}:{vendor.recommended}"] = "ready" if ready else state
     for name, value in user_data(session.shell).items():
         if _is_run(value) and ":" in value.model:
             models.setdefault(value.model, f"as in {name}")
     return [Candidate(*each) for each in models.items()]
-
-
-def _key_state(vendor: "Vendor") -> str:
-    """Shorter than in `%agent models`, and without names of variables: JupyterLab writes it in lower case."""
-    from agent_nb.providers.keys import find_key
-
-    if find_key(vendor.keys) or vendor.name == DEMO:
-        return "ready"
-    return "needs a key" if vendor.needs_key else "no key needed"
 
 
 def _tools(session: Session) -> list[Candidate]:
@@ -234,13 +231,6 @@ def _is_middleware(value: Any) -> bool:
     """Goes by the class, because looking at other objects may run code of theirs."""
     has_one = any(callable(getattr(type(value), name, None)) for name in MIDDLEWARE_METHODS)
     return has_one and not is_of(value, "agent_nb", "Agent")
-
-
-def _systems(session: Session) -> list[Candidate]:
-    from agent_nb.notebook.magic.inputs import system_names
-
-    texts = [Candidate(name, "text") for name, _ in _variables(session, lambda value: isinstance(value, str))]
-    return texts + [Candidate(name, "file") for name in system_names(session.home)]
 
 
 def _paths(base: str | Path, typed: str, accepts: Callable[[str], bool]) -> list[Candidate]:

@@ -44,15 +44,10 @@ def bind_files(session: Session, run: Run, name: str) -> str | None:
     namespace, files_name = session.namespace, session.defaults.files_name
     if not files_name or files_name == name:
         return None
-    if files_name in namespace and not _are_of_a_run(session, namespace[files_name]):
-        return None
+    if (files := namespace.get(files_name, session.bound_files)) is not session.bound_files:
+        # The user's own variable, unless it was set as in `files = hero.files`.
+        runs = [value for value in namespace.values() if isinstance(value, Run)]
+        if all(one.files is not files for each in runs for one in (each, *each.variants)):
+            return None
     namespace[files_name] = session.bound_files = run.files
     return files_name
-
-
-def _are_of_a_run(session: Session, files: Any) -> bool:
-    """Whether these files were bound by us, or by the user as in `files = hero.files`."""
-    if files is session.bound_files:
-        return True
-    runs = [value for value in session.namespace.values() if isinstance(value, Run)]
-    return any(one.files is files for run in runs for one in (run, *run.variants))

@@ -27,8 +27,12 @@ def recent_cells(shell: Any, count: int) -> str:
     for number in range(max(1, current - count), current):
         output = _mask_named("\n".join(_text_outputs(shell, number)))
         source = _mask_named(sources[number])
+        failure = getattr(shell.history_manager, "exceptions", {}).get(
+            number, {}
+        )  # IPython 7 does not keep it
+        error = _mask_named(_COLOUR.sub("", "\n".join(failure.get("traceback", ()))))
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
-        for title, text in (("Output", output), ("Error", _mask_named(_error(shell, number)))):
+        for title, text in (("Output", output), ("Error", error)):
             block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""
         blocks.append(block)
     return "\n\n".join(blocks)
@@ -43,12 +47,6 @@ def _text_outputs(shell: Any, number: int) -> Iterator[str]:
             continue
         text = output.bundle.get("stream") or output.bundle.get("text/plain") or ""
         yield "".join(text) if isinstance(text, list) else str(text)
-
-
-def _error(shell: Any, number: int) -> str:
-    """How a cell failed, as the user has seen it, without colours. IPython 7 does not keep it."""
-    error = getattr(shell.history_manager, "exceptions", {}).get(number, {})
-    return _COLOUR.sub("", "\n".join(error.get("traceback", ())))
 
 
 def _masked_value(number: int, value: Any) -> str:

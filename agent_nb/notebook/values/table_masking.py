@@ -32,9 +32,16 @@ def is_of(value: Any, module: str, name: str) -> bool:
 
 
 def mask_table(value: Any, mask_cell: MaskCell) -> MaskedTable:
-    """A masked copy of a table and the names that were masked; the table itself if nothing was."""
-    function = _known(value)
-    return function(value, mask_cell) if function else _unknown_table(value)
+    """A masked copy of a table and the names that were masked; the table itself if nothing was.
+
+    A table that we do not know is reduced to its column names.
+    """
+    if function := _known(value):
+        return function(value, mask_cell)
+    columns = _column_names(value)
+    listed = ", ".join(map(str, columns))
+    text = f"{type(value).__name__} with the columns {listed}; its values are masked"
+    return text, [str(name) for name in columns if is_secret_name(name)]
 
 
 def is_table(value: Any) -> bool:
@@ -211,14 +218,6 @@ def _text_fields(kind: Any) -> Iterator[str]:
         if kind.base[name].base.kind not in _PLAIN_KINDS:
             yield name
             yield from _text_fields(kind.base[name])
-
-
-def _unknown_table(value: Any) -> MaskedTable:
-    """A table with a secret column is reduced to its column names if we cannot mask its cells."""
-    columns = _column_names(value)
-    names = [str(name) for name in columns if is_secret_name(name)]
-    listed = ", ".join(map(str, columns))
-    return f"{type(value).__name__} with the columns {listed}; its values are masked", names
 
 
 def _column_names(value: Any) -> list[Any]:

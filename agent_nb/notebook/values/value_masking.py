@@ -117,7 +117,8 @@ class Masks:
     def _over(self, value: Any, depth: int) -> Any:
         if type(value) in _PLAIN or isinstance(value, _LEAVES) or _is_own(value):
             return value
-        if isinstance(value, _ITEMS) and _is_plain(value):
+        # Most containers have nothing to look at, and large ones have to be quick.
+        if isinstance(value, _ITEMS) and not hasattr(value, "_fields") and set(map(type, value)) <= _PLAIN:
             return value
         place = id(value), self._objects
         if place in self._done:
@@ -214,11 +215,6 @@ class Masks:
 
 def _same(one: Collection[Any], other: Collection[Any]) -> bool:
     return len(one) == len(other) and all(map(operator.is_, one, other))
-
-
-def _is_plain(items: Iterable[Any]) -> bool:
-    """Whether none of the items needs to be looked at. Most containers are such, and large ones have to be quick."""
-    return not hasattr(items, "_fields") and set(map(type, items)) <= _PLAIN
 
 
 def _is_own(value: Any) -> bool:
