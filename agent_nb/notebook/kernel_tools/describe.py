@@ -15,7 +15,7 @@ from agent_nb.images.convert import to_image
 from agent_nb.notebook.kernel_tools.schema import read_schema
 from agent_nb.notebook.kernel_tools.variables import size, type_name
 from agent_nb.notebook.user_variables import newest_variables
-from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe
+from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe, read_path
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.value_masking import Masked, is_secret
@@ -59,11 +59,9 @@ def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
     if re.search(r"\.\s*_", path):
         raise ToolError(f"`{path}` is private.", hint="Describe the variable itself.")
     try:
-        return call_within(SECONDS, lambda: lookup_masked(path, variables))
-    except UnreadableError as problem:
-        if isinstance(problem.__cause__, UsageError):
-            raise ToolError(str(problem.__cause__), hint="`list_variables` has the names.") from None
-        raise ToolError(f"`{path}` cannot be read: it {problem}.") from None
+        return read_path(path, lambda: lookup_masked(path, variables), SECONDS)
+    except UsageError as error:
+        raise ToolError(str(error), hint="`list_variables` has the names.") from None
 
 
 def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:

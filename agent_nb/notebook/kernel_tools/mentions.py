@@ -66,10 +66,8 @@ def _of_shell(method: str, arguments: list[str]) -> Iterator[str]:
         yield f"runs a shell command: {_short(first)}"
     elif method in ("run_line_magic", "run_cell_magic") and first in _SHELL_MAGICS:
         yield f"runs a shell command: {_short(' '.join([first, *arguments[1:]]))}"
-    elif method == "run_line_magic":
-        yield f"uses %{first}"
-    elif method == "run_cell_magic":
-        yield f"uses %%{first}"
+    elif method in ("run_line_magic", "run_cell_magic"):
+        yield f"uses {'%' if method == 'run_line_magic' else '%%'}{first}"
 
 
 def _text(node: ast.AST) -> str:

@@ -95,10 +95,10 @@ def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> 
     return read_path(path, lambda: describe(path, *lookup_masked(path, namespace, braces)))
 
 
-def read_path(path: str, read: Callable[[], T]) -> T:
+def read_path(path: str, read: Callable[[], T], seconds: float | None = None) -> T:
     """What `read` makes of the value at a path; raises `UsageError` if it fails or takes too long."""
     try:
-        return call_within(SECONDS, read)
+        return call_within(seconds or SECONDS, read)
     except UnreadableError as problem:
         if isinstance(problem.__cause__, UsageError | AgentError):
             raise problem.__cause__ from None
