@@ -1,6 +1,6 @@
 """`%%agent` and `%agent` as IPython magics: registration and help.
 
-`%load_ext agent_nb` imports this module, so it stays light; `cell.py` does the work and is imported on the first run.
+`%load_ext agent_nb` imports this module, so it stays light; `run_cell.py` does the work, and the first run imports it.
 """
 
 import contextlib
