@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -94,6 +93,10 @@ class _Walk(ast.NodeVisitor):
         else:
             self._read([node.id])
 
+    def visit_arg(self, node: ast.arg) -> None:
+        self.sets.add(node.arg)
+        self.generic_visit(node)
+
     def visit_Assign(self, node: ast.Assign) -> None:
         self._visit_all(node.value, node.targets)
 
@@ -111,7 +114,7 @@ class _Walk(ast.NodeVisitor):
         self._visit_all(node.iter, node.target, node.body, node.orelse)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        self.sets |= _imported(node)
+        self.sets |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
 
     def _member(self, node: ast.Attribute | ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -124,7 +127,7 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _comprehension(self, node: ast.expr) -> None:
-        self._read(_free(node))
+        self._read(_free(*ast.iter_child_nodes(node)))
         self.sets |= {each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
 
     def _binding(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
@@ -144,7 +147,8 @@ class _Walk(ast.NodeVisitor):
             self._visit_all(node.decorator_list, node.bases, node.keywords)
             self._read(_free(*body))
         else:
-            self._visit_all(getattr(node, "decorator_list", ()), node.args.defaults, node.args.kw_defaults)
+            self._visit_all(getattr(node, "decorator_list", ()), getattr(node, "returns", None))
+            self._visit_all(node.args.defaults, node.args.kw_defaults)
             self.late |= dict.fromkeys(_free(node.args, *body))
             self.sets |= {name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names}
         if not isinstance(node, ast.Lambda):
@@ -158,26 +162,13 @@ class _Walk(ast.NodeVisitor):
     visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _definition  # noqa: N815
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
-    return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-
-
 def _names(node: ast.AST) -> list[str]:
     return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
 
 
 def _free(*nodes: ast.AST) -> list[str]:
     """The names that are read here and set nowhere here."""
-    read: dict[str, None] = {}
-    bound: set[str] = set()
-    for each in itertools.chain.from_iterable(map(ast.walk, nodes)):
-        match each:
-            case ast.Name(id=name, ctx=ast.Load()):
-                read[name] = None
-            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
-                bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.Import() | ast.ImportFrom():
-                bound |= _imported(each)
-    return [name for name in read if name not in bound]
+    walk = _Walk()
+    for node in nodes:
+        walk.visit(node)
+    return [name for name in (*walk.reads, *walk.late) if name not in walk.sets]

@@ -23,6 +23,7 @@ from agent_nb.run.code_names import names_in, needed_by
         ("(n := len(a)) > 3 and n", "a"),
         ("x: int = y\nawait z", "y z"),
         ("del gone", "gone"),
+        ("def f(x: A) -> B:\n    match x:\n        case {'k': v}: return v", "B A"),
         ("get_ipython(); display(print)", ""),
         ("not python at all", ""),
     ],
