@@ -147,16 +147,12 @@ def _added(brief: Brief, page: str) -> list[Change]:
     if not new or end is None:
         return []
     title = _TITLE.search(page)
-    named = _about(brief, html.unescape(title[1]) if title else brief.name)
+    name = html.unescape(title[1]) if title else brief.name
+    # For the copy, a brief for the page as it is.
+    named = replace(read_brief(name), name=name, prompt=brief.prompt, variant=brief.variant)
     made = "\n".join(section(name, named) for name in new)
     listed = ", ".join(TITLES[name].lower() for name in new)
     return [Change(end, f"{made}\n{end}", f"Added: {listed}.")]
-
-
-def _about(brief: Brief, name: str) -> Brief:
-    """A brief for the page as it is, for the copy of a new section."""
-    page = read_brief(name)
-    return replace(page, name=name, prompt=brief.prompt, variant=brief.variant)
 
 
 def _size(brief: Brief, page: str) -> list[Change]:

@@ -61,7 +61,10 @@ def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
         call = Call(DESCRIBE, {"name": known.frame.name})
         sentence = f"`{known.frame.name}` is a table with {known.frame.rows} rows. I look at its columns."
     elif known.question and RUN in tools and not talk.called(RUN):
-        call, sentence = Call(RUN, {"code": code_for(known.question)}), _intention(known.question)
+        question = known.question
+        verb = "take the average of" if question.measure == "average" else "add up"
+        call = Call(RUN, {"code": code_for(question)})
+        sentence = f"I {verb} `{question.number.name}` for each `{question.category.name}` and draw it."
         sentence += " The code needs your approval before it runs." if RUN in talk.asking_tools else ""
     else:
         return []
@@ -139,11 +142,6 @@ def _leader(data: Data) -> str:
     if not measure.startswith("Average") and sum(values) > 0 and len(values) < MOST_ROWS and min(values) >= 0:
         share = f" of {number(sum(values))} ({values[0] / sum(values):.0%})"
     return f"**{data.labels[0]}** leads by {name} in {data.source}: {number(values[0])}{share}."
-
-
-def _intention(question: Question) -> str:
-    verb = "take the average of" if question.measure == "average" else "add up"
-    return f"I {verb} `{question.number.name}` for each `{question.category.name}` and draw it."
 
 
 def _result(talk: Conversation, name: str) -> Use | None:

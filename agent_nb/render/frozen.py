@@ -58,7 +58,11 @@ def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> st
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
     panels.append((len(pages) + 1, code))
-    body = "".join(_panel(number if several else 0, inside) for number, inside in panels if inside)
+    body = "".join(
+        f'<div class="anb-panel{f" anb-n{number}" if several else ""}">\n{inside}</div>\n'
+        for number, inside in panels
+        if inside
+    )
     chosen = _chosen_page(run) if pages else len(labels) - 1
     tone = "err" if run.failed_check else ENDINGS[run.reason].tone
     error = "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
@@ -140,13 +144,11 @@ def _tabs(labels: list[str], chosen: int) -> str:
     return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>\n'
 
 
-def _panel(number: int, inside: str) -> str:
-    return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">\n{inside}</div>\n'
-
-
 def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
     """A label and a frame for the page of the run, or of each variant."""
-    shown_untrusted = f"{_still(image)}<em>Trust this notebook to see the page.</em>"
+    data = base64.b64encode(image).decode()
+    still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
+    shown_untrusted = f"{still}<em>Trust this notebook to see the page.</em>"
     shown = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
     left = MAX_PAGE
@@ -166,11 +168,6 @@ def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
         frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page)}></iframe>'
         pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
     return pages
-
-
-def _still(image: bytes) -> str:
-    data = base64.b64encode(image).decode()
-    return f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
 
 
 def _too_large(run: "RunRecord", path: str) -> str:

@@ -99,16 +99,13 @@ def _line(row: LineRow) -> str:
         title, inside = _tool_title(row), _inside(row)
         facts += [duration(row.seconds)] if row.seconds >= 0.05 else []
     elif isinstance(row, RetryRow) and len(row.waits) > 1:
-        inside = "".join(f"<p>{_attempt(number, wait)}</p>" for number, wait in enumerate(row.waits, 1))
+        waited = (f", then waited {duration(wait)}" if wait >= 0.05 else "" for wait in row.waits)
+        inside = "".join(f"<p>Attempt {number}{rest}</p>" for number, rest in enumerate(waited, 1))
     detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
     line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
     if isinstance(row, ToolRow) and row.code:
         return f'<div class="anb-step"><p class="anb-row">{line}</p>{inside}</div>'
     return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
-
-
-def _attempt(number: int, wait: float) -> str:
-    return f"Attempt {number}" + (f", then waited {duration(wait)}" if wait >= 0.05 else "")
 
 
 def _icon(state: State) -> str:

@@ -27,7 +27,10 @@ def is_try(source: str, runs: Collection[str]) -> bool:
     that Python cannot parse counts: it was tried.
     """
     lines = [line for line in source.splitlines() if line.strip()]
-    code = [line for line in lines if not _is_looking(line.strip())]
+    # Without line magics, shell commands, comments, and questions to IPython such as `hero?`.
+    code = [
+        line for line in lines if not line.strip().startswith(_NOT_CODE) and not line.rstrip().endswith("?")
+    ]
     if not code:
         return False
     if lines[0].startswith("%%") and not lines[0].startswith(_RUNS_PYTHON):
@@ -38,11 +41,6 @@ def is_try(source: str, runs: Collection[str]) -> bool:
         return True
     known = {*_LOOKS, *runs}
     return any(isinstance(node, _CHANGES) or _calls_own(node, known) for node in ast.walk(tree))
-
-
-def _is_looking(line: str) -> bool:
-    """Whether a line is a line magic, a shell command, a comment, or a question to IPython: `hero?`."""
-    return line.startswith(_NOT_CODE) or line.endswith("?")
 
 
 def _calls_own(node: ast.AST, known: Collection[str]) -> bool:

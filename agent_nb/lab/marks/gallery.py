@@ -5,7 +5,6 @@ It has no script. The page of a student is a file of its own, as closed as the p
 
 import html
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from agent_nb._base.text import printable_line
@@ -30,11 +29,12 @@ def overview(rows: Sequence[Row], files: Sequence[str]) -> str:
         _card(row, number, file, places)
         for number, (row, file) in enumerate(zip(rows, files, strict=True), 1)
     )
+    style = Path(__file__).with_name("overview.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Marks</title><style>{_style()}</style></head>\n"
+        f"<title>Marks</title><style>{style}</style></head>\n"
         f"<body><h1>{plural(len(rows), 'submission')}</h1>"
         '<p class="mut">A student can make up everything here, and two '
         "students may get the same page by chance: it is a reason to look, and no proof of misconduct.</p>"
@@ -75,8 +75,3 @@ def _card(row: Row, number: int, file: str, places: dict[str, int]) -> str:
     frame = f'<iframe loading="lazy" title="{label}" sandbox="{SANDBOX}" src="{address}"></iframe>'
     more = f'<a href="{address}" target="_blank" rel="noopener" aria-label="Open: {label}">Open</a>'
     return f'{head}<p class="mut">{", ".join(facts)}. {more}</p>{same}{frame}</article>'
-
-
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("overview.css").read_text(encoding="utf-8")
