@@ -56,7 +56,7 @@ def model_returned(run: RunRecord) -> str:
 
 
 def _hash(value: Any) -> str:
-    return sha256(value if isinstance(value, bytes) else json.dumps(value, sort_keys=True))
+    return sha256(value if isinstance(value, str | bytes) else json.dumps(value, sort_keys=True))
 
 
 def package_versions() -> dict[str, str]:

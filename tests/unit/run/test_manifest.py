@@ -1,5 +1,6 @@
 """The manifest: what two runs have in common, and what tells them apart."""
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -64,6 +65,12 @@ async def test_it_says_when_it_ran_what_was_approved_and_what_was_edited_by_hand
     assert (facts["prompt"], facts["edited_by_hand"]) == ("Pay", ["a.txt", "b.txt"])
     assert (facts["started"], facts["ended"]) == dates
     assert [(one["approved"], one["edited"]) for one in facts["approvals"]] == [(True, True), (False, False)]
+
+
+async def test_the_hash_of_a_file_is_that_of_its_bytes():
+    with ScriptedProvider([[text("Done.")]]) as provider:
+        run = await Agent(provider).run("go", files={"a.txt": "é"})
+    assert run.manifest["files_sha256"] == {"a.txt": hashlib.sha256("é".encode()).hexdigest()}
 
 
 def test_the_settings_of_a_run_have_the_sampling_options():
