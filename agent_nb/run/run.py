@@ -21,6 +21,7 @@ from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to, placed
 from agent_nb.run.record import RunRecord, saved_form
+from agent_nb.run.statement import statement_of
 from agent_nb.run.turn_requests import request_of
 
 
@@ -115,6 +116,10 @@ class Run(RunRecord):
         from agent_nb.render import to_html_page
 
         return to_html_page(self)
+
+    def statement(self) -> str:
+        """A statement on the use of the model, in Markdown: what the run knows, with blanks for what you must write."""
+        return statement_of([self])
 
     def to_cells(self) -> Cells:
         """The code that the run executed as plain cells that need no agent_nb, with the model's words as Markdown.

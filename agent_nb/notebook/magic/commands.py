@@ -153,6 +153,12 @@ _ROWS = (
         _late("run_commands", "cells_command"),
         candidates.runs,
     ),
+    Command(
+        "statement [NAME...]",
+        "A statement on the use of models for a paper, in Markdown: what the runs know, and blanks to fill in.",
+        _late("run_commands", "print_statement"),
+        candidates.runs,
+    ),
     Command("console [NAME]", "What the previewed page has logged.", _console, candidates.runs),
     Command("cost", "What this session has cost, by model.", _late("listings", "list_costs")),
     Command("config", "The settings and their values.", _late("listings", "list_settings")),

@@ -2,6 +2,7 @@
 
 import difflib
 import html
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from agent_nb.notebook.magic.names import bind, bind_files, check_name
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run, load
 from agent_nb.run.cells import Cells, kept_steps
+from agent_nb.run.statement import statement_of
 from agent_nb.run.store import RunStore, run_id
 
 VERIFY = "--verify"
@@ -130,6 +132,18 @@ def export_run(session: Session, rest: str) -> Written:
     size = human_size(written.stat().st_size)
     about = f"({size}). It replays {name} in any browser, without a server."
     return Written(written, session.home, about)
+
+
+def print_statement(session: Session, rest: str) -> str:
+    """The statement about the named runs, or about all runs in variables."""
+    held: dict[int, str] = {}
+    for name, value in session.namespace.items():
+        if isinstance(value, Run) and not name.startswith("_"):
+            held.setdefault(id(value), name)
+    names = rest.split() or list(held.values())
+    if not names:
+        raise UsageError(f"No variable holds a run. `{session.command('load NAME')}` loads a saved one.")
+    return statement_of([replace(_run(session, name, "statement hero"), name=name) for name in names])
 
 
 def _run(session: Session, name: str, example: str) -> Run:

@@ -1,0 +1,68 @@
+"""The statement on the use of models: what runs know, and a blank for each thing they do not."""
+
+import hashlib
+import re
+from dataclasses import replace
+
+from agent_nb import Agent, Answer, Run, tool
+from agent_nb.providers import model
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.run.statement import statement_of
+
+KEY = "sk-ant-api03-" + "a" * 40
+
+
+async def paid() -> Run:
+    @tool(approval="ask")
+    def pay(amount: int) -> str:
+        return "paid"
+
+    turns = [[call("pay", {"amount": 1}), call("pay", {"amount": 9})], [text("Done | `for you`.")]]
+    provider = ScriptedProvider(turns)
+    agent = Agent(provider, tools=[pay], approve=lambda name, args: Answer(args["amount"] < 5))
+    run = await agent.run(f"Pay with {KEY}", files={"a.txt": "a"})
+    return replace(
+        run,
+        name="bill",
+        settings={**run.settings, "started": "2026-11-16T10:00:00+00:00", "effort": "low"},
+        ended_at="2026-11-16T10:00:07+00:00",
+    )
+
+
+async def test_it_says_what_the_run_knows() -> None:
+    run = (await paid()).with_files({"a.txt": "b"})
+    said = run.statement()
+    row = next(line for line in said.splitlines() if line.startswith("| bill |"))
+    assert row.split(" | ")[1:] == [
+        run.model,
+        run.manifest["model_returned"],
+        "2026-11-16 10:00:00",
+        "2026-11-16 10:00:07",
+        "end_turn",
+        "effort low |",
+    ]
+    assert f"- File `a.txt`, SHA-256 `{hashlib.sha256(b'b').hexdigest()}`." in said
+    assert "- Edited by hand after the run: a.txt." in said
+    assert "- Tool calls approved: 1, 0 of them edited; denied: 1 (decided by: " in said
+    assert "Done | `for you`." in said
+
+
+async def test_it_names_the_blanks_and_holds_no_secret() -> None:
+    said = replace(await paid(), settings={}, ended_at="").statement()
+    assert KEY not in said
+    assert re.findall(r"\[Write: ([^\]]*)\]", said) == [
+        "who used the models, for what, and who answers for the content.",
+        "the run has no date",
+        "the run has no date",
+        "what it is used for.",
+        "how a person checked it.",
+    ]
+
+
+async def test_variants_are_told_one_by_one_and_the_demo_is_no_language_model() -> None:
+    race = await Agent(model("demo:", pace=0)).race("A form", variants=2)
+    said = statement_of([replace(race, name="form")])
+    for number in (1, 2):
+        assert f"| form, variant {number} | demo:" in said
+    assert said.count("no language model") == 2
+    assert "has no date" not in said
