@@ -248,20 +248,11 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 		setText(tail, text.slice(-TAIL));
 		setText(progress, row.progress);
 		live.update(row.outputs);
-		const shown = liveParts(row, text)[0] ?? null;
+		const writes = text !== "" && row.status === "writing" && !runsCode(row);
+		const parts = [row.outputs.length && live.element, row.progress && progress, writes && tailBox];
+		const shown = parts.find((part) => part instanceof HTMLElement) ?? null;
 		if (drawn !== shown) fill(row, shown ? [shown] : []);
 		drawn = shown;
-	}
-
-	/** What there is to show, best first. */
-	function liveParts(row: ToolRow, text: string): HTMLElement[] {
-		const { outputs, progress: line, status } = row;
-		const writes = text !== "" && status === "writing" && !runsCode(row);
-		return [
-			...(outputs.length ? [live.element] : []),
-			...(line ? [progress] : []),
-			...(writes ? [tailBox] : []),
-		];
 	}
 
 	function fill(row: ToolRow, nodes: readonly Node[]): void {
