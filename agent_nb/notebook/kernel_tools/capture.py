@@ -71,6 +71,14 @@ class Capture:
         thread = threading.current_thread()
         return thread is watcher or (thread not in self._threads and not thread.name.startswith("agent_nb"))
 
+    def routed(self, original: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that calls `instead` for the code and `original` for others."""
+
+        def call(*args: Any, **options: Any) -> Any:
+            return (instead if self.takes() else original)(*args, **options)
+
+        return call
+
     def new_threads(self) -> list[str]:
         """The names of threads that the code has started and that still run."""
         new = (thread for thread in threading.enumerate() if thread not in self._threads)
@@ -210,10 +218,7 @@ def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]
             os.write(stream._original_stdstream_fd, END.encode())
             drained.wait(DRAIN_SECONDS)
 
-    def routed_close() -> None:
-        if not capture.takes():
-            close()
-
+    routed_close = capture.routed(close, lambda: None)
     with replaced(stream, "write", routed_write), replaced(stream, "close", routed_close):
         yield drain if watcher is not None else lambda: None
 
@@ -227,12 +232,7 @@ def _routed_displays(publisher: Any, capture: Capture) -> Iterator[None]:
         if not capture.takes() or not capture.display(data, options.get("transient"), update=update):
             publish(data, metadata, **options)
 
-    def routed_clear(wait: bool = False) -> None:
-        if capture.takes():
-            capture.clear()
-        else:
-            clear(wait)
-
+    routed_clear = capture.routed(clear, lambda wait=False: capture.clear())
     with replaced(publisher, "publish", routed_publish), replaced(publisher, "clear_output", routed_clear):
         yield
 

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 from agent_nb._base.text import sha256
 from agent_nb.events import MimeBundle
@@ -189,32 +189,18 @@ def _guarded(shell: Any, capture: Capture) -> Iterator[None]:
     """Keeps the code from asking for input and from ending the kernel."""
     with contextlib.ExitStack() as stack:
         for owner, name in ((builtins, "input"), (getpass, "getpass")):
-            stack.enter_context(replaced(owner, name, _without_input(getattr(owner, name), capture)))
-        errors = _captured_errors(shell._showtraceback, capture)
+            stack.enter_context(replaced(owner, name, capture.routed(getattr(owner, name), _no_input)))
+        # Errors that IPython shows by itself, such as those of a formatter, would be those of the agent's cell.
+        errors = capture.routed(
+            shell._showtraceback, lambda kind, error, lines: capture.write("\n".join(lines) + "\n")
+        )
         stack.enter_context(replaced(shell, "_showtraceback", errors))
         stack.enter_context(replaced(shell, "ask_exit", sys.exit))
         yield
 
 
-def _without_input(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
-    def ask(*args: Any, **options: Any) -> Any:
-        if not capture.takes():
-            return original(*args, **options)
-        raise RuntimeError("input() is not available in run_python. Write the value into the code instead.")
-
-    return ask
-
-
-def _captured_errors(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
-    """Errors that IPython shows by itself, such as those of a formatter, would be those of the agent's cell."""
-
-    def show(kind: Any, error: Any, lines: list[str]) -> None:
-        if capture.takes():
-            capture.write("\n".join(lines) + "\n")
-        else:
-            original(kind, error, lines)
-
-    return show
+def _no_input(*_: Any, **__: Any) -> NoReturn:
+    raise RuntimeError("input() is not available in run_python. Write the value into the code instead.")
 
 
 @contextlib.contextmanager
