@@ -21,7 +21,7 @@ from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of
 from agent_nb.providers.preserved import Prefix, began_without_thinking, is_thinking, without_thinking
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, VendorProvider
+from agent_nb.providers.streaming import Decoder, StreamingProvider
 
 if TYPE_CHECKING:
     import httpx2
@@ -192,7 +192,7 @@ def _detail(stop_details: Json | None) -> str:
     return str(details.get("explanation") or category)
 
 
-class AnthropicMessagesProvider(VendorProvider):
+class AnthropicMessagesProvider(StreamingProvider):
     dialect = ANTHROPIC
     decoder = AnthropicMessagesDecoder
     optional = (

@@ -20,7 +20,7 @@ from agent_nb.providers.parts import Blocks, data_url, valid_arguments
 from agent_nb.providers.responses import make_client
 from agent_nb.providers.server_facts import ServerFacts, ask_server
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, VendorProvider
+from agent_nb.providers.streaming import Decoder, StreamingProvider
 from agent_nb.providers.vendors import EFFORT
 from agent_nb.providers.written_calls import WrittenCalls
 
@@ -195,7 +195,7 @@ def _usage(counts: Json) -> Usage:
     )
 
 
-class ChatProvider(VendorProvider):
+class ChatProvider(StreamingProvider):
     dialect = CHAT
     decoder = ChatDecoder
     optional = (

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
@@ -12,9 +12,6 @@ from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.keys import IN_MEMORY
 from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
 from agent_nb.providers.settings import Settings
-
-if TYPE_CHECKING:
-    import httpx2
 
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceeds? the context window"  # OpenAI
@@ -118,7 +115,9 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
     """The error for an exception of an SDK. In all of them, those for a status have it and the body of the answer."""
     import httpx2
 
-    status, body = getattr(exc, "status_code", None), getattr(exc, "body", None)
+    # Google's `generate_content` has other names for both.
+    status = getattr(exc, "status_code", None) or getattr(exc, "code", None)
+    body = getattr(exc, "body", None) or getattr(exc, "details", None)
     if isinstance(status, int) and status >= 300:
         message = message_in(body) or str(getattr(exc, "message", ""))
         headers = getattr(getattr(exc, "response", None), "headers", None)
@@ -128,13 +127,6 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
         if isinstance(cause, network):
             return from_network(settings, cause)
     return garbled(settings) if isinstance(exc, json.JSONDecodeError) else unexpected(settings, exc)
-
-
-def from_body(settings: Settings, response: "httpx2.Response", text: str) -> ProviderError:
-    """The error for a response with an error status and this body."""
-    body = _json_or_none(text)
-    message = message_in(text if body is None else body)
-    return from_status(settings, response.status_code, message, headers=response.headers, body=body)
 
 
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:

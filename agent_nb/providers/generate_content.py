@@ -1,40 +1,35 @@
 """Gemini's `generate_content`, for models and gateways without Interactions. Arguments are not streamed.
 
-Requests go out by HTTP, because the SDK gives no access to the byte stream: it would replace bytes that are not
-UTF-8, and a stream could not be stopped at once.
+The SDK gives no access to the byte stream, so its chunks are iterated. A hook collects the HTTP response
+behind them, because only closing that stops a stream at once.
 """
 
 import base64
 import contextlib
-import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.events import Stop
+from agent_nb.errors import ProviderError
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers import failure
-from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.base import Request
 from agent_nb.providers.dialects import GEMINI
-from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS
+from agent_nb.providers.generate_content_decoder import VENDOR, GenerateContentDecoder
+from agent_nb.providers.http import responses_opened
+from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
-from agent_nb.providers.parts import Blocks, arguments_object, base64_of
+from agent_nb.providers.parts import Blocks, arguments_object
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, VendorProvider
+from agent_nb.providers.streaming import Answer, VendorProvider
 
 if TYPE_CHECKING:
     import httpx2
 
-ADDRESS = "https://generativelanguage.googleapis.com"
-VENDOR = "generate_content"
-REFUSALS = frozenset(
-    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
-    | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
-)
-_STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
-_ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
+ANSWER_SECONDS = 1800.0
+"""The SDK sends this limit to the server too, which ends the whole answer when it is reached."""
 _BUDGETS = {
     "none": 0,
     "minimal": 512,
@@ -47,178 +42,98 @@ _BUDGETS = {
 """Thinking tokens for models that take a budget, before the limits of the model."""
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """The documented signature for calls that Gemini has not made itself."""
-_OF_THE_BODY = ("safety_settings", "tool_config", "cached_content")
-"""Options that are fields of the request; all others belong to its `generationConfig`."""
-
-
-class GenerateContentDecoder(Decoder):
-    """Decodes the chunks of one answer. No chunk says that it is the last one."""
-
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._parts: list[Json] = []
-        self._call_ids: set[str] = set()
-        self._usage = Usage()
-        self._reason = ""
-        self._detail = ""
-
-    def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        if problem := data.get("error"):
-            raise self._error(problem)
-        pieces: list[Piece] = []
-        self._model = data.get("modelVersion") or self._model
-        if (counts := data.get("usageMetadata")) and (usage := _usage(counts)) != self._usage:
-            self._usage = usage
-            pieces.append(UsagePiece(usage))
-        feedback = data.get("promptFeedback") or {}
-        if blocked := feedback.get("blockReason"):
-            self._reason = "SAFETY"
-            self._detail = feedback.get("blockReasonMessage") or blocked
-        for candidate in (data.get("candidates") or [])[:1]:
-            for part in (candidate.get("content") or {}).get("parts") or ():
-                pieces += self._part(part)
-            if reason := candidate.get("finishReason"):
-                self._reason = reason
-                self._detail = self._detail or candidate.get("finishMessage") or ""
-        return pieces
-
-    def finish(self) -> Sequence[Piece]:
-        """The end of the body: complete if a finish reason came, else cut."""
-        reason = self._reason
-        if not reason:
-            return ()
-        stop = "refusal" if reason in REFUSALS else _STOPS.get(reason)
-        if stop is None and reason not in _ENDS:
-            cause = self._detail or reason
-            raise failure.from_status(self._settings, 500, f"the answer ended with {cause}")
-        return (
-            self._turn.turn(
-                stop=stop,
-                usage=self._usage,
-                model=self._model,
-                vendor={VENDOR: [_joined(part) for part in self._parts]},
-                detail=(self._detail or reason) if stop == "refusal" else "",
-            ),
-        )
-
-    def _part(self, part: Json) -> Sequence[Piece]:
-        kept = ("thoughtSignature", "thought")
-        extra = {name: part[name] for name in kept if part.get(name)}
-        if call := part.get("functionCall"):
-            return self._call(call, extra)
-        text = part.get("text")
-        if text is None:
-            return ()
-        self._remember_text(text, extra)
-        if not text:
-            return ()
-        return (self._turn.thinking(text) if "thought" in extra else self._turn.text(text),)
-
-    def _remember_text(self, text: str, extra: Json) -> None:
-        """Joins unsigned fragments. A signed part stays separate, even an empty one, for its signature."""
-        signed = "thoughtSignature" in extra
-        last = self._parts[-1] if self._parts else {}
-        plain = isinstance(last.get("text"), list) and "thoughtSignature" not in last
-        if plain and not signed and last.get("thought") == extra.get("thought"):
-            last["text"].append(text)
-        elif text or signed:
-            self._parts.append({"text": [text], **extra})
-
-    def _call(self, call: Json, extra: Json) -> Sequence[Piece]:
-        key, name = len(self._parts), call["name"]
-        call_id = call.get("id") or f"call_{key}"
-        if call_id in self._call_ids:
-            raise self._disordered()
-        self._call_ids.add(call_id)
-        self._parts.append({"functionCall": call, **extra})
-        started = self._turn.start_call(key, call_id, name)
-        return started, self._turn.arguments(key, json.dumps(call.get("args") or {}, ensure_ascii=False))
-
-
-def _joined(part: Json) -> Json:
-    return {**part, "text": "".join(part["text"])} if "text" in part else part
-
-
-def _usage(counts: Json) -> Usage:
-    thoughts = counts.get("thoughtsTokenCount") or 0
-    return Usage(
-        input=(counts.get("promptTokenCount") or 0) + (counts.get("toolUsePromptTokenCount") or 0),
-        cached_read=counts.get("cachedContentTokenCount") or 0,
-        output=(counts.get("candidatesTokenCount") or 0) + thoughts,
-        reasoning=thoughts,
-    )
 
 
 class GenerateContentProvider(VendorProvider):
     dialect = GEMINI
-    decoder = GenerateContentDecoder
     optional = (
         OptionalParameter(
-            name="thinking_level",
-            path="generationConfig.thinkingConfig.thinkingLevel",
-            refused=r"thinking[ _]level",
+            name="thinking_level", path="config.thinking_config.thinking_level", refused=r"thinking[ _]level"
         ),
         OptionalParameter(
             name="thinking_budget",
-            path="generationConfig.thinkingConfig.thinkingBudget",
+            path="config.thinking_config.thinking_budget",
             refused=r"thinking[ _]budget|budget \d+ is invalid",
         ),
         OptionalParameter(
             name="thinking_config",
-            path="generationConfig.thinkingConfig",
+            path="config.thinking_config",
             refused=r"thinking_?config|thinking is not (enabled|supported)",
         ),
     )
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        return http
+        client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
+        return client, client.aio.models
 
     def body(self, request: Request) -> Json:
         settings = self.settings
-        config = {name: value for name, value in settings.options.items() if name not in _OF_THE_BODY}
+        config: Json = {"automatic_function_calling": {"disable": True}, "automatic_continuation": False}
         if settings.family.thoughts:
-            config["thinkingConfig"] = {"includeThoughts": True, **_effort(settings)}
-        if settings.max_tokens:
-            config["maxOutputTokens"] = settings.max_tokens
-        body: Json = {
-            "contents": _messages(request.messages, settings.family.signed_calls),
-            "generationConfig": config,
-            **{name: settings.options[name] for name in _OF_THE_BODY if name in settings.options},
-        }
+            config["thinking_config"] = {"include_thoughts": True, **_effort(settings)}
         if request.system:
-            body["systemInstruction"] = {"parts": [_text(request.system)]}
+            config["system_instruction"] = request.system
+        if settings.max_tokens:
+            config["max_output_tokens"] = settings.max_tokens
         if request.tools:
-            body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in request.tools]}]
-        return body
+            config["tools"] = [{"function_declarations": [_tool(tool) for tool in request.tools]}]
+        return {
+            "model": settings.model,
+            "contents": _messages(request.messages, settings.family.signed_calls),
+            "config": {**config, **settings.options},
+        }
 
-    @contextlib.asynccontextmanager
-    async def open(self, client: "httpx2.AsyncClient", body: Json) -> "AsyncGenerator[httpx2.Response, None]":
-        async with post(self.settings, client, "streamGenerateContent?alt=sse", body) as response:
-            yield response
+    def error(self, exc: Exception) -> ProviderError:
+        from google.genai import errors
+
+        if isinstance(exc, errors.UnknownApiResponseError):
+            return failure.garbled(self.settings)
+        return super().error(exc)
+
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+        opened: list[httpx2.Response] = []
+        stack.push_async_callback(_close, opened)
+        with responses_opened(opened, self.silence, strict=True):
+            chunks = await client[1].generate_content_stream(**body)
+            try:
+                first = await anext(chunks, None)
+            except Exception as exc:  # raised when the chunks are read, if the answer had begun
+                if not opened or not opened[-1].is_success:
+                    raise
+                refuse_page(self.settings, opened)
+                first = exc
+        return GenerateContentDecoder(self.settings, _after(first, chunks))
 
 
-@contextlib.asynccontextmanager
-async def post(
-    settings: Settings, http: "httpx2.AsyncClient", method: str, body: Json
-) -> "AsyncGenerator[httpx2.Response, None]":
-    """The response to a request of the model, with its body unread; raises `ProviderError` for an error status."""
-    name = settings.model if "/" in settings.model else f"models/{settings.model}"
-    url = f"{settings.base_url or ADDRESS}/v1/{name}:{method}"
-    headers = {"x-goog-api-key": settings.api_key, **settings.headers}
-    async with http.stream("POST", url, json=body, headers=headers) as response:
-        if response.is_error:
-            raise failure.from_body(settings, response, (await response.aread()).decode("utf-8", "replace"))
-        yield response
+async def _close(opened: "Sequence[httpx2.Response]") -> None:
+    for response in opened:
+        with contextlib.suppress(Exception):
+            await response.aclose()
+
+
+async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    if isinstance(first, Exception):
+        raise first
+    if first is not None:
+        yield first
+    async for chunk in chunks:
+        yield chunk
+
+
+def refuse_page(settings: Settings, opened: "Sequence[httpx2.Response]") -> None:
+    """Raises if the answer is a web page, which the SDK takes for bad JSON."""
+    if any("html" in response.headers.get("content-type", "") for response in opened):
+        raise failure.not_an_api(settings, "<html>")
 
 
 def _effort(settings: Settings) -> Json:
     """The effort as a thinking level, as a budget of tokens, or not at all, as the model takes it."""
     family, effort = settings.family, settings.effort
     if effort and family.efforts:
-        return {"thinkingLevel": family.effort(effort).upper()}
+        return {"thinking_level": family.effort(effort).upper()}
     if effort and family.budgets:
         fewest, most = family.budgets
-        return {"thinkingBudget": min(max(_BUDGETS[effort], fewest), most)}
+        return {"thinking_budget": min(max(_BUDGETS[effort], fewest), most)}
     return {}
 
 
@@ -242,10 +157,16 @@ def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
 
 def _assistant(message: Message, signed_calls: bool) -> list[Json]:
     parts = list(message.vendor[VENDOR]) if VENDOR in message.vendor else _BLOCKS.of_model(message)
-    first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
+    first = next((at for at, part in enumerate(parts) if "function_call" in part), None)
     if signed_calls and first is not None:
-        parts[first] = {"thoughtSignature": _UNSIGNED, **parts[first]}
-    return parts
+        parts[first] = {"thought_signature": _UNSIGNED, **parts[first]}
+    return [_with_signature_bytes(part) for part in parts]
+
+
+def _with_signature_bytes(part: Json) -> Json:
+    if "thought_signature" not in part:
+        return part
+    return {**part, "thought_signature": base64.b64decode(part["thought_signature"])}
 
 
 def _text(text: str) -> Json:
@@ -254,27 +175,27 @@ def _text(text: str) -> Json:
 
 def _call(call: ToolCall) -> Json:
     arguments = arguments_object(call.arguments)
-    return {"functionCall": {"id": call.id, "name": call.name, "args": arguments}}
+    return {"function_call": {"id": call.id, "name": call.name, "args": arguments}}
 
 
 def _result(result: ToolResult) -> Json:
     response: Json = {"id": result.call_id, "name": result.name}
     response["response"] = {"output" if result.ok else "error": result.text}
     if result.images:
-        response["parts"] = [inline_data(image) for image in result.images]
-    return {"functionResponse": response}
+        response["parts"] = [_image(image) for image in result.images]
+    return {"function_response": response}
 
 
-def inline_data(image: Image) -> Json:
+def _image(image: Image) -> Json:
     fitted = fit_image(image, *IMAGE_LIMITS)
-    return {"inlineData": {"data": base64_of(fitted), "mimeType": fitted.media_type}}
+    return {"inline_data": {"data": fitted.data, "mime_type": fitted.media_type}}
 
 
-_BLOCKS = Blocks(text=_text, image=inline_data, call=_call, result=_result)
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
 
 
 def _tool(tool: ToolSpec) -> Json:
     """Asks for the properties in the order of the schema: Gemini would write them in the order of their names."""
     order = {"propertyOrdering": list(properties)} if (properties := tool.schema.get("properties")) else {}
-    schema = {"parametersJsonSchema": {**tool.schema, **order}}
+    schema = {"parameters_json_schema": {**tool.schema, **order}}
     return {"name": tool.name, "description": tool.description, **schema}

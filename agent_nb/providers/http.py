@@ -10,7 +10,6 @@ import functools
 import socket
 import weakref
 from collections.abc import AsyncGenerator, Iterator
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_nb._base.constants import IN_BROWSER
@@ -22,12 +21,20 @@ if TYPE_CHECKING:
     import httpx2
 
 HEADER_SECONDS = 300.0
-"""How long to wait for the headers of a response, unless `silence_of` says otherwise."""
+"""How long to wait for the headers of a response, unless `responses_opened` says otherwise."""
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Probes after 30 s of silence, then every 15 s; four without an answer end the connection.
 
 macOS has a name of its own for the first.
 """
+
+
+class _Watch(NamedTuple):
+    """What `responses_opened` was given."""
+
+    found: "list[httpx2.Response]"
+    silence: float
+    strict: bool
 
 
 class _Shared(NamedTuple):
@@ -47,7 +54,8 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
 
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
-_silence: ContextVar[float | None] = ContextVar("silence", default=None)
+_watching: "weakref.WeakKeyDictionary[asyncio.Task[Any], _Watch]"
+_watching = weakref.WeakKeyDictionary()
 
 
 async def shared_client(user: object) -> "httpx2.AsyncClient":
@@ -76,18 +84,41 @@ async def release(user: object) -> None:
 
 
 @contextlib.contextmanager
-def silence_of(seconds: float) -> Iterator[None]:
-    """Requests sent inside the block may pass this long without a byte, before and after their headers."""
-    token = _silence.set(seconds)
+def responses_opened(
+    found: "list[httpx2.Response]", silence: float, *, strict: bool = False
+) -> Iterator[None]:
+    """Collects the responses this task opens inside the block, which an SDK hides.
+
+    `silence` is how many seconds they may pass without a byte, before and after their headers.
+    `strict` has the SDK fail on bytes that are not UTF-8 instead of replacing them.
+    """
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a stream is read inside a task")
+    _watching[task] = _Watch(found, silence, strict)
     try:
         yield
     finally:
-        _silence.reset(token)
+        _watching.pop(task, None)
+
+
+def _watching_now() -> _Watch | None:
+    task = asyncio.current_task()
+    return _watching.get(task) if task is not None else None
 
 
 async def _limit_silence(request: "httpx2.Request") -> None:
-    if seconds := _silence.get():
-        request.extensions.setdefault("timeout", {})["read"] = seconds
+    if watching := _watching_now():
+        request.extensions.setdefault("timeout", {})["read"] = watching.silence
+
+
+async def _collect(response: "httpx2.Response") -> None:
+    if watching := _watching_now():
+        if watching.strict and "content-encoding" not in response.headers:
+            from agent_nb.providers.utf8 import Utf8Body
+
+            response.stream = Utf8Body(response.stream)
+        watching.found.append(response)
 
 
 async def _keep_alive(response: "httpx2.Response") -> None:
@@ -121,7 +152,7 @@ def _make_client() -> "httpx2.AsyncClient":
     return httpx2.AsyncClient(
         **_transport(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
-        event_hooks={"request": [_limit_silence], "response": [_keep_alive]},
+        event_hooks={"request": [_limit_silence], "response": [_collect, _keep_alive]},
     )
 
 

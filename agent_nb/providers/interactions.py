@@ -4,9 +4,8 @@ The SDK would build a pydantic class for every event (1.4 ms each), so it only o
 each answer, with their signatures, are kept on its message and sent back in order.
 """
 
-import contextlib
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_nb._base.wire import Json
@@ -20,7 +19,7 @@ from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, VendorProvider
+from agent_nb.providers.streaming import Decoder, StreamingProvider
 
 if TYPE_CHECKING:
     import httpx2
@@ -149,7 +148,7 @@ def _usage(counts: Json) -> Usage:
     )
 
 
-class InteractionsProvider(VendorProvider):
+class InteractionsProvider(StreamingProvider):
     dialect = GEMINI
     decoder = InteractionsDecoder
     optional = (
@@ -191,16 +190,13 @@ class InteractionsProvider(VendorProvider):
             body["tools"] = [_tool(tool) for tool in request.tools]
         return {**body, **settings.options}
 
-    @contextlib.asynccontextmanager
-    async def open(self, client: Any, body: Json) -> "AsyncGenerator[httpx2.Response, None]":
+    def open(self, client: Any, body: Json) -> Any:
         # The SDK builds classes for each request, to validate what it is given: 50 ms on the loop. It sends
         # `extra_body` as it is, in place of the same fields.
-        sent = {"model": self.settings.model, "input": "", "stream": True, "extra_body": body}
-        async with client[1].create(**sent) as response:
-            yield response.http_response
+        return client[1].create(model=self.settings.model, input="", stream=True, extra_body=body)
 
 
-def make_client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
+def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
     """The SDK's client on the shared HTTP client, without retries. Its timeout is in milliseconds."""
     from google import genai
     from google.genai import types
@@ -209,7 +205,7 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
         base_url=settings.base_url,
         headers=dict(settings.headers) or None,
         httpx_async_client=http,
-        timeout=int(HEADER_SECONDS * 1000),
+        timeout=int(seconds * 1000),
         retry_options=types.HttpRetryOptions(attempts=1),
     )
     return genai.Client(api_key=settings.api_key, vertexai=False, http_options=options)

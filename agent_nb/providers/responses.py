@@ -14,7 +14,7 @@ from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import Blocks, data_url, valid_arguments
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, VendorProvider
+from agent_nb.providers.streaming import Decoder, StreamingProvider
 from agent_nb.providers.strict import strict_schema
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _usage(counts: Json) -> Usage:
     )
 
 
-class ResponsesProvider(VendorProvider):
+class ResponsesProvider(StreamingProvider):
     dialect = OPENAI
     decoder = ResponsesDecoder
     optional = (

@@ -8,6 +8,7 @@ import abc
 import asyncio
 import contextlib
 import functools
+import importlib
 import json
 import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
 from agent_nb.providers.dialects import Dialect
-from agent_nb.providers.http import release, shared_client, silence_of
+from agent_nb.providers.http import release, responses_opened, shared_client
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.prices import context_window
@@ -52,11 +53,26 @@ class Reader(Protocol):
         ...
 
 
+class Answer(Protocol):
+    """An answer that has begun. No chunk is read after it has `ended`."""
+
+    chunks: AsyncGenerator[Any, None]
+    ended: bool
+
+    def feed(self, chunk: Any) -> Sequence[Piece]: ...
+
+    def finish(self) -> Sequence[Piece]:
+        """What follows the last chunk: the turn, unless it came before. Raises `ProviderError` if there is none."""
+        ...
+
+
 class VendorClient(abc.ABC):
     """A vendor's settings, and the SDK's client for each event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.name = settings, settings.name
+        self.sdk = settings.vendor.api.sdk
+        """The module to import before `connect`."""
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
 
@@ -98,6 +114,7 @@ class VendorClient(abc.ABC):
     def _load(self, http: "httpx2.AsyncClient") -> Any:
         package = self.settings.vendor.api.package
         try:
+            importlib.import_module(self.sdk)
             return self.connect(http)
         except (ImportError, AttributeError, TypeError, SyntaxError) as exc:
             raise InstallError(
@@ -144,8 +161,6 @@ class Decoder(abc.ABC):
 class VendorProvider(VendorClient, Provider):
     """A model of a vendor. Each provider's file has a subclass."""
 
-    decoder: type[Decoder]
-    reader: type[Reader] = SseReader
     optional: tuple[OptionalParameter, ...] = ()
     """The parameters that a request is retried without when the vendor refuses them."""
     dialect: Dialect
@@ -174,11 +189,9 @@ class VendorProvider(VendorClient, Provider):
     def body(self, request: Request) -> Json:
         """What to send, as arguments of the SDK."""
 
-    @contextlib.asynccontextmanager
-    async def open(self, client: Any, body: Json) -> "AsyncGenerator[httpx2.Response, None]":
-        """Sends the request; the response whose body is the stream. By default, what `connect` returns has `create`."""
-        async with client.create(**body) as response:
-            yield response.http_response
+    @abc.abstractmethod
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+        """Sends the request and waits until the vendor begins to answer. The stack ends the connection."""
 
     def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
         """What the pieces of an answer go through, batch by batch."""
@@ -197,11 +210,8 @@ class VendorProvider(VendorClient, Provider):
         failed: ProviderError | None = None
         try:
             async with contextlib.AsyncExitStack() as stack:
-                with silence_of(self.silence):
-                    response = await stack.enter_async_context(self.open(client, body))
-                await self._check_answer(response)
-                answer = _Reading(self.reader(), self.decoder(self.settings, body), self.settings)
-                chunks = await stack.enter_async_context(contextlib.aclosing(_chunks(response)))
+                answer = await self.begin(stack, client, body)
+                chunks = await stack.enter_async_context(contextlib.aclosing(answer.chunks))
                 yield Accepted()
                 async for chunk in chunks:
                     for piece in restored(answer.feed(chunk)):
@@ -221,6 +231,24 @@ class VendorProvider(VendorClient, Provider):
         if failed is not None:
             raise explained(failed, self.optional, request, body)
 
+
+class StreamingProvider(VendorProvider):
+    """A vendor whose SDK opens a stream of bytes, which is read here."""
+
+    decoder: type[Decoder]
+    reader: type[Reader] = SseReader
+
+    def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
+        """The SDK's streaming response; it has the HTTP response as `http_response`."""
+        return client.create(**body)  # type: ignore[no-any-return]
+
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+        with responses_opened([], self.silence):
+            response = await stack.enter_async_context(self.open(client, body))
+        await self._check_answer(response.http_response)
+        decoder = self.decoder(self.settings, body)
+        return _Reading(_chunks(response.http_response), self.reader(), decoder, self.settings)
+
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
         if response.is_redirect:
@@ -239,7 +267,10 @@ class VendorProvider(VendorClient, Provider):
 class _Reading:
     """One stream being read: bytes to events to pieces."""
 
-    def __init__(self, reader: Reader, decoder: Decoder, settings: Settings) -> None:
+    def __init__(
+        self, chunks: AsyncGenerator[bytes, None], reader: Reader, decoder: Decoder, settings: Settings
+    ) -> None:
+        self.chunks = chunks
         self.ended = False
         """A turn was yielded, or `[DONE]` came."""
         self._finish = decoder.finish

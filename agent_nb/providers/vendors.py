@@ -54,7 +54,9 @@ APIS: dict[str, Api] = {
         sdk="google.genai",
     ),
     "generate_content": Api(
-        target="agent_nb.providers.generate_content:GenerateContentProvider", package="httpx2", sdk="httpx2"
+        target="agent_nb.providers.generate_content:GenerateContentProvider",
+        package="google-genai",
+        sdk="google.genai",
     ),
     "chat": Api(target="agent_nb.providers.chat:ChatProvider", package="openai", sdk="openai"),
     DEMO: Api(target="agent_nb.demo:DemoProvider", options=("pace",)),

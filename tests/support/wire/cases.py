@@ -4,7 +4,7 @@ import base64
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
@@ -39,12 +39,16 @@ class Case:
     streams_arguments: bool = True
     uncounted: tuple[str, ...] = ("cached_write",)
     """Fields of `Usage` that its usage does not have."""
-    signs: bool = False
-    """Whether thinking has a signature, which is sent back."""
+    signs: Literal["", "as it came", "url-safe"] = ""
+    """How the signature of thinking is sent back."""
     refuses: bool = True
     """Whether an answer can end with a refusal."""
     tells_status: bool = True
     """Whether an error in the stream says if it will pass."""
+    comments: bool = True
+    """Whether the stream may have comments."""
+    shows_pages: bool = True
+    """Whether a web page that claims to be a stream can be told from one."""
     strict_tools: bool = False
     renames_arguments: bool = False
     """Whether some names of arguments are refused, so that others are sent."""
@@ -67,7 +71,7 @@ CASES = (
         "openai:gpt-6.1-sol",
         messages="input",
         uncounted=(),
-        signs=True,
+        signs="as it came",
         strict_tools=True,
     ),
     Case("chat", "openrouter:some/model", renames_arguments=True, priced=False),
@@ -75,16 +79,18 @@ CASES = (
         "anthropic_messages",
         "anthropic:claude-opus-5-5",
         uncounted=(),
-        signs=True,
+        signs="as it came",
         renames_arguments=True,
     ),
-    Case("interactions", "gemini:gemini-4-argon", messages="input", signs=True, refuses=False),
+    Case("interactions", "gemini:gemini-4-argon", messages="input", signs="as it came", refuses=False),
     Case(
         "generate_content",
         "gemini:gemini-4-argon",
         messages="contents",
         streams_arguments=False,
-        signs=True,
+        signs="url-safe",
+        comments=False,
+        shows_pages=False,
     ),
 )
 CASE = {case.protocol: case for case in CASES}
