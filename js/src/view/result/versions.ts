@@ -66,7 +66,7 @@ function stopsOf({ file }: ShownFile): Stop[] {
 }
 
 /** The moments of the run since the shown page was there. */
-function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
 	const first = file.versions[0]?.change ?? 0;
 	const stops = new Map<number, Stop>();
 	for (const { path, versions } of files.values())
@@ -84,7 +84,7 @@ function withUnfinished(stops: readonly Stop[], files: readonly FileState[]): St
 }
 
 /** The index of what is shown; a version that is still being written comes after all stops. */
-function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
+export function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
 	if (live) return stops.length;
 	const last = moment ?? Number.MAX_VALUE;
 	return stops.findLastIndex(({ change }) => change <= last);
