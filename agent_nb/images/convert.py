@@ -32,7 +32,7 @@ THUMBNAIL_BYTES = 6_000
 MOST_THUMBNAILS = 12
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "TGA")
 _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-_CACHED = 64
+_CACHED = 16
 """Copies that are kept: a conversation sends the same images with each turn."""
 _made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
 """The images that were made here, by their `id`: they need no second check."""

@@ -36,6 +36,7 @@ def is_public(address: str) -> bool:
 def host_of(url: str) -> str:
     """The host of an https address in ASCII, with its port if that is not 443."""
     host, port = _place(url)
+    host = f"[{host}]" if ":" in host else host
     return host if port == 443 else f"{host}:{port}"
 
 

@@ -84,7 +84,7 @@ def https_server(certificate):
 
     def fetch(path: str, **settings) -> bytes:
         only_here = settings.pop("allowed", lambda address: address in ("127.0.0.1", "::1"))
-        url = f"https://localhost:{server.server_port}{path}"
+        url = f"https://{settings.pop('host', 'localhost')}:{server.server_port}{path}"
         return fetch_https(url, allowed=only_here, context=trust, **settings)
 
     fetch.host = f"localhost:{server.server_port}"
@@ -96,6 +96,11 @@ def https_server(certificate):
 def test_a_file_is_read_over_https(https_server):
     assert https_server("/red.png?size=1") == PNG
     assert https_server("/away") == PNG
+
+
+def test_the_certificate_must_be_that_of_the_host(https_server):
+    with pytest.raises(ConfigError, match=r"could not be read: .*certificate"):
+        https_server("/red.png", host="127.0.0.1")
 
 
 @pytest.mark.parametrize("path", ["/café.png", "/caf%C3%A9.png", "/café.png?größe=1", "/accent"])
