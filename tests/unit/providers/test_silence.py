@@ -54,6 +54,6 @@ def test_a_model_without_a_server_takes_it_too():
     ],
 )
 async def test_a_comment_or_a_ping_is_a_sign_of_life(protocol: str, sign, server: WireServer):
-    server.plan(reply(*[Pause(0.5), sign] * 5, Say("At last.")))
-    turn = await turn_of(CASE[protocol].provider(server, silence=2))
+    server.plan(reply(*[Pause(1), sign] * 5, Say("At last.")))
+    turn = await turn_of(CASE[protocol].provider(server, silence=4))
     assert turn.message.text == "At last."
