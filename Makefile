@@ -6,7 +6,7 @@ PEERS_VENV := .venv-peers
 GRADERS_VENV := .venv-graders
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-BUNDLE := $(patsubst %,agent_nb/static/%.js,widget annotations check form headless inspect outputs reminder replay request scrubber zip)
+BUNDLE := agent_nb/static/widget.js
 JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.
@@ -147,7 +147,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules agent_nb/static/*.js dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
 .PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
