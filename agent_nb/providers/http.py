@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import functools
 import socket
+import threading
 import weakref
 from collections.abc import AsyncGenerator, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,6 +57,7 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
 _watching: "weakref.WeakKeyDictionary[asyncio.Task[Any], _Watch]"
 _watching = weakref.WeakKeyDictionary()
+_reading = threading.Lock()
 
 
 async def shared_client(user: object) -> "httpx2.AsyncClient":
@@ -63,7 +65,7 @@ async def shared_client(user: object) -> "httpx2.AsyncClient":
     loop = asyncio.get_running_loop()
     shared = _shared.get(loop)
     if shared is None or shared.client.is_closed:
-        client = await off_loop(_make_client)
+        client = await off_loop(make_client)
         shared = _shared.get(loop)
         if shared is None or shared.client.is_closed:
             shared = _shared[loop] = _Shared(client, weakref.WeakSet(), _open_until_closed(client))
@@ -137,15 +139,20 @@ async def _keep_alive(response: "httpx2.Response") -> None:
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
+def tls() -> "ssl.SSLContext":
+    """Reading the certificates is most of the cost of a client (45 ms), so all share them."""
+    with _reading:
+        return _tls()
+
+
 @functools.cache
 def _tls() -> "ssl.SSLContext":
-    """Reading the certificates is most of the cost of a client, so the loops share them."""
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
-def _make_client() -> "httpx2.AsyncClient":
+def make_client() -> "httpx2.AsyncClient":
     import httpx2
 
     # Redirects are not followed: a key in a custom header would travel to another host.
@@ -165,4 +172,4 @@ def _transport() -> dict[str, Any]:
 
         return {"transport": FetchTransport()}
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-    return {"verify": _tls(), "limits": limits}
+    return {"verify": tls(), "limits": limits}

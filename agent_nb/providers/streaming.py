@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import json
+import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -25,7 +26,7 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
 from agent_nb.providers.dialects import Dialect
-from agent_nb.providers.http import release, responses_opened, shared_client
+from agent_nb.providers.http import make_client, release, responses_opened, shared_client
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.prices import context_window
@@ -75,6 +76,7 @@ class VendorClient(abc.ABC):
         """The module to import before `connect`."""
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
+        self._connecting = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -97,9 +99,17 @@ class VendorClient(abc.ABC):
         loop = asyncio.get_running_loop()
         http = await shared_client(self)
         known = self._clients.get(loop)
-        if known is None or known[0] is not http:
-            known = self._clients[loop] = (http, await off_loop(self._load, http))
-        return known[1]
+        if known is not None and known[0] is http:
+            return known[1]
+        return await off_loop(self._connected, loop, http)
+
+    def _connected(self, loop: asyncio.AbstractEventLoop, http: "httpx2.AsyncClient") -> Any:
+        """The client for this loop. Variants that start at once wait for the first to make it."""
+        with self._connecting:
+            known = self._clients.get(loop)
+            if known is None or known[0] is not http:
+                known = self._clients[loop] = (http, self._load(http))
+            return known[1]
 
     def error(self, exc: Exception) -> ProviderError:
         """The `ProviderError` for an exception of the SDK."""
@@ -107,9 +117,7 @@ class VendorClient(abc.ABC):
 
     def preload(self) -> None:
         """Imports the SDK and what its client needs. Blocks; nothing is sent."""
-        import httpx2
-
-        self._load(httpx2.AsyncClient())
+        self._load(make_client())
 
     def _load(self, http: "httpx2.AsyncClient") -> Any:
         package = self.settings.vendor.api.package

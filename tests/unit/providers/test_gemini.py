@@ -1,6 +1,7 @@
 """What is Gemini's alone: steps and parts with signatures, answers that go on, blocked prompts."""
 
 import base64
+import ssl
 
 import pytest
 
@@ -9,6 +10,7 @@ from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Message, Text, ToolCall, ToolResult, user
 from agent_nb.providers import model
+from agent_nb.providers.http import tls
 from agent_nb.tools.file_tools import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, Case, ask, collect, results_of, turn_of
@@ -45,6 +47,16 @@ async def test_steps_come_back_in_order_and_unchanged(server: WireServer):
             "is_error": True,
         },
     ]
+
+
+async def test_the_sdk_reads_no_certificates(server: WireServer, monkeypatch):
+    """It would do so twice for each client, for connections that it does not open."""
+    tls()
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: pytest.fail("read again"))
+    for case in (INTERACTIONS, GENERATE):
+        provider = case.provider(server)
+        await provider.client()
+        await provider.close()
 
 
 async def test_nothing_is_stored_at_the_vendor(server: WireServer):
