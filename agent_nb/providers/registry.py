@@ -4,7 +4,6 @@ An unknown vendor, a missing key and a missing package raise different errors, e
 anything is sent.
 """
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from agent_nb._base.installed import load_plugins
 from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.providers.keys import find_key
+from agent_nb.providers.sdk_packages import can_load, is_installed
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor, load
 
 if TYPE_CHECKING:
@@ -122,17 +122,14 @@ def _api(vendor: Vendor, name: str) -> Api:
 
 
 def _check_installed(vendor: Vendor, api: Api) -> None:
-    try:
-        found = importlib.util.find_spec(api.sdk) is not None
-    except (ImportError, ValueError):
-        found = False
-    if not found and IN_BROWSER and api.package == "google-genai":
+    if is_installed(api.sdk) or can_load(api.package):
+        return
+    if IN_BROWSER and api.package == "google-genai":
         raise InstallError(
             f"{vendor.title} is not available in a browser, where the {api.package!r} package cannot be installed. "
             "Use another vendor here."
         )
-    if not found:
-        raise InstallError(f"{vendor.title} needs the {api.package!r} package: `%pip install {api.package}`.")
+    raise InstallError(f"{vendor.title} needs the {api.package!r} package: `%pip install {api.package}`.")
 
 
 def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from agent_nb.providers.http import make_client, release, responses_opened, shar
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.prices import context_window
+from agent_nb.providers.sdk_packages import load_package
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
 
@@ -101,6 +102,7 @@ class VendorClient(abc.ABC):
         known = self._clients.get(loop)
         if known is not None and known[0] is http:
             return known[1]
+        await load_package(self.settings.vendor.api.package, self.sdk)
         return await off_loop(self._connected, loop, http)
 
     def _connected(self, loop: asyncio.AbstractEventLoop, http: "httpx2.AsyncClient") -> Any:

@@ -22,6 +22,11 @@ IN_PAGE = """async ([folder, script, address]) => {
   python.runPython(script);
   return await python.globals.get("main")(address);
 }"""
+ASK_OPENAI = """from agent_nb import Agent, model
+
+async def main(address):
+    return (await Agent(model("openai:", api_key="none", base_url=address)).run("Hello?")).error
+"""
 
 pytestmark = pytest.mark.hosts
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="There is no Node.")
@@ -36,12 +41,13 @@ def in_node(site_folder: Path, address: str) -> str:
     return done.stdout
 
 
-def in_chromium(site_folder: Path, address: str) -> str:
+def in_chromium(site_folder: Path, address: str, script: str = "", without: str = "") -> str:
     """In a page of another origin than the vendor's, which it reaches only as far as the vendor allows (CORS)."""
-    with serve_site(site_folder) as site, open_watched() as (window, elsewhere):
+    with serve_site(site_folder, without=without) as site, open_watched() as (window, elsewhere):
         page = window.new_page()
         page.goto(f"{site}/index.html")
-        given = [f"{site}/{PYODIDE.as_posix()}", SCRIPT.read_text(encoding="utf-8"), address]
+        script = script or SCRIPT.read_text(encoding="utf-8")
+        given = [f"{site}/{PYODIDE.as_posix()}", script, address]
         found = page.wait_for_function(IN_PAGE, arg=given, timeout=3 * START).json_value()
         assert elsewhere == []
     return found
@@ -74,3 +80,11 @@ def test_runs_in_pyodide(site_folder, place: Callable[[Path, str], str], failure
     assert [request.closed.is_set() for request in requests[2::3]] == [True] * 3
     assert requests[0].headers["anthropic-dangerous-direct-browser-access"] == "true"
     assert not [name for request in requests for name in request.headers if name.startswith("x-stainless")]
+
+
+@needs_chromium
+def test_an_sdk_that_does_not_arrive(site_folder) -> None:
+    wheel = next((site_folder / PYODIDE).glob("openai-*.whl")).name
+    error = in_chromium(site_folder, "http://127.0.0.1:9/v1", ASK_OPENAI, without=wheel)
+    assert error.startswith("The browser could not load the 'openai' package (")
+    assert error.endswith("). Check the network, then run the cell again.")

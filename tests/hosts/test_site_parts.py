@@ -95,6 +95,19 @@ def test_the_lock_that_needs_no_other_host_names_our_files_alone(own, tmp_path):
     assert (entry["depends"], entry["imports"]) == (["idna"], ["micropip"])
 
 
+def test_a_package_for_later_is_in_the_lock_and_comes_with_no_other(tmp_path):
+    write_wheel(tmp_path, "agent_nb", "openai", "httpx2")
+    write_wheel(tmp_path, "openai", "httpx2")
+    write_wheel(tmp_path, "httpx2")
+    found = wheels.wheels_in(tmp_path)
+    entries = lock.entries(found, wheels.needed(["agent-nb"], found, BROWSER)[0], later=["openai"])
+    assert {name: entry["depends"] for name, entry in entries.items()} == {
+        "agent-nb": ["httpx2"],
+        "httpx2": [],
+        "openai": ["httpx2"],
+    }
+
+
 def test_the_public_lock_takes_the_rest_from_pyodides_own_host(own):
     packages = lock.extended(PYODIDE_LOCK, own, "https://cdn.example/full")["packages"]
     assert packages["numpy"]["file_name"] == "https://cdn.example/full/numpy-2.4.whl"

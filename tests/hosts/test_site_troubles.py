@@ -47,7 +47,7 @@ def test_a_python_that_does_not_arrive(site_folder):
         expect_note(page, "Python could not start here")
 
 
-@pytest.mark.parametrize(("file", "status"), [("pyodide.asm.wasm", 403), ("openai-*.whl", 200)])
+@pytest.mark.parametrize(("file", "status"), [("pyodide.asm.wasm", 403), ("ipywidgets-*.whl", 200)])
 def test_a_file_that_a_network_filter_blocks(site_folder, file, status):
     name = next((site_folder / "lite/static/pyodide").glob(file)).name
     with serve_site(site_folder, without=name, status=status) as site, open_watched() as (window, _):

@@ -95,6 +95,8 @@ async def main() -> dict[str, Any]:
 
 if __name__ == "__main__":
     sys.modules.update(dict.fromkeys(MISSING))  # type: ignore[arg-type]
+    packages = SimpleNamespace(openai=None)
+    sys.modules["pyodide_js"] = SimpleNamespace(lockfile=SimpleNamespace(packages=packages))  # type: ignore[assignment]
     threading.Thread.start = refuse  # type: ignore[method-assign]
     sys.platform = "emscripten"
     print(json.dumps(asyncio.run(main())))

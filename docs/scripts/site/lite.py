@@ -17,6 +17,8 @@ PYODIDE = "pyodide"
 KERNEL_EXTENSION = Path(sys.prefix, "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension")
 # The kernel starts with these loaded. What is not in this list it would install one by one, which takes longer.
 PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython", "agent-nb")
+# agent_nb loads these when a vendor is first asked.
+LATER = ("anthropic", "openai")
 
 CASSETTES = {"name": "jsonl", "extensions": [".jsonl"], "mimeTypes": ["text/plain"], "fileFormat": "text"}
 
@@ -54,7 +56,7 @@ def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
     path = folder / "pyodide-lock.json"
     for wheel in wheels.values():
         shutil.copy(wheel.path, folder)
-    own = locks.entries(wheels, depends)
+    own = locks.entries(wheels, depends, later=LATER)
     lock = locks.cut_down(lock, own) if offline else locks.extended(lock, own, PYODIDE_CDN_URL)
     path.write_text(json.dumps(lock, separators=(",", ":")), encoding="utf-8")
 

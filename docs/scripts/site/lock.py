@@ -1,6 +1,6 @@
 """Pyodide's lock file: the packages that the browser can load by name, or because a cell imports them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from docs.scripts.site.wheels import Wheel
@@ -8,8 +8,13 @@ from docs.scripts.site.wheels import Wheel
 Lock = dict[str, Any]
 
 
-def entries(wheels: Mapping[str, Wheel], depends: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The wheels as entries of the lock, to be served from the folder it is in."""
+def entries(
+    wheels: Mapping[str, Wheel], depends: Mapping[str, list[str]], *, later: Collection[str] = ()
+) -> dict[str, Any]:
+    """The wheels as entries of the lock, to be served from the folder it is in.
+
+    No other package brings those of `later` with it: they are loaded by name, or because a cell imports them.
+    """
     return {
         name: {
             "name": name,
@@ -17,7 +22,7 @@ def entries(wheels: Mapping[str, Wheel], depends: Mapping[str, list[str]]) -> di
             "file_name": wheel.path.name,
             "sha256": wheel.sha256,
             "imports": wheel.imports,
-            "depends": depends[name],
+            "depends": [each for each in depends[name] if each not in later],
             "install_dir": "site",
             "package_type": "package",
             "unvendored_tests": False,
