@@ -16,9 +16,10 @@ ROOT = Path(__file__).parents[3]
 PYODIDE = "pyodide"
 KERNEL_EXTENSION = Path(sys.prefix, "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension")
 # The kernel starts with these loaded. What is not in this list it would install one by one, which takes longer.
-PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython", "agent-nb")
-# agent_nb loads these when a vendor is first asked.
-LATER = ("anthropic", "openai")
+PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "ipython", "agent-nb")
+# No other package brings these with it: agent_nb loads an SDK when its vendor is first asked, and IPython works without
+# jedi (see patches.py).
+LATER = ("anthropic", "openai", "jedi")
 
 CASSETTES = {"name": "jsonl", "extensions": [".jsonl"], "mimeTypes": ["text/plain"], "fileFormat": "text"}
 

@@ -54,6 +54,18 @@ PATCHES = (
     # Where the host isolates its pages (COOP and COEP headers), the kernel talks to the page in a way that now and then
     # loses an answer, so that a cell never ends. It gets its files through the service worker there, too.
     Patch("extensions/@jupyterlite/pyodide-kernel-extension/static/*.js", "crossOriginIsolated", "!1"),
+    # The kernel would install jedi and complete with it: 3 s more at the start, and 3 s for the first completion, in
+    # which no cell runs. IPython completes from the values of the notebook at once.
+    Patch(
+        "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js",
+        '"pyodide-kernel","jedi","ipython"',
+        '"pyodide-kernel","ipython"',
+    ),
+    Patch(
+        "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js",
+        '.push("import pyodide_kernel")',
+        '.push("import pyodide_kernel","pyodide_kernel.ipython_shell.Completer.use_jedi = False")',
+    ),
     # Without its .wasm file Pyodide waits for ever, and without a wheel it starts all the same.
     Patch("static/pyodide/pyodide.mjs", "export{", f"{REPORT_MISSING_FILES}export{{"),
     # The script that says on the site's pages what keeps a lesson from running says it in JupyterLite, too.
