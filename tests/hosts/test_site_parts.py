@@ -1,13 +1,15 @@
 """What the site is made of: the wheels for the browser, the lock file that names them, the lessons."""
 
 import hashlib
+import importlib.util
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from docs.scripts.site import lessons, lite, lock, locked, wheels
+from docs.scripts.site import bytecode, lessons, lite, lock, locked, wheels
 from tests.support import ROOT
 
 INFO = {"python": "3.14.2", "abi_version": "2026_0", "platform": "emscripten_5_0_3", "arch": "wasm32"}
@@ -24,6 +26,7 @@ def write_wheel(folder: Path, name: str, *requires: str, extras: tuple[str, ...]
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{name}-1.0.dist-info/METADATA", "\n".join(lines))
         archive.writestr(f"{name}/__init__.py", f"# {folder.name}")
+        archive.writestr(f"{name}-1.0.dist-info/RECORD", f"{name}/__init__.py,,")
     return path
 
 
@@ -106,6 +109,24 @@ def test_a_package_for_later_is_in_the_lock_and_comes_with_no_other(tmp_path):
         "httpx2": [],
         "openai": ["httpx2"],
     }
+
+
+def test_a_wheel_gets_bytecode_in_place_of_its_sources_and_ours_beside_them(tmp_path, monkeypatch):
+    path = write_wheel(tmp_path, "late_tea")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("late_tea/menu.py", "TEA = 'Sencha'")
+    bytecode.compile_wheel(str(path))
+    monkeypatch.syspath_prepend(str(path))
+    menu = importlib.import_module("late_tea.menu")
+    assert (menu.TEA, Path(menu.__file__).name) == ("Sencha", "menu.pyc")
+    assert {"late_tea/menu.pyc", "late_tea/__init__.pyc"} <= set(map(str, metadata.files("late_tea")))
+    assert wheels.Wheel(path).imports == ["late_tea"]
+
+    ours = write_wheel(tmp_path, "agent_nb")
+    bytecode.compile_wheel(str(ours))
+    with zipfile.ZipFile(ours) as archive:
+        cached = importlib.util.cache_from_source("agent_nb/__init__.py")
+        assert {"agent_nb/__init__.py", cached} <= set(archive.namelist())
 
 
 def test_the_public_lock_takes_the_rest_from_pyodides_own_host(own):

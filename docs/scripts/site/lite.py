@@ -55,8 +55,10 @@ def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
     (work / "wheels").mkdir()
     wheels, depends = locked_wheels(given, work / "wheels", platform)
     path = folder / "pyodide-lock.json"
-    for wheel in wheels.values():
-        shutil.copy(wheel.path, folder)
+    wheels = {name: Wheel(Path(shutil.copy(wheel.path, folder))) for name, wheel in wheels.items()}
+    at_start, _ = needed(PACKAGES, {name: wheels[name] for name in wheels if name not in LATER}, platform)
+    script = Path(__file__).with_name("bytecode.mjs")
+    run(["node", str(script), str(folder), *(wheels[name].path.name for name in at_start)], folder)
     own = locks.entries(wheels, depends, later=LATER)
     lock = locks.cut_down(lock, own) if offline else locks.extended(lock, own, PYODIDE_CDN_URL)
     path.write_text(json.dumps(lock, separators=(",", ":")), encoding="utf-8")

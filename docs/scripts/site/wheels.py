@@ -89,8 +89,8 @@ class Wheel:
     def imports(self) -> list[str]:
         """The names that a program imports it by."""
         with zipfile.ZipFile(self.path) as archive:
-            files = [PurePosixPath(name) for name in archive.namelist() if name.endswith(".py")]
-        top = {file.parts[0].removesuffix(".py") for file in files}
+            files = [PurePosixPath(name) for name in archive.namelist() if name.endswith((".py", ".pyc"))]
+        top = {file.parts[0].partition(".")[0] for file in files}
         return sorted(name for name in top if name.isidentifier())
 
     def requirements(self, platform: Platform, extras: Iterable[str] = ()) -> list[Requirement]:
