@@ -193,6 +193,7 @@ def _detail(stop_details: Json | None) -> str:
 
 
 class AnthropicMessagesProvider(StreamingProvider):
+    path = "/v1/messages"
     dialect = ANTHROPIC
     decoder = AnthropicMessagesDecoder
     optional = (
@@ -210,7 +211,7 @@ class AnthropicMessagesProvider(StreamingProvider):
 
         settings = self.settings
         is_token = settings.key_variable == "ANTHROPIC_AUTH_TOKEN"
-        client = anthropic.AsyncAnthropic(
+        return anthropic.AsyncAnthropic(
             **{"auth_token" if is_token else "api_key": settings.api_key},  # type: ignore[arg-type]
             base_url=settings.base_url.removesuffix("/v1") if settings.base_url else None,
             http_client=http,
@@ -218,7 +219,6 @@ class AnthropicMessagesProvider(StreamingProvider):
             open_telemetry=False,  # `agent_nb.tracing` has a span for each turn, and it would be counted twice
             default_headers={**(_FROM_A_BROWSER if IN_BROWSER else {}), **settings.headers},
         )
-        return client.messages.with_streaming_response
 
     def body(self, request: Request) -> Json:
         settings, family = self.settings, self.settings.family
@@ -238,9 +238,7 @@ class AnthropicMessagesProvider(StreamingProvider):
             body["system"] = [{**_text(request.system), "cache_control": _CACHED}]
         if tools:
             body["tools"] = tools
-        if settings.options:
-            body["extra_body"] = dict(settings.options)
-        return body
+        return {**body, **settings.options}
 
     def error(self, exc: Exception) -> ProviderError:
         import anthropic

@@ -196,17 +196,14 @@ def _usage(counts: Json) -> Usage:
 
 
 class ChatProvider(StreamingProvider):
+    path = "/chat/completions"
     dialect = CHAT
     decoder = ChatDecoder
     optional = (
-        OptionalParameter(
-            name="reasoning_effort",
-            path="extra_body.reasoning_effort",
-            refused=r"reasoning_effort|not support thinking",
-        ),
-        OptionalParameter(name="reasoning", path="extra_body.reasoning", refused=r"\breasoning\b"),
-        OptionalParameter(name="thinking", path="extra_body.thinking", refused=r"\bthinking\b(?! mode)"),
-        OptionalParameter(name="chat_template_kwargs", path="extra_body.chat_template_kwargs"),
+        OptionalParameter(name="reasoning_effort", refused=r"reasoning_effort|not support thinking"),
+        OptionalParameter(name="reasoning", refused=r"\breasoning\b"),
+        OptionalParameter(name="thinking", refused=r"\bthinking\b(?! mode)"),
+        OptionalParameter(name="chat_template_kwargs"),
         OptionalParameter(name="stream_options"),
     )
 
@@ -231,7 +228,7 @@ class ChatProvider(StreamingProvider):
 
         # The SDK reads OpenAI's organization and project from the environment; other servers must not get them.
         headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
-        return make_client(self.settings, http, headers).chat.completions.with_streaming_response
+        return make_client(self.settings, http, headers)
 
     def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
         restored = offered.incoming()
@@ -254,9 +251,7 @@ class ChatProvider(StreamingProvider):
             body["tools"] = [_tool(tool) for tool in request.tools]
         if settings.max_tokens:
             body["max_tokens"] = settings.max_tokens
-        if extra := {**_effort(settings), **settings.options}:
-            body["extra_body"] = extra
-        return body
+        return {**body, **_effort(settings), **settings.options}
 
 
 def _effort(settings: Settings) -> Json:

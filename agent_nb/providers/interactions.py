@@ -4,6 +4,7 @@ The SDK would build a pydantic class for every event (1.4 ms each), so it only o
 each answer, with their signatures, are kept on its message and sent back in order.
 """
 
+import contextlib
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -191,10 +192,11 @@ class InteractionsProvider(StreamingProvider):
             body["tools"] = [_tool(tool) for tool in request.tools]
         return {**body, **settings.options}
 
-    def open(self, client: Any, body: Json) -> Any:
+    async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
         # The SDK builds classes for each request, to validate what it is given: up to 50 ms on the loop. It sends
         # `extra_body` as it is, in place of the same fields.
-        return client[1].create(model=self.settings.model, input="", stream=True, extra_body=body)
+        opened = client[1].create(model=self.settings.model, input="", stream=True, extra_body=body)
+        return (await stack.enter_async_context(opened)).http_response  # type: ignore[no-any-return]
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:

@@ -150,6 +150,7 @@ def _usage(counts: Json) -> Usage:
 
 
 class ResponsesProvider(StreamingProvider):
+    path = "/responses"
     dialect = OPENAI
     decoder = ResponsesDecoder
     optional = (
@@ -165,7 +166,7 @@ class ResponsesProvider(StreamingProvider):
     )
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        return make_client(self.settings, http).responses.with_streaming_response
+        return make_client(self.settings, http)
 
     def body(self, request: Request) -> Json:
         settings, family = self.settings, self.settings.family
@@ -186,9 +187,7 @@ class ResponsesProvider(StreamingProvider):
             body["reasoning"] = reasoning
         if settings.max_tokens:
             body["max_output_tokens"] = settings.max_tokens
-        if settings.options:
-            body["extra_body"] = dict(settings.options)
-        return body
+        return {**body, **settings.options}
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", headers: Json | None = None) -> Any:

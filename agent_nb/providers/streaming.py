@@ -27,6 +27,7 @@ from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
 from agent_nb.providers.dialects import Dialect
 from agent_nb.providers.http import make_client, release, responses_opened, shared_client
+from agent_nb.providers.json_content import content, content_length
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.prices import context_window
@@ -245,19 +246,30 @@ class VendorProvider(VendorClient, Provider):
 class StreamingProvider(VendorProvider):
     """A vendor whose SDK opens a stream of bytes, which is read here."""
 
+    path: str
+    """The endpoint, below the base URL."""
     decoder: type[Decoder]
     reader: type[Reader] = SseReader
 
-    def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
-        """The SDK's streaming response; it has the HTTP response as `http_response`."""
-        return client.create(**body)  # type: ignore[no-any-return]
+    async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
+        """Sends the body through the SDK, which raises its own errors; the stack closes the response."""
+        stream = await client.post(
+            self.path,
+            content=content(body),
+            options={"headers": {"Content-Length": str(content_length(body))}},
+            cast_to=object,
+            stream=True,
+            stream_cls=importlib.import_module(self.sdk).AsyncStream[object],
+        )
+        await stack.enter_async_context(stream)
+        return stream.response  # type: ignore[no-any-return]
 
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
         with responses_opened([], self.silence):
-            response = await stack.enter_async_context(self.open(client, body))
-        await self._check_answer(response.http_response)
+            response = await self.open(stack, client, body)
+        await self._check_answer(response)
         decoder = self.decoder(self.settings, body)
-        return _Reading(_chunks(response.http_response), self.reader(), decoder, self.settings)
+        return _Reading(_chunks(response), self.reader(), decoder, self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""

@@ -175,6 +175,14 @@ async def test_broken_arguments_do_not_break_the_next_request(case: Case, server
     assert broken_text in sent or json.dumps({"invalid_json": broken_text}) in sent
 
 
+async def test_half_a_character_in_arguments_does_not_break_the_next_request(case: Case, server: WireServer):
+    halved = assistant(ToolCall("call_x", "search", '{"q": "cats \\ud83d"}'))
+    result = Message(role="tool", parts=(ToolResult(call_id="call_x", name="search", text="3 hits"),))
+    server.plan(reply(Say("Done.")))
+    assert (await turn_of(case.provider(server), ask(user("Hello?"), halved, result))).message.text == "Done."
+    assert any("cats" in text for text in strings_in(server.requests[0].body))
+
+
 async def test_two_streams_at_once_stay_apart(case: Case, server: WireServer):
     server.plan(
         reply(Say("one " * 20), Pause(0.01), Say("one " * 20), fragment=4),
