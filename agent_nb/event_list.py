@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast, overload
 from agent_nb._base.wire import each_from_wire
 from agent_nb.events import BaseEvent, Delta, Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 
-PACKED = 1024
+PACKED = 512
 """Events that are packed at once. As many of the newest stay as they are: readers are not far behind."""
 FEWEST = 4
 """Deltas that are worth packing."""

@@ -10,6 +10,7 @@ from agent_nb._base.wire import Json
 
 MAX_OLD_BYTES = 64_000_000
 """Of all versions that are not the latest of their file."""
+_SLICE = 65_536
 
 Content = str | bytes
 
@@ -37,11 +38,15 @@ def make_room(files: dict[str, Versions]) -> None:
     while sum(versions.old_bytes for versions in files.values()) > MAX_OLD_BYTES:
         path = max(files, key=lambda path: files[path].old_bytes)
         (oldest, *rest), dropped, old_bytes = files[path]
-        files[path] = Versions(tuple(rest), dropped + 1, old_bytes - _size(oldest))
+        files[path] = Versions(tuple(rest), dropped + 1, old_bytes - byte_size(oldest))
 
 
-def _size(content: Content | None) -> int:
-    return len(content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else len(content or b"")
+def byte_size(content: Content | None) -> int:
+    """The size in bytes. Text is encoded in slices: all of it would take three bytes a character for a moment."""
+    if not isinstance(content, str) or content.isascii():
+        return len(content or b"")
+    slices = (content[start : start + _SLICE] for start in range(0, len(content), _SLICE))
+    return sum(len(each.encode("utf-8", "surrogatepass")) for each in slices)
 
 
 def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = str) -> list[Json | None]:
@@ -76,10 +81,10 @@ def from_wire(data: Iterable[Json | None]) -> Versions:
             before = before[:start] + str(wire["text"]) + before[len(before) - end :]
             kept.append(before)
         while size > MAX_OLD_BYTES:
-            size -= _size(kept.popleft())
+            size -= byte_size(kept.popleft())
             dropped += 1
-        size += _size(kept[-1])
-    return Versions(tuple(kept), dropped, size - _size(kept[-1]))
+        size += byte_size(kept[-1])
+    return Versions(tuple(kept), dropped, size - byte_size(kept[-1]))
 
 
 def _since(before: str, text: str, shown: Callable[[str], str]) -> Json:

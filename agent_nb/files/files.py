@@ -19,7 +19,7 @@ from agent_nb.errors import FileError
 from agent_nb.files import file_versions
 from agent_nb.files.diffs import unified_diff
 from agent_nb.files.file_paths import entry_of, media_type, safe_path
-from agent_nb.files.file_versions import Content, Versions, make_room
+from agent_nb.files.file_versions import Content, Versions, byte_size, make_room
 
 MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000
@@ -197,7 +197,7 @@ class Files(Mapping[str, Content]):
         content = _normalised(path, content)
         if path in self._versions and self.versions(path)[-1] == content:
             return False
-        size = len(_encoded(content))
+        size = byte_size(content)
         self._check_limits(path, content, size)
         self._add(path, content, self._sizes.get(path, 0))
         self._sizes[path] = size

@@ -113,8 +113,9 @@ def test_oversized_files_are_refused_in_words() -> None:
 
 
 def test_size_counts_bytes_not_characters() -> None:
-    files = Files({"a": "é" * 10})
+    files = Files({"a": "é" * 10, "page": "x🥐" * 100_000})
     assert files.size("a") == 20
+    assert files.size("page") == 500_000
     with pytest.raises(FileError, match="too large"):
         files.write("a", "é" * (module.MAX_TEXT_BYTES // 2 + 1))
 
