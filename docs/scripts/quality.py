@@ -37,12 +37,12 @@ SECTIONS: tuple[tuple[str, str, str, str], ...] = (
 """The name of the figures, the title, the command that measures, and what is measured."""
 
 GOALS: tuple[tuple[str, str, float], ...] = (
-    ("Processor time of a run, times the SDK's: Anthropic", "providers/cpu/anthropic/agent_nb/times_sdk", 0.6),
-    ("The same: OpenAI Responses", "providers/cpu/openai/agent_nb/times_sdk", 0.25),
+    ("Processor time of a run, times the SDK's: Anthropic", "providers/cpu/anthropic_messages/agent_nb/times_sdk", 0.6),
+    ("The same: OpenAI Responses", "providers/cpu/responses/agent_nb/times_sdk", 0.25),
     ("The same: Chat Completions", "providers/cpu/chat/agent_nb/times_sdk", 0.2),
-    ("Its growth exponent: Anthropic", "providers/cpu/anthropic/agent_nb/exponent", 1.0),
-    ("Peak memory of a run, bytes per character: Anthropic", "providers/peak_bytes_per_character/anthropic", 10),
-    ("Cancel to closed socket, ms: Anthropic", "providers/cancel_ms/anthropic", 100),
+    ("Its growth exponent: Anthropic", "providers/cpu/anthropic_messages/agent_nb/exponent", 1.0),
+    ("Peak memory of a run, bytes per character: Anthropic", "providers/peak_bytes_per_character/anthropic_messages", 10),
+    ("Cancel to closed socket, ms: Anthropic", "providers/cancel_ms/anthropic_messages", 100),
     ("`%load_ext`, ms of processor time", "magic/*/load_cpu_ms", 25),
     ("The page gets the oldest fragment after, ms, 95 %", "widget/oldest fragment arrives after, p95 (ms)", 100),
     ("The same with 100 runs at once, for those on screen", "notebook/runs_at_once/lag_p95_ms", 100),
@@ -68,7 +68,6 @@ LIMITS = (
     "**Saved output**: about 30 KB for a page of 9. The page is in it twice, as a frame and as code (17), because many places show no frames: GitHub, untrusted notebooks, diffs. The style sheet takes 5.5, the transcript 3, the script and the policy that close the page 3. Each output has its own: notebooks have no place that outputs share, and cells are copied, cleared and moved.",
     "**8 variants on Gemini**: the SDK builds two pydantic classes for each request, on the loop, about 11 ms. What it need not look at it gets as `extra_body`, which it sends as it is. The type of a request that is already validated, which would save one of the two, is not public.",
     "**A live lesson in the browser tab** runs after 22 s, first and again (20 and 8 were wanted): the page is there after 4, Python and its packages after 18. Started in Node, Pyodide takes 7 s of processor time, unpacking 45 wheels 8, importing IPython and its kernel 8, agent_nb 4. Wheels with compiled modules inside made the imports 6 s shorter, unpacking 4 s longer and the download 19 MB larger. Loading the vendors' SDKs (5 of 26 MB) only when a vendor is asked was not tried.",
-    "**Peak memory**: the most is held while the SDK encodes the second request. Of 14.9 bytes per character, 7.6 stay: the arguments as the model wrote them (2.1), the file (2.0), the events. The request adds the arguments as an object (2.0), and the SDK its text, in pieces and whole, and the bytes (5.3). The page has characters that take Python two bytes. Sharing the object would leave 12.9.",
 )  # fmt: skip
 """What a goal cannot reach, and why."""
 
