@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import marimo
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
@@ -20,8 +19,6 @@ from tests.support.marimo_server import marimo_environment, start_marimo
 pytestmark = [pytest.mark.hosts, needs_chromium]
 
 LESSON = ROOT / "notebooks" / "marimo_first_run.py"
-FRONT_END = Path(marimo.__file__).parent / "_static"
-"""What an exported notebook loads from a CDN."""
 NOTEBOOK = """
 import marimo
 app = marimo.App()
@@ -167,7 +164,12 @@ def export(notebook: Path, folder: Path) -> Path:
 
 
 def serve_front_end(route: Route) -> None:
-    file = FRONT_END / route.request.url.partition("?")[0].rpartition("/dist/")[2]
+    """What an exported notebook loads from a CDN."""
+    import marimo
+
+    file = (
+        Path(marimo.__file__).parent / "_static" / route.request.url.partition("?")[0].rpartition("/dist/")[2]
+    )
     if not file.is_file():
         route.abort()
         return

@@ -160,18 +160,18 @@ def test_a_wide_table_lists_its_first_columns():
 
 
 @pytest.mark.parametrize(
-    "table",
+    "column",
     [
-        pd.DataFrame({"n": np.arange(10_000_000)}),
-        pd.DataFrame({"text": ["x" * 1_000_000] * 20}),
-        pd.DataFrame({"big": [list(range(100_000))] * 20}),
-        pd.DataFrame({"kept": [{"id": number} for number in range(100_000)]}),
-        pd.DataFrame({"bad": [Raising()] * 20}),
+        lambda: np.arange(10_000_000),
+        lambda: ["x" * 1_000_000] * 20,
+        lambda: [list(range(100_000))] * 20,
+        lambda: [{"id": number} for number in range(100_000)],
+        lambda: [Raising()] * 20,
     ],
     ids=["many rows", "long text", "large cells", "many objects", "cells that raise"],
 )
-def test_whatever_is_in_a_table_its_text_is_short(table):
-    assert len(describe("table", table).text) < 5_000
+def test_whatever_is_in_a_table_its_text_is_short(column):
+    assert len(describe("table", pd.DataFrame({"column": column()})).text) < 5_000
 
 
 def test_a_value_that_takes_too_long_is_given_up(monkeypatch):
