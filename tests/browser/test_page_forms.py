@@ -8,7 +8,6 @@ import pytest
 from agent_nb.render.preview import frame_attributes
 from tests.support.widget_stage import Stage, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 USES = """<!doctype html><h1>Page</h1><p>waiting</p><script>
@@ -57,7 +56,10 @@ def test_the_window_is_the_same_in_every_form(stage: Stage, show: Callable[[Stag
 MOVES = """<!doctype html><h1>Page</h1><a href="#end">Go</a><p id=end>end</p><script>
 addEventListener('hashchange', () => { document.querySelector('h1').textContent = 'At ' + location.hash; });
 const move = (n) => { {} };
-const start = () => { for (let n = 0; n < 60; n++) setTimeout(move, 20 * n, n); };
+const start = () => new Promise((done) => {
+  for (let n = 0; n < 60; n++) setTimeout(move, 5 * n, n);
+  setTimeout(done, 400);
+});
 </script>"""
 
 
@@ -77,7 +79,6 @@ def test_a_page_does_not_fill_the_history_of_the_tab(
     page.locator("h1").wait_for()
     before = entries(stage)
     page.locator("h1").evaluate("() => start()")
-    stage.page.wait_for_timeout(2500)
     assert entries(stage) == before
 
 

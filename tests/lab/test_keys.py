@@ -16,7 +16,9 @@ CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
 @pytest.fixture
 def hero(page: Page, lab: Lab) -> Page:
     """A notebook with a finished run in its third and last cell."""
-    write_notebook(lab.root / "keys.ipynb", LOAD, DEMO, "%%agent hero\nA landing page for a bakery in Lyon")
+    write_notebook(
+        lab.root / "keys.ipynb", LOAD, DEMO, "%%agent hero --pace 0\nA landing page for a bakery in Lyon"
+    )
     open_notebook(page, lab, "keys.ipynb")
     run_all(page)
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")

@@ -25,7 +25,7 @@ NEXT = "%%agent hero_2 --from hero\nMake it darker"
 @pytest.fixture
 def hero(page: Page, lab: Lab) -> Page:
     """A notebook with a finished run in its third cell, and a cell below it."""
-    cells = (LOAD, DEMO, "%%agent hero\nA landing page for a bakery in Lyon", "# the last cell")
+    cells = (LOAD, DEMO, "%%agent hero --pace 0\nA landing page for a bakery in Lyon", "# the last cell")
     write_notebook(lab.root / "next.ipynb", *cells)
     open_notebook(page, lab, "next.ipynb")
     run_all(page)

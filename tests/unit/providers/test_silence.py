@@ -1,5 +1,7 @@
 """How long a vendor may send nothing: long enough for a model that thinks, and any byte counts."""
 
+import asyncio
+
 import pytest
 
 from agent_nb.errors import ConfigError
@@ -7,12 +9,6 @@ from agent_nb.providers import model
 from tests.support.wire import Comment, Pause, Raw, Say, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, turn_of
 from tests.support.wire.framing import sse
-
-
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
 
 
 @pytest.mark.parametrize(
@@ -44,16 +40,21 @@ def test_a_model_without_a_server_takes_it_too():
     assert model("demo:", silence=42).name.startswith("demo:")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "sign"),
-    [
-        ("chat", Comment("OPENROUTER PROCESSING")),
-        ("responses", Comment("keep-alive")),
-        ("responses", Raw(sse({"type": "keepalive", "sequence_number": 3}, "keepalive"))),
-        ("anthropic_messages", Raw(sse({"type": "ping"}, "ping"))),
-    ],
-)
-async def test_a_comment_or_a_ping_is_a_sign_of_life(protocol: str, sign, server: WireServer):
-    server.plan(reply(*[Pause(1), sign] * 5, Say("At last.")))
-    turn = await turn_of(CASE[protocol].provider(server, silence=4))
-    assert turn.message.text == "At last."
+SIGNS = [
+    ("chat", Comment("OPENROUTER PROCESSING")),
+    ("responses", Comment("keep-alive")),
+    ("responses", Raw(sse({"type": "keepalive", "sequence_number": 3}, "keepalive"))),
+    ("anthropic_messages", Raw(sse({"type": "ping"}, "ping"))),
+]
+
+
+async def test_a_comment_or_a_ping_is_a_sign_of_life():
+    """All at once, because each takes five seconds."""
+
+    async def answer(protocol: str, sign: Comment | Raw) -> str:
+        async with WireServer() as server:
+            server.plan(reply(*[Pause(1), sign] * 5, Say("At last.")))
+            return (await turn_of(CASE[protocol].provider(server, silence=4))).message.text
+
+    answers = await asyncio.gather(*(answer(*each) for each in SIGNS))
+    assert answers == ["At last."] * len(SIGNS)
