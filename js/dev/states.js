@@ -68,7 +68,7 @@ function drawBefore(kernel, { name, events }, output) {
 /** The element of a widget with this text, as soon as it is there. */
 async function find(output, selector, text) {
 	output.scrollIntoView(); // a page runs only where it can be seen
-	for (let frame = 0; frame < 300; frame++) {
+	for (let frame = 0; frame < 3000; frame++) {
 		await new Promise(requestAnimationFrame);
 		const all = output.shadowRoot?.querySelectorAll(selector) ?? [];
 		const found = [...all].find((element) => element.textContent.includes(text) && element.checkVisibility());

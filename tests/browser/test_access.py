@@ -17,7 +17,6 @@ from tests.support.widget_stage import (
     wrote,
 )
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = [*needs_browser, needs_axe]
 
 
@@ -46,14 +45,17 @@ def show(stage: Stage, theme: str, events: list[dict[str, Any]]) -> None:
     stage.widget.locator(".anb-frame").wait_for()
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.wide)])
+THEMES = pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.wide)])
+
+
+@THEMES
 @pytest.mark.parametrize(("name", "until"), STATES)
 def test_axe_finds_nothing_serious(stage: Stage, name: str, until: str | None, theme: str):
     show(stage, theme, recorded(name, until))
     assert findings(stage) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@THEMES
 def test_axe_finds_nothing_in_any_tab(stage: Stage, theme: str):
     show(stage, theme, recorded("site"))
     for tab in ("Preview", "Code", "Diff", "Console", "Files"):

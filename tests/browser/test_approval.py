@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 
 from tests.support.widget_stage import Stage, event, findings, focused, needs_axe, needs_browser
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = [*needs_browser, needs_axe]
 
 CODE = "for month in sales:\n    print(month)"
@@ -111,7 +110,8 @@ def test_every_kind_of_argument_has_its_field(stage: Stage):
     card.get_by_role("checkbox", name="express").uncheck()
     place.fill('{"city": "Nice"}')
     card.get_by_text("changed: size, express, place, wrapped").click()
-    assert card.locator(".anb-diff").count() == 4
+    expect(card.locator(".anb-diff")).to_have_count(4)
+    stage.still()
     approve.click()
     place_and_rest = {"size": "large", "express": False, "place": {"city": "Nice"}, "wrapped": False}
     assert sent(stage) == [{"command": "approve", "args": {**ORDER, **place_and_rest}}]

@@ -12,7 +12,6 @@ from agent_nb.looking.page_check import CheckRequest, PageCheck
 from agent_nb.looking.page_report import read_report
 from tests.support.widget_stage import Stage, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 CANARY = "https://canary.invalid"
 HEAD = '<!doctype html>\n<html lang="en"><title>t</title>\n'

@@ -14,7 +14,6 @@ from tests.support.widget_stage import (
     wrote,
 )
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = [*needs_browser, needs_axe]
 HTML = "<!doctype html><title>t</title><h1>Page</h1>"
 REPORT = {

@@ -12,7 +12,6 @@ from tests.support.widget_stage import (
     wrote,
 )
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
 

@@ -4,7 +4,7 @@ A connection alone tells the host's name, which can hold data. No policy of a pa
 """
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -15,10 +15,12 @@ from tests.support.connecting_pages import ISSUED, generated
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 SETTLE = 400
 """Milliseconds in which a page that connects has connected."""
+SAMPLE = ("slash", "frame", "refresh", "document", "svg-style")
+"""Pages for the forms that take a second each; `make test-trust` shows all of them."""
+ALL = pytest.param(tuple(ISSUED), marks=pytest.mark.trust, id="all")
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +31,12 @@ def connections() -> Iterator[Connections]:
 
 
 @pytest.fixture(scope="module")
-def context(connections: Connections, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        context = with_profile(playwright, connections, tmp_path_factory.mktemp("browser"))
-        yield context
-        context.close()
+def context(
+    playwright: Any, connections: Connections, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    context = with_profile(playwright, connections, tmp_path_factory.mktemp("browser"))
+    yield context
+    context.close()
 
 
 @pytest.fixture
@@ -45,13 +46,10 @@ def stage(context: Any, server: Any) -> Iterator[Stage]:
     stage.page.close()
 
 
-def known(form: str) -> dict[str, str]:
+def known(form: str, names: Iterable[str] = tuple(ISSUED)) -> dict[str, str]:
     """The pages by the name of the host that each connects to."""
     start = "<!doctype html><h1>Page</h1>"
-    return {
-        f"{form}-{name}": start + page.format(f"https://{form}-{name}.example")
-        for name, page in ISSUED.items()
-    }
+    return {f"{form}-{name}": start + ISSUED[name].format(f"https://{form}-{name}.example") for name in names}
 
 
 def random_pages(form: str, count: int) -> dict[str, str]:
@@ -91,9 +89,10 @@ def test_a_saved_page_does_not_connect(stage: Stage, connections: Connections):
     assert heard(connections, "saved") == set()
 
 
-def test_the_html_of_a_tool_does_not_connect(stage: Stage, connections: Connections):
+@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
+def test_the_html_of_a_tool_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
     framed(stage, [still_frame_attributes(page) for page in known("still").values()])
-    for page in known("still").values():
+    for page in known("still", names).values():
         show_output(stage, page)
     assert heard(connections, "still") == set()
 
@@ -114,8 +113,9 @@ def show_output(stage: Stage, markup: str) -> None:
     stage.page.wait_for_timeout(SETTLE)
 
 
-def test_a_live_page_does_not_connect(stage: Stage, connections: Connections):
-    for page in known("live").values():
+@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
+def test_a_live_page_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
+    for page in known("live", names).values():
         played(stage, page)
     assert heard(connections, "live") == set()
 
@@ -134,7 +134,7 @@ def test_an_edit_does_not_connect(stage: Stage, connections: Connections):
     assert heard(connections, "edit") == set()
 
 
-@pytest.mark.parametrize("name", ["slash", "frame", "refresh", "document", "svg-style"])
+@pytest.mark.parametrize("name", SAMPLE)
 def test_a_page_in_a_tab_of_its_own_does_not_connect(stage: Stage, connections: Connections, name: str):
     played(stage, known("tab")[f"tab-{name}"])
     with stage.page.context.expect_page() as opened:

@@ -7,7 +7,6 @@ from playwright.sync_api import expect
 
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 STARTED = event("run_started", prompt="p", model="demo:", base=None, settings={})

@@ -7,7 +7,6 @@ from playwright.sync_api import expect
 from tests.support.drawings import png
 from tests.support.widget_stage import Stage, event, findings, needs_axe, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 

@@ -7,7 +7,6 @@ from agent_nb._base.wire import to_wire
 from agent_nb.images.convert import thumbnails, to_image
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 

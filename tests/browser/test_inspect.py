@@ -12,7 +12,6 @@ from tests.support.widget_stage import (
     wrote,
 )
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
 PAGE = """<!doctype html>

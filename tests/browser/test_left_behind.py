@@ -3,7 +3,6 @@
 from tests.soak.mounts import counts_around
 from tests.support.widget_stage import needs_browser
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 

@@ -9,7 +9,6 @@ from agent_nb.lab.marks.command import main
 from tests.support.submissions import live_run, submit
 from tests.support.widget_stage import PATIENCE, needs_browser
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 HOSTILE = """<!doctype html><h1 id="out">waits</h1><script>

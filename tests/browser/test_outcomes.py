@@ -6,7 +6,6 @@ import pytest
 
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 MODEL = "anthropic:claude-opus-5-5"

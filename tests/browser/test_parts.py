@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 QUESTION = {"call_id": "a", "name": "run", "title": "run it", "args": {"code": "1"}}
 VARIANTS = [

@@ -7,7 +7,6 @@ import pytest
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 CANARY = "https://canary.invalid"
 UNSENT = "The preview sends no forms."

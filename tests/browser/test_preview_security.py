@@ -10,7 +10,6 @@ from playwright.sync_api import TimeoutError as TookTooLong
 
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 

@@ -15,7 +15,6 @@ from agent_nb.run.annotations import Annotation
 from agent_nb.run.protocol import Ready
 from tests.support.widget_stage import AXE, PATIENCE, Stage, event, needs_axe, needs_browser
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = [*needs_browser, needs_axe]
 
 PIXEL = bytes.fromhex(

@@ -6,23 +6,16 @@ from typing import Any
 import pytest
 
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, edited, event, needs_browser, open_chromium, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=FLAGS, ignore_default_args=["--hide-scrollbars"]
-        )
+def browser(playwright: Any) -> Iterator[Any]:
+    with open_chromium(playwright, ignore_default_args=["--hide-scrollbars"]) as browser:
         yield browser
-        browser.close()
 
 
 def overflow(stage: Stage) -> list[int]:

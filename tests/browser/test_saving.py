@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tests.support.widget_stage import Stage, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 FILES = {

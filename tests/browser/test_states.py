@@ -1,12 +1,12 @@
 """The page of all states (js/dev/states.html): no text is covered or cut, and nothing is wider than its box."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.support.widget_stage import PATIENCE, DevServer, needs_browser
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 
 UNFOLD = """() => {
@@ -17,16 +17,17 @@ UNFOLD = """() => {
 
 
 @pytest.fixture(scope="module")
-def page(browser: Any, server: DevServer) -> Any:
+def page(browser: Any, server: DevServer) -> Iterator[Any]:
     page = browser.new_page()
     page.emulate_media(reduced_motion="reduce")
     page.set_default_timeout(PATIENCE)
     page.goto(f"{server.address}/states.html")
     page.evaluate("window.ready")
-    return page
+    yield page
+    page.close()
 
 
-@pytest.mark.parametrize("width", [1400, 700, 420])
+@pytest.mark.parametrize("width", [1400, pytest.param(700, marks=pytest.mark.wide), 420])
 def test_no_text_is_covered_or_cut(page: Any, width: int):
     page.set_viewport_size({"width": width, "height": 900})
     page.evaluate(UNFOLD)

@@ -8,7 +8,6 @@ import PIL.Image
 
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 PAGE = '<!doctype html><html lang="en"><title>t</title><body style="margin:0;background:red"><h1>One</h1>'
 END: dict[str, Any] = {"usage": {}, "cost": None, "seconds": 1.0, "error": None}

@@ -5,7 +5,6 @@ from typing import Any
 
 from tests.support.widget_stage import RUNS, Stage, edited, event, needs_browser, wrote
 
-pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 BEGUN = event("run_started", prompt="p", model="demo:", base=None, settings={}, images=[])
 TURN = event("turn_started", step=1)

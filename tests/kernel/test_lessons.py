@@ -10,11 +10,14 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
+from agent_nb import Agent, replay
 from docs.scripts.binder import conda_packages
 from docs.scripts.execute_notebooks import FOLDER, METADATA, tidy
+from docs.scripts.record_train import CASSETTE, PROMPT, RECORDINGS, page_of
 from tests.kernel.wrong_answers import WRONG
 from tests.support.kernels import quiet_environment
 from tests.support.waiting import PATIENCE
+from tests.support.wire.cases import case_of
 
 LESSONS = sorted(FOLDER.glob("*.ipynb"))
 ABSOLUTE = re.compile(r"(?<![\w.:/<])/(?:work|tmp|root|home|Users|usr|var|private|srv|opt)/\w|[A-Z]:\\\\")
@@ -182,3 +185,20 @@ def test_links_to_the_docs_lead_somewhere(lesson):
 def test_the_first_lesson_links_to_all_others():
     book = nbformat.read(LESSONS[0], as_version=4)
     assert re.findall(r"\]\((\S+\.ipynb)\)", book.cells[-1].source) == [path.name for path in LESSONS[1:]]
+
+
+async def test_the_cassette_of_the_train_pages_holds_them():
+    run = await Agent(replay(CASSETTE, pace=0)).race(PROMPT)
+    assert [variant.model for variant in run.variants] == [
+        case_of(recording.vendor).name for recording in RECORDINGS
+    ]
+    assert [variant.html for variant in run.variants] == [page_of(recording) for recording in RECORDINGS]
+    assert {variant.reason for variant in run.variants} == {"end_turn"}
+
+
+def test_the_lesson_asks_what_was_recorded():
+    book = nbformat.read(FOLDER / "05_variants.ipynb", as_version=4)
+    (cell,) = [cell for cell in book.cells if cell.source.startswith("%%agent train ")]
+    options, _, prompt = cell.source.partition("\n")
+    assert prompt == PROMPT
+    assert options.split()[3::2] == [case_of(recording.vendor).name for recording in RECORDINGS]

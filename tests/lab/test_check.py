@@ -1,5 +1,6 @@
 """A model looks at its page through the person's own browser, sees that it is broken, mends it and looks again."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.lab import (
@@ -14,7 +15,7 @@ from tests.support.lab import (
 )
 from tests.support.wire import Call, Say, reply
 
-pytestmark = needs_chromium
+pytestmark = [pytest.mark.wide, needs_chromium]
 
 BROKEN = """<!doctype html>
 <html lang="en"><title>Bread</title>

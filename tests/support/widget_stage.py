@@ -4,6 +4,7 @@ import http.server
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -67,8 +68,8 @@ class DevHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[DevServer]:
+@contextmanager
+def serve_page() -> Iterator[DevServer]:
     server = DevServer()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
@@ -76,15 +77,40 @@ def server() -> Iterator[DevServer]:
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+@contextmanager
+def open_playwright() -> Iterator[Any]:
+    """Its driver. There is only one at a time, and no test may be a coroutine meanwhile."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield playwright
+
+
+@contextmanager
+def open_chromium(playwright: Any, *flags: str, **options: Any) -> Iterator[Any]:
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags], **options)
+    yield browser
+    browser.close()
+
+
+# These are for single modules elsewhere; `tests/browser/conftest.py` has them for its whole folder.
+@pytest.fixture(scope="module")
+def server() -> Iterator[DevServer]:
+    with serve_page() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Any]:
+    with open_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Any) -> Iterator[Any]:
+    with open_chromium(playwright) as browser:
         yield browser
-        browser.close()
 
 
 def event(kind: str, **fields: Any) -> dict[str, Any]:
@@ -258,21 +284,21 @@ def focused(stage: Stage) -> str:
 
 
 @pytest.fixture(scope="module")
-def used_stages() -> list[Stage]:
-    """The stage of the test before. A new one would cost the browser a context and three processes."""
-    return []
+def used_stages() -> dict[Any, Stage]:
+    """The stage of the test before, by browser. A new one would cost a context and three processes."""
+    return {}
 
 
 @pytest.fixture
 def stage(
-    browser: Any, server: DevServer, used_stages: list[Stage], request: pytest.FixtureRequest
+    browser: Any, server: DevServer, used_stages: dict[Any, Stage], request: pytest.FixtureRequest
 ) -> Iterator[Stage]:
-    stage = used_stages.pop() if used_stages else Stage(browser.new_context().new_page(), server)
+    stage = used_stages.pop(browser, None) or Stage(browser.new_context().new_page(), server)
     server.asked.clear()
     failures = request.session.testsfailed
     yield stage
     if request.session.testsfailed == failures:
         stage.clear()
-        used_stages.append(stage)
+        used_stages[browser] = stage
     else:
         stage.page.context.close()

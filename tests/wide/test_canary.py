@@ -87,14 +87,6 @@ def canary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Canary]:
 
 
 @pytest.fixture(scope="module")
-def playwright() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        yield playwright
-
-
-@pytest.fixture(scope="module")
 def context(playwright: Any, canary: Canary, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     context = with_profile(playwright, canary, tmp_path_factory.mktemp("browser"))
     yield context

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.test_chromium import look, profiles, pytestmark  # noqa: F401
+from tests.kernel.test_chromium import look, profiles, pytestmark  # noqa: F401
 
 PAGES = {
     "while it loads": ("<h1>Hi</h1>\n<script>\nwhile (true) {}\n</script>", 2, "index.html, line 3"),

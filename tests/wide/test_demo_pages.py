@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.look import choose_look
@@ -14,6 +14,7 @@ from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import AXE, needs_axe
 
 CHROMIUM = shutil.which("chromium")
+pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 
 MEMORY, NOUGHTS = "A memory game with animals", "Tic-tac-toe"
@@ -57,17 +58,6 @@ CONTRAST = """() => {
   }
   return worst;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield opened
-        opened.close()
 
 
 def page_for(prompt: str, variant: int = 0) -> str:

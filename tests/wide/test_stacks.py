@@ -15,7 +15,7 @@ import pytest
 from agent_nb.prompts import STACKS, stack_text
 from agent_nb.render.preview import frame_attributes
 from tests.support.tls import self_signed
-from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, needs_browser, wrote
+from tests.support.widget_stage import Stage, needs_browser, open_chromium, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -71,10 +71,8 @@ class Libraries(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def browser(playwright: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Chromium, for which the libraries' address is the server above."""
-    from playwright.sync_api import sync_playwright
-
     key, certificate = self_signed(tmp_path_factory.mktemp("tls"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Libraries)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -82,11 +80,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     here = f"--host-resolver-rules=MAP cdn.jsdelivr.net 127.0.0.1:{server.server_port}"
-    with sync_playwright() as playwright:
-        flags = [*FLAGS, here, "--ignore-certificate-errors"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+    with open_chromium(playwright, here, "--ignore-certificate-errors") as browser:
         yield browser
-        browser.close()
     server.shutdown()
     server.server_close()
 

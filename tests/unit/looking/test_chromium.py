@@ -1,4 +1,4 @@
-"""When Chromium may be used, and what happens if it does not start. `tests/browser/test_chromium.py` starts it."""
+"""When Chromium may be used, and what happens if it does not start. `tests/kernel/test_chromium.py` starts it."""
 
 import os
 import shutil
