@@ -12,6 +12,9 @@ JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.
 ROOT_FLAG := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
+# Container images set it, and every kernel that a test starts would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,8 +47,11 @@ chromium: ## make sure there is a Chromium for the browser tests
 	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
 
 test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-page test-lessons
-	$(PY) -m pytest tests -p no:nbval -m "not wide and not hosts and not faults and not trust" -n 2 --dist loadfile --no-loadscope-reorder
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-page test-lessons test-python
+
+test-python: env build chromium ## the tests in Python, with kernels, JupyterLab and Chromium
+	$(PY) -m pytest tests --ignore=tests/wide -p no:nbval -m "not wide and not hosts and not faults and not trust" \
+	  -n 3 --dist loadfile --no-loadscope-reorder
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -150,4 +156,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules agent_nb/static/*.js dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
+.PHONY: help env build lab chromium test test-python test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean

@@ -12,6 +12,9 @@ from hypothesis import settings
 from tests.support.kernels import KEYS
 
 if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
+
     from tests.support.shells import Shell
 
 settings.register_profile("quick", max_examples=60, deadline=None)
@@ -37,6 +40,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("wide")
         if folder(item) in REAL_PROCESSES:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadScopeScheduling | None":
+    """One worker runs a whole file, and one runs all of JupyterLab's, because its server and page are slow to start."""
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getoption("dist") != "loadfile":
+        return None
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/lab" if nodeid.startswith("tests/lab/") else super()._split_scope(nodeid)
+
+    return ByFile(config, log)
 
 
 def pytest_unconfigure() -> None:
