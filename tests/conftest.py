@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.support.shells import Shell
 
-settings.register_profile("quick", max_examples=60, deadline=None)
+settings.register_profile("quick", max_examples=40, deadline=None)
 settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
 

@@ -98,7 +98,7 @@ def test_another_name_plays_by_its_path(keyless):
 
 
 def test_naming_the_demo_ignores_a_mismatched_cassette(keyless):
-    cell = keyless.run("%%agent hero -m demo:\nA page for a butcher")
+    cell = keyless.run("%%agent hero -m demo: --pace 0\nA page for a butcher")
     assert cell.status == "ok", cell.errors
     assert keyless.value("hero.model, 'replayed' in hero.settings") == "('demo:', False)"
 
@@ -160,7 +160,7 @@ def test_a_damaged_cassette_is_not_overwritten(keyless, recorded):
     for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "Use `--force`")):
         assert says in keyless.run(f"%%agent {line}\nA form").errors
     assert damaged.read_text().endswith('{"you')
-    assert keyless.run("%%agent damaged --record --force -m demo:\nA form").status == "ok"
+    assert keyless.run("%%agent damaged --record --force -m demo: --pace 0\nA form").status == "ok"
     assert json.loads(damaged.read_text().splitlines()[-1])["end"] == "end_turn"
 
 
@@ -170,7 +170,7 @@ def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
         ("tour -c", "Make it blue"),
         ("tour -c", "Call it Max"),
     ):
-        assert keyless.run(f"%%agent {line} -m demo: --record\n{prompt}").status == "ok"
+        assert keyless.run(f"%%agent {line} -m demo: --pace 0 --record\n{prompt}").status == "ok"
     found = sorted(path.name for path in (recorded[0] / "cassettes").glob("tour*"))
     assert found == ["tour-2.jsonl", "tour-3.jsonl", "tour.jsonl"]
     last = keyless.value("tour.html")
@@ -234,10 +234,10 @@ def test_the_environment_sets_the_mode(recorded):
             cell = kernel.run(f"%%agent {line}\nA page for a bakery")
             assert says in cell.errors
             assert cell.errors.strip().count("\n") == 0
-        assert kernel.run("%%agent demo -m demo:\nA form").status == "ok"
+        assert kernel.run("%%agent demo -m demo: --pace 0\nA form").status == "ok"
         kernel.run("import os; os.environ['AGENT_NB_MODE'] = 'record'")
-        assert kernel.run("%%agent noted -m demo:\nA form").status == "ok"
-        assert kernel.run("%%agent -m demo:\nA form").status == "ok"
+        assert kernel.run("%%agent noted -m demo: --pace 0\nA form").status == "ok"
+        assert kernel.run("%%agent -m demo: --pace 0\nA form").status == "ok"
         assert (home / "cassettes/noted.jsonl").exists()
         assert not (home / "cassettes/run.jsonl").exists()
         kernel.run("os.environ['AGENT_NB_MODE'] = 'live'")

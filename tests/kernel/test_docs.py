@@ -76,7 +76,7 @@ def check_middleware(kernel, folder: Path) -> None:
     )
     assert "on_request, before_tool" in kernel.run("%agent use").displays[0]["text/plain"]
     assert "Middleware: redact, sent, log," in kernel.run("%%agent page -m demo: --dry-run\nA form").stdout
-    assert kernel.run("%%agent page -m demo:\nA landing page for Grace Hopper").status == "ok"
+    assert kernel.run("%%agent page -m demo: --pace 0\nA landing page for Grace Hopper").status == "ok"
     assert kernel.value("('Grace Hopper' in sent.texts, 'PERSON-2' in sent.texts)") == "(False, True)"
     assert kernel.value("('Grace Hopper' in page.html, 'PERSON-2' in page.html)") == "(True, False)"
     lines = (folder / "runs.csv").read_text(encoding="utf-8").splitlines()

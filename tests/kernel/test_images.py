@@ -33,7 +33,7 @@ def kernel(tmp_path_factory):
 
 
 def test_several_images_reach_the_run(kernel):
-    cell = kernel.run("%%agent seen -m demo: -i red.png -i shots\nA landing page for a bakery")
+    cell = kernel.run("%%agent seen -m demo: --pace 0 -i red.png -i shots\nA landing page for a bakery")
     assert cell.status == "ok"
     assert kernel.value("[(p.name, p.width) for p in seen.events[0].images]") == str(
         [("red.png", 320), ("shots[0]", 320), ("shots[1]", 100)]
@@ -43,7 +43,7 @@ def test_several_images_reach_the_run(kernel):
 
 
 def test_a_stack_reaches_the_model_and_stays(kernel):
-    kernel.run("%%agent app -m demo: --stack react\nA form")
+    kernel.run("%%agent app -m demo: --pace 0 --stack react\nA form")
     assert kernel.value("app.settings['stack'], 'React 18' in app.system") == "('react', True)"
     kernel.run("%%agent app -c -m demo:\nMake it blue")
     assert kernel.value("app.settings['stack']") == "'react'"

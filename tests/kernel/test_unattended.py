@@ -28,7 +28,11 @@ def quiet(tmp_path, monkeypatch):
     return tmp_path
 
 
-RUN = ("%load_ext agent_nb", "%%agent hero -m demo:\nA form", "assert hero.html and files is hero.files")
+RUN = (
+    "%load_ext agent_nb",
+    "%%agent hero -m demo: --pace 0\nA form",
+    "assert hero.html and files is hero.files",
+)
 
 
 def execute(book: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb import Agent
+from agent_nb import Agent, model
 from agent_nb.demo.elements import changed_element, pointed_at, without_elements
 from agent_nb.notebook.values.describe_values import expand
 
@@ -48,9 +48,10 @@ def test_what_is_not_understood_is_left_alone(tag, line, note):
 
 
 async def test_a_prompt_of_a_cell_changes_its_element_alone():
-    hero = await Agent("demo:").run("A landing page for a bakery in Lyon")
+    agent = Agent(model("demo:", pace=0))
+    hero = await agent.run("A landing page for a bakery in Lyon")
     prompt = expand('{{hero.element("h1")}}: larger', {"hero": hero}).text
-    after = await Agent("demo:").run(prompt, base=hero)
+    after = await agent.run(prompt, base=hero)
     diff = [line for line in after.files.diff("index.html").splitlines() if line[:2] in ("-<", "+<")]
     assert len(diff) == 2
     assert 'style="zoom:1.25"' in diff[1]

@@ -22,7 +22,7 @@ def test_a_cassette_with_the_former_text_plays(sales):
     """Its prompt, which is the same apart from the table, is sent as it was recorded."""
     assert sales.run(f"%%agent page -m demo: --pace 0 --record\nA dashboard of {FORMER}please").ok
     recorded = sales.names["page"]
-    shown = sales.run("%%agent page\nA dashboard of {{sales}}please")
+    shown = sales.run("%%agent page --pace 0\nA dashboard of {{sales}}please")
     assert "The model sees `sales` (5 of 24 rows)." in shown.stdout
     replayed = sales.names["page"]
     assert replayed.settings["replayed"] == "cassettes/page.jsonl"
