@@ -198,6 +198,8 @@ class Options:
     """Whether a cassette that fits is played, also with `--live`, and any other is ignored."""
 
 
+OPTIONS_HEAD = "\n\nOptions:\n"
+"""What comes before their list in the docstring of the magic."""
 OPTIONS: dict[str, Option] = {
     each.name: each.metadata["option"] for each in fields(Options) if "option" in each.metadata
 }

@@ -17,6 +17,7 @@ from agent_nb.agent import Agent
 from agent_nb.looking.element_look import Element
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
+from agent_nb.notebook.magic.parsing import PARSER
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
 from agent_nb.providers.vendors import VENDORS
@@ -33,7 +34,7 @@ def reference() -> str:
     shell = InteractiveShell()
     magics = AgentMagics(shell)
     sections = [
-        ("`%%agent` options", _options(magics)),
+        ("`%%agent` options", _options()),
         ("`%agent` commands", _commands()),
         ("`%config AgentMagics` settings", _settings(magics)),
         ("Models", _models()),
@@ -47,12 +48,8 @@ def reference() -> str:
     return HEAD + "\n\n".join(f"## {title}\n\n{body}" for title, body in sections) + "\n"
 
 
-def _options(magics: AgentMagics) -> str:
-    rows = []
-    for action in magics.agent.parser._actions:
-        if isinstance(action, argparse._HelpAction):
-            continue
-        rows.append((_spelling(action), action.help or ""))
+def _options() -> str:
+    rows = [(_spelling(action), action.help or "") for action in PARSER._actions]
     return _table(("option", "meaning"), rows)
 
 

@@ -15,6 +15,7 @@ from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session, shown_hub
+from agent_nb.options import OPTIONS_HEAD
 
 HELP_INDENT = " " * 24
 """As argparse indents the help of an option."""
@@ -91,11 +92,12 @@ def _log(session: Session, rest: str) -> str:
 
 
 def _help(session: Session, rest: str) -> str:
-    # IPython writes the help as reStructuredText.
-    parser = session.shell.find_line_magic(session.defaults.magic_name).parser
+    from agent_nb.notebook.magic.parsing import PARSER
+
+    about = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
     commands = all_commands(session).values()
     lines = [f"  {session.command(each.usage)}\n{HELP_INDENT}{each.help}" for each in commands]
-    return "\n".join([parser.format_help().removeprefix("::\n\n  ").rstrip(), "", "commands:", *lines])
+    return "\n".join([about, "", PARSER.format_help().strip(), "", "commands:", *lines])
 
 
 def _late(module: str, name: str) -> Callable[[Session, str], Any]:

@@ -7,14 +7,12 @@ import contextlib
 import importlib
 import inspect
 import textwrap
-from argparse import SUPPRESS
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import observe
 
 from agent_nb._base.threads import off_loop
@@ -23,7 +21,7 @@ from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.magic_settings import Settings
 from agent_nb.notebook.session import Session
-from agent_nb.options import OPTIONS, Option, Options
+from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 _SHOWN = (
@@ -32,36 +30,16 @@ _SHOWN = (
     ("agent_nb.engine.race", "Race"),
 )
 """What is displayed as a run when it is a cell's result."""
+USAGE = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
 
 
 def with_options(magic: Magic) -> Magic:
-    """Decorates a magic with a parser for `OPTIONS`, and lists them in its docstring; `%agent help` explains them."""
+    """Lists `OPTIONS` in the docstring of a magic; `%agent help` explains them."""
     text = inspect.cleandoc(magic.__doc__ or "")
-    for name, each in reversed(OPTIONS.items()):  # IPython adds the last one applied first
-        magic = _argument(name, each)(magic)
-    usage = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
-    decorated: Magic = magic_arguments()(kwds(usage=usage, argument_default=SUPPRESS)(magic))
     spelled = ", ".join(" ".join(filter(None, (*each.flags, each.metavar))) for each in OPTIONS.values())
     listed = textwrap.fill(spelled, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    decorated.__doc__ = f"{usage}\n\n{text}\n\nOptions:\n{listed}"
-    return decorated
-
-
-def _argument(name: str, option: Option) -> Any:
-    """IPython's decorator that adds an option to a magic; `name` is the field it fills."""
-    if not option.flags:
-        return argument(name, nargs="?", type=option.read, metavar=option.metavar, help=option.help)
-    if option.is_switch:
-        return argument(*option.flags, dest=name, action="store_true", help=option.help)
-    return argument(
-        *option.flags,
-        dest=name,
-        action="append" if option.repeats else "store",
-        type=option.read,
-        choices=option.choices or None,
-        metavar=option.metavar,
-        help=option.help,
-    )
+    magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{listed}"
+    return magic
 
 
 @magics_class
@@ -114,7 +92,7 @@ class AgentMagics(Magics, Settings):
         """The options of a line; raises `UsageError` with the remedy if it cannot be read."""
         from agent_nb.notebook.magic.parsing import parse_line
 
-        return parse_line(self.agent.parser, line, self.magic_name)
+        return parse_line(line, self.magic_name)
 
     @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
     def complete(self, context: Any) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 import contextlib
 import difflib
 import unicodedata
-from argparse import ArgumentError, ArgumentParser
+from argparse import SUPPRESS, ArgumentError
 from collections.abc import Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.utils.process import arg_split
 
 from agent_nb._base.text import shortened
@@ -17,7 +18,7 @@ from agent_nb.options import OPTIONS, Option, Options
 CHECK = "--check"
 
 
-def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
+def parse_line(line: str, magic: str) -> Options:
     """The options of a line; raises `UsageError` if it cannot be read."""
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
@@ -28,7 +29,7 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
         raise UsageError(
             f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
         ) from None
-    values = _values(parser, words, magic)
+    values = _values(words, magic)
     if check and "background" in values:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
@@ -48,12 +49,36 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     return Options(**values, is_named=is_named, check=check)
 
 
-def _values(parser: ArgumentParser, arguments: list[str], magic: str) -> dict[str, Any]:
-    """The values that the line sets, by the name of their field."""
+def _parser() -> MagicArgumentParser:
+    parser = MagicArgumentParser(usage=SUPPRESS, argument_default=SUPPRESS)
     parser.exit_on_error = False  # raise instead of printing argparse's own message
     parser.allow_abbrev = False
+    for name, option in OPTIONS.items():
+        if not option.flags:
+            parser.add_argument(name, nargs="?", type=option.read, metavar=option.metavar, help=option.help)
+        elif option.is_switch:
+            parser.add_argument(*option.flags, dest=name, action="store_true", help=option.help)
+        else:
+            parser.add_argument(
+                *option.flags,
+                dest=name,
+                action="append" if option.repeats else "store",
+                type=option.read,
+                choices=option.choices or None,
+                metavar=option.metavar,
+                help=option.help,
+            )
+    return parser
+
+
+PARSER = _parser()
+"""Of a line without `--check`."""
+
+
+def _values(arguments: list[str], magic: str) -> dict[str, Any]:
+    """The values that the line sets, by the name of their field."""
     try:
-        namespace, others = parser.parse_known_args(arguments)
+        namespace, others = PARSER.parse_known_args(arguments)
     except ArgumentError as error:
         (option,) = (each for each in OPTIONS.values() if "/".join(each.flags) == error.argument_name)
         raise UsageError(_expected(option, arguments)) from None

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from agent_nb.notebook.magic.magics import with_options
+from agent_nb.notebook.magic.parsing import PARSER
 from agent_nb.options import OPTIONS, Options, option
 
 
@@ -23,11 +23,7 @@ def test_defaults_are_those_of_the_fields(shell):
 
 
 def test_a_default_decides_how_an_option_is_read():
-    @with_options
-    def magic():
-        """Help."""
-
-    read = magic.parser.parse_args
+    read = PARSER.parse_args
     assert vars(read([])) == {}
     assert vars(read(["hero", "-m", "a", "-m", "b", "--plain", "--steps", "3"])) == {
         "name": "hero",
