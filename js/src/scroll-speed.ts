@@ -3,33 +3,75 @@
 
 /** Runs from which on drawing them is felt. */
 const MANY = 12;
-/** Pixels a millisecond from which on nobody reads. */
+/** Pixels a millisecond from which on nobody reads, and below which hidden frames come back. */
 const FAST = 1.5;
+const SLOW = 0.4;
 /** Milliseconds after the last fast step. */
 const REST = 150;
 /** A custom property, because it reaches into shadow roots; the frames' `visibility` has its value. */
 const FRAMES = "--anb-frames";
 
 export function hideFramesInFastScrolling(signal: AbortSignal): void {
-	const { style } = document.documentElement;
+	const frames = new NearFrames();
 	let last = { scroller: null as Element | null, top: 0, at: 0 };
-	let [steps, timer] = [0, 0];
-	const show = () => style.removeProperty(FRAMES);
+	let steps = 0;
 	document.addEventListener(
 		"scroll",
 		({ target, timeStamp: at }) => {
 			const scroller = target instanceof Element ? target : document.scrollingElement;
 			const top = scroller?.scrollTop ?? 0;
-			const isFast = scroller === last.scroller && Math.abs(top - last.top) > FAST * (at - last.at);
+			const speed = frames.areHidden ? SLOW : FAST;
+			const isFast = scroller === last.scroller && Math.abs(top - last.top) > speed * (at - last.at);
 			steps = isFast ? steps + 1 : 0;
 			last = { scroller, top, at };
 			// A single step is a jump: the page that it leads to is to be seen at once.
-			if (steps < 2 || document.querySelectorAll("[data-anb-run]").length < MANY) return;
-			style.setProperty(FRAMES, "hidden");
-			clearTimeout(timer);
-			timer = window.setTimeout(show, REST);
+			if (steps >= 2) frames.hide();
 		},
 		{ signal, capture: true, passive: true },
 	);
-	signal.addEventListener("abort", show);
+	signal.addEventListener("abort", () => frames.show());
+}
+
+/** The frames near the screen. Each is hidden alone: the styles of the whole notebook would take longer than drawing them. */
+class NearFrames {
+	readonly #hidden = new Set<HTMLElement>();
+	#hiddenAt = 0;
+	#timer = 0;
+
+	get areHidden(): boolean {
+		return this.#hidden.size > 0;
+	}
+
+	/** Until nothing has asked for it for a while. */
+	hide(): void {
+		const outputs = document.querySelectorAll<HTMLElement>("[data-anb-run], [data-anb-live]");
+		if (outputs.length < MANY) return;
+		this.#hiddenAt = performance.now();
+		this.#timer ||= window.setTimeout(this.#rest, REST);
+		for (const output of outputs) {
+			if (this.#hidden.has(output) || !isNear(output)) continue;
+			output.style.setProperty(FRAMES, "hidden");
+			this.#hidden.add(output);
+		}
+	}
+
+	show(): void {
+		for (const output of this.#hidden) output.style.removeProperty(FRAMES);
+		this.#hidden.clear();
+		this.#timer = 0;
+	}
+
+	/** Looks in an animation frame, because a step that a slow one has delayed is reported before it. */
+	readonly #rest = () => {
+		requestAnimationFrame(() => {
+			if (performance.now() - this.#hiddenAt < REST) this.#timer = window.setTimeout(this.#rest, REST);
+			else this.show();
+		});
+	};
+}
+
+/** Whether the output is on screen, or not further from it than the height of the window. */
+function isNear(output: HTMLElement): boolean {
+	const { top, bottom } = output.getBoundingClientRect();
+	return bottom > -innerHeight && top < 2 * innerHeight;
 }

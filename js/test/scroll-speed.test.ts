@@ -6,7 +6,7 @@ let scroller: HTMLElement;
 let now = 0;
 
 beforeEach(() => {
-	vi.useFakeTimers();
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame", "performance"] });
 	abort = new AbortController();
 	hideFramesInFastScrolling(abort.signal);
 	document.body.innerHTML = `<div>${"<p data-anb-run></p>".repeat(12)}</div>`;
@@ -20,22 +20,43 @@ afterEach(() => {
 /** Scrolls to each place in turn, a frame after the other, long after the last time; returns whether frames are hidden. */
 function scrolled(...tops: number[]): boolean {
 	now += 60_000;
-	for (const top of tops) {
-		now += 16;
-		scroller.scrollTop = top;
-		scroller.dispatchEvent(Object.defineProperty(new Event("scroll"), "timeStamp", { value: now }));
-	}
+	for (const top of tops) scroll(top);
 	return isHidden();
 }
 
+function scroll(top: number): void {
+	now += 16;
+	scroller.scrollTop = top;
+	scroller.dispatchEvent(Object.defineProperty(new Event("scroll"), "timeStamp", { value: now }));
+}
+
 function isHidden(): boolean {
-	return document.documentElement.style.getPropertyValue("--anb-frames") === "hidden";
+	return document.querySelector("p")!.style.getPropertyValue("--anb-frames") === "hidden";
 }
 
 test("frames are hidden while the notebook is scrolled fast, and come back when it rests", () => {
 	expect(scrolled(0, 50, 100, 150)).toBe(true);
 	vi.advanceTimersByTime(200);
 	expect(isHidden()).toBe(false);
+});
+
+test("frames stay hidden until it is slow, also where a step is late", () => {
+	expect(scrolled(0, 50, 100, 150)).toBe(true);
+	vi.advanceTimersByTime(120);
+	now += 300;
+	scroll(300);
+	vi.advanceTimersByTime(120);
+	expect(isHidden()).toBe(true);
+	scroll(305);
+	vi.advanceTimersByTime(400);
+	expect(isHidden()).toBe(false);
+});
+
+test("frames stay where they are far from the screen", () => {
+	const [first, far] = document.querySelectorAll("p");
+	far!.getBoundingClientRect = () => new DOMRect(0, 3 * innerHeight, 100, 100);
+	expect(scrolled(0, 50, 100, 150)).toBe(true);
+	expect([first!.style.length, far!.style.length]).toEqual([1, 0]);
 });
 
 test("frames stay while somebody reads, and after a jump", () => {
