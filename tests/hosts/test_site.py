@@ -1,5 +1,7 @@
 """The site that needs no other host: a lesson run in Chromium's own Python."""
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -25,7 +27,9 @@ def test_lesson_one_runs_with_no_other_host(site):
         page.goto(f"{site}/notebooks/01_first_run.html")
         page.get_by_role("link", name="Open it live").click()
         notebook = LiveNotebook(page)
+        expect(page.locator(".live-progress")).to_have_text(re.compile("^(Loading|Starting) Python"))
         notebook.wait()
+        expect(page.locator(".live-progress")).to_have_count(0)
         notebook.run_all()
 
         hero = notebook.cell("%%agent hero")

@@ -54,6 +54,7 @@ def test_a_file_that_a_network_filter_blocks(site_folder, file, status):
         page = window.new_page()
         page.goto(f"{site}/{LESSON}")
         expect(page.locator(".live-note")).to_contain_text(f"Python could not load {name}", timeout=START)
+        expect(page.locator(".live-progress")).to_have_count(0)
         keep_screenshot(page, f"site-blocked-{status}")
 
 

@@ -20,6 +20,7 @@ PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "ipyth
 # No other package brings these with it: agent_nb loads an SDK when its vendor is first asked, and IPython works without
 # jedi (see patches.py).
 LATER = ("anthropic", "openai", "jedi")
+CORE = ("pyodide.asm.wasm", "pyodide.asm.mjs", "python_stdlib.zip")
 
 CASSETTES = {"name": "jsonl", "extensions": [".jsonl"], "mimeTypes": ["text/plain"], "fileFormat": "text"}
 
@@ -56,9 +57,13 @@ def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
     wheels, depends = locked_wheels(given, work / "wheels", platform)
     path = folder / "pyodide-lock.json"
     wheels = {name: Wheel(Path(shutil.copy(wheel.path, folder))) for name, wheel in wheels.items()}
-    at_start, _ = needed(PACKAGES, {name: wheels[name] for name in wheels if name not in LATER}, platform)
-    script = Path(__file__).with_name("bytecode.mjs")
-    run(["node", str(script), str(folder), *(wheels[name].path.name for name in at_start)], folder)
+    needed_at_start, _ = needed(
+        PACKAGES, {name: wheels[name] for name in wheels if name not in LATER}, platform
+    )
+    at_start = [wheels[name].path.name for name in needed_at_start]
+    run(["node", str(Path(__file__).with_name("bytecode.mjs")), str(folder), *at_start], folder)
+    sizes = {name: (folder / name).stat().st_size for name in (*CORE, *at_start)}
+    (folder / "start.json").write_text(json.dumps(sizes), encoding="utf-8")
     own = locks.entries(wheels, depends, later=LATER)
     lock = locks.cut_down(lock, own) if offline else locks.extended(lock, own, PYODIDE_CDN_URL)
     path.write_text(json.dumps(lock, separators=(",", ":")), encoding="utf-8")

@@ -66,6 +66,12 @@ PATCHES = (
         '.push("import pyodide_kernel")',
         '.push("import pyodide_kernel","pyodide_kernel.ipython_shell.Completer.use_jedi = False")',
     ),
+    # Tells live.js that Python has started.
+    Patch(
+        "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js",
+        "await this.initGlobals(e),",
+        "await this.initGlobals(e),postMessage({pythonStarted:!0}),",
+    ),
     # Without its .wasm file Pyodide waits for ever, and without a wheel it starts all the same.
     Patch("static/pyodide/pyodide.mjs", "export{", f"{REPORT_MISSING_FILES}export{{"),
     # The script that says on the site's pages what keeps a lesson from running says it in JupyterLite, too.

@@ -3,8 +3,12 @@ const NEARLY_ALL = 0.95;
 const STORAGE_FULL =
 	"This browser's storage for the site is full: the lesson runs, but changes and new runs cannot be saved. Remove files in the live lessons, or clear the site's data. What was saved before is intact.";
 const hasWebAssembly = typeof WebAssembly === "object";
+const lesson = new URLSearchParams(location.search).get("path");
 const isLab = document.getElementById("jupyter-config-data") !== null;
+const DOWNLOADS_AT_ONCE = 3; // JupyterLab needs connections, too
+const MEGABYTE = 1_000_000;
 let fileIsMissing = false;
+let progress = null;
 
 async function obstacle() {
 	if (!hasWebAssembly) {
@@ -58,7 +62,6 @@ function watchStorage() {
 
 /** Each tab holds a lock on its lesson for as long as it is open. */
 function watchTabs() {
-	const lesson = new URLSearchParams(location.search).get("path");
 	if (!lesson || !navigator.locks) return;
 	navigator.locks.request(`agent_nb ${lesson}`, { ifAvailable: true }, (lock) => {
 		if (lock) return new Promise(() => {});
@@ -68,6 +71,41 @@ function watchTabs() {
 	});
 }
 
+/** A note at the lower edge, until Python has started. */
+function showProgress() {
+	progress = document.createElement("div");
+	progress.className = "live-progress";
+	progress.textContent = "Loading Python…";
+	progress.style.cssText =
+		"position:fixed;z-index:20000;bottom:36px;right:16px;padding:6px 12px;border-radius:6px;box-shadow:0 1px 6px #0004;background:#24292f;color:#fff;font:13px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums";
+	document.body.append(progress);
+}
+
+function sayArrived(bytes, total) {
+	const [arrived, all] = [bytes, total].map((size) => Math.round(size / MEGABYTE));
+	progress.textContent = bytes < total ? `Loading Python: ${arrived} of ${all} MB` : "Starting Python…";
+}
+
+/** Downloads what Python starts with while JupyterLab is starting: the kernel then finds it in the browser's cache. */
+async function downloadPython() {
+	showProgress();
+	const home = new URL("../static/pyodide/", location);
+	const files = Object.entries(await (await fetch(new URL("start.json", home))).json());
+	const total = files.reduce((sum, [, size]) => sum + size, 0);
+	let arrived = 0;
+	const download = async () => {
+		for (let file = files.shift(); file; file = files.shift()) {
+			const { body } = await fetch(new URL(file[0], home), { priority: "low" });
+			const reader = body.getReader();
+			for (let part = await reader.read(); !part.done; part = await reader.read()) {
+				arrived += part.value.length;
+				sayArrived(arrived, total);
+			}
+		}
+	};
+	await Promise.all(Array.from({ length: DOWNLOADS_AT_ONCE }, download));
+}
+
 /** Says which file of Python's own was blocked: only the worker that asked for it knows. */
 function watchFiles() {
 	window.Worker = class extends Worker {
@@ -75,6 +113,7 @@ function watchFiles() {
 			super(...given);
 			this.addEventListener("message", ({ data }) => {
 				if (data?.missingFile && !fileIsMissing) sayMissing(new URL(data.missingFile));
+				if (data?.pythonStarted || data?.missingFile) progress?.remove();
 			});
 		}
 	};
@@ -92,6 +131,7 @@ function sayMissing({ host, pathname }) {
 function watchStart() {
 	window.addEventListener("unhandledrejection", ({ reason }) => {
 		if (typeof reason !== "string" || !hasWebAssembly || fileIsMissing) return;
+		progress?.remove();
 		sayInLab(
 			`Python could not start here: ${reason}. Reload the page; if that does not help, the network or an extension of the browser blocks the site's files.`,
 		);
@@ -105,6 +145,7 @@ if (isLab) {
 }
 document.addEventListener("DOMContentLoaded", async () => {
 	if (isLab) watchTabs();
+	if (isLab && lesson && hasWebAssembly) downloadPython().catch(() => progress.remove()); // the kernel says what is missing
 	const sentence = await obstacle().catch(() => "");
 	if (sentence) (isLab ? sayInLab : sayBesideLinks)(sentence);
 });
