@@ -54,7 +54,7 @@ PATCHES = (
     # Where the host isolates its pages (COOP and COEP headers), the kernel talks to the page in a way that now and then
     # loses an answer, so that a cell never ends. It gets its files through the service worker there, too.
     Patch("extensions/@jupyterlite/pyodide-kernel-extension/static/*.js", "crossOriginIsolated", "!1"),
-    # The kernel would install jedi and complete with it: 3 s more at the start, and 3 s for the first completion, in
+    # The kernel would install jedi and complete with it: 2 s more at the start, and 3 s for the first completion, in
     # which no cell runs. IPython completes from the values of the notebook at once.
     Patch(
         "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js",
