@@ -47,7 +47,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
 
 test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-page test-lessons test-python
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-python test-page test-lessons
 
 test-python: env build chromium ## the tests in Python, with kernels, JupyterLab and Chromium
 	$(PY) -m pytest tests --ignore=tests/wide -p no:nbval -m "not wide and not hosts and not faults and not trust" \
