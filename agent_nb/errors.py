@@ -88,7 +88,7 @@ class ToolError(AgentError):
 
     def with_hint(self, text: str) -> "ToolError":
         """The same error with more in its hint."""
-        hint = f"{self.hint} {text}".strip()
+        hint = " ".join(filter(None, (self.hint, text)))
         return ToolError(self.message, code=self.code, hint=hint, outputs=self.outputs, summary=self.summary)
 
     def __str__(self) -> str:

@@ -57,3 +57,11 @@ def test_an_error_crosses_processes(kind):
     error = pickle.loads(pickle.dumps(kind("It failed.")))
     assert type(error) is kind
     assert str(error) == "It failed."
+
+
+@pytest.mark.parametrize(
+    ("hint", "more", "both"), [("6  ", "", "6  "), ("", "Wait.", "Wait."), ("6  ", "Wait.", "6   Wait.")]
+)
+def test_a_hint_stays_as_it_is_with_more_of_it(hint: str, more: str, both: str):
+    """An event keeps the hint as the tool gave it, and a replay sends that to the model."""
+    assert ToolError("Not found.", hint=hint).with_hint(more).hint == both
