@@ -61,6 +61,7 @@ def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
     wait_for_cells(hero, 6)
 
 
+@pytest.mark.wide
 def test_f8_and_y_answer_a_card(page: Page, lab: Lab, vendor):
     write_notebook(lab.root / "answer.ipynb", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
     vendor.plan(reply(Call("run_python", {"code": "total = 1 + 1"}, id="toolu_1")), reply(Say("It is 2.")))

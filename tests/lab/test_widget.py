@@ -240,6 +240,7 @@ CELLS = """() => {
 }"""
 
 
+@pytest.mark.wide
 def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "restarted", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
@@ -391,6 +392,7 @@ def test_it_reads_well_in_the_dark_and_when_narrow(chromium, lab):
         lab.set_theme("light")
 
 
+@pytest.mark.wide
 def test_notebook_seven_shows_it_too(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "seven", f"%%agent hero {MODEL}\nA page", app="notebook")
