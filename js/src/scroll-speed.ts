@@ -12,7 +12,7 @@ const REST = 150;
 const FRAMES = "--anb-frames";
 
 export function hideFramesInFastScrolling(signal: AbortSignal): void {
-	const frames = new NearFrames();
+	const frames = new Frames();
 	let last = { scroller: null as Element | null, top: 0, at: 0 };
 	let steps = 0;
 	document.addEventListener(
@@ -32,8 +32,8 @@ export function hideFramesInFastScrolling(signal: AbortSignal): void {
 	signal.addEventListener("abort", () => frames.show());
 }
 
-/** The frames near the screen. Each is hidden alone: the styles of the whole notebook would take longer than drawing them. */
-class NearFrames {
+/** The frames of all outputs. They are hidden by output: for a property of the document, all of the notebook is styled again. */
+class Frames {
 	readonly #hidden = new Set<HTMLElement>();
 	#hiddenAt = 0;
 	#timer = 0;
@@ -49,7 +49,7 @@ class NearFrames {
 		this.#hiddenAt = performance.now();
 		this.#timer ||= window.setTimeout(this.#rest, REST);
 		for (const output of outputs) {
-			if (this.#hidden.has(output) || !isNear(output)) continue;
+			if (this.#hidden.has(output)) continue;
 			output.style.setProperty(FRAMES, "hidden");
 			this.#hidden.add(output);
 		}
@@ -68,10 +68,4 @@ class NearFrames {
 			else this.show();
 		});
 	};
-}
-
-/** Whether the output is on screen, or not further from it than the height of the window. */
-function isNear(output: HTMLElement): boolean {
-	const { top, bottom } = output.getBoundingClientRect();
-	return bottom > -innerHeight && top < 2 * innerHeight;
 }
