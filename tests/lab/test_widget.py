@@ -105,14 +105,8 @@ ASKING = (
 def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
     vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
-    begin(
-        page,
-        lab,
-        f"approval-{button.lower()}",
-        ASKING,
-        cell,
-        "print('result:', hero.tool_uses[0].result.text)",
-    )
+    shown = "print('result:', hero.tool_uses[0].result.text)"
+    begin(page, lab, f"approval-{button.lower()}", ASKING, cell, shown)
     phase(page, "waiting for approval")
     keep_screenshot(page, f"lab-approval-{button.lower()}")
     stand_still(page.locator(".anb-acts"))
