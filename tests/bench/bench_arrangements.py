@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.bench.bench_widget import open_stage, renderer_seconds
 from tests.bench.quality import write_figures
-from tests.support.widget_stage import BUNDLE, CHROMIUM, SECONDS, DevServer
+from tests.support.widget_stage import BUNDLE, CHROMIUM, DevServer
 
 ARRANGEMENTS = ("one", "side", "grid")
 WATCHED = 8
@@ -43,9 +43,9 @@ def watch(browser: Any, server: DevServer, arrangement: str) -> dict[str, float]
     layout = json.dumps({"arrangement": arrangement, "height": 780})
     page.add_init_script(f"self === top && localStorage.setItem('agent_nb.layout', '{layout}')")
     page.goto(f"{server.address}/?run=eight&speed=2")
-    page.wait_for_timeout(1 * SECONDS)
+    page.wait_for_timeout(1000)
     before = renderer_seconds(browser)
-    facts = page.evaluate(WATCH, WATCHED * SECONDS)
+    facts = page.evaluate(WATCH, WATCHED * 1000)
     cost = renderer_seconds(browser) - before
     task = max(facts["tasks"], default=0)
     print(

@@ -22,7 +22,7 @@ from agent_nb._base.wire import to_wire
 from agent_nb.prompts import STACKS, stack_text
 from tests.bench.bench_widget import open_stage
 from tests.bench.quality import write_figures
-from tests.support.widget_stage import BUNDLE, CHROMIUM, META, SECONDS, DevServer, event
+from tests.support.widget_stage import BUNDLE, CHROMIUM, META, DevServer, event
 
 TOKENS = 150
 """Per second: five times the pace of a slow model, so that the bench ends."""
@@ -148,10 +148,8 @@ def watch(browser: Any, server: DevServer, stack: str, libraries: Path) -> Figur
     page.evaluate(SAMPLE)
     page.evaluate("document.querySelector('#speed').value = '1'; window.start()")
     with contextlib.suppress(PlaywrightTimeout):
-        page.wait_for_function(
-            "text => written === text", arg=text, timeout=(events[-1]["at"] + 20) * SECONDS
-        )
-    page.wait_for_timeout(SETTLE * SECONDS)
+        page.wait_for_function("text => written === text", arg=text, timeout=(events[-1]["at"] + 20) * 1000)
+    page.wait_for_timeout(SETTLE * 1000)
     samples, written = page.evaluate("[samples, written]")
     context.close()
     return figures_of(samples, written == text)
@@ -163,7 +161,7 @@ def _file(libraries: Path, address: str) -> Path:
 
 
 def figures_of(samples: list[dict[str, Any]], same: bool) -> Figures:
-    pace = TOKENS / 30 / SECONDS
+    pace = TOKENS / 30 / 1000
     blank = [not (sample["covered"] or sample["content"]) for sample in samples]
     first = next(
         (at for at, sample in enumerate(samples) if sample["content"] and not sample["covered"]),

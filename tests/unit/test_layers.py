@@ -47,6 +47,38 @@ def test_contributing_names_files_that_exist():
     assert not [name for name in names if not any(path.endswith(f"/{name.rstrip('/')}") for path in paths)]
 
 
+def taken(tree: ast.Module) -> set[str]:
+    """What a module imports from tests and scripts, as `module.name`."""
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    names = {f"{node.module}.{name.name}" for node in froms for name in node.names}
+    return {name for name in names if name.startswith(("tests.", "docs.scripts."))}
+
+
+def offered(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names.add(node.name)
+            case ast.Import() | ast.ImportFrom():
+                names |= {each.asname or each.name for each in node.names}
+            case ast.Assign() | ast.AnnAssign():
+                names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return names
+
+
+def test_what_benches_and_wide_tests_import_exists():
+    """They do not run every day, so that nothing else would notice."""
+    wanted: dict[str, str] = {}
+    there: set[str] = set()
+    for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "docs" / "scripts").rglob("*.py")]:
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        wanted |= dict.fromkeys(taken(tree), module)
+        there |= {module, *(f"{module}.{name}" for name in offered(tree))}
+    assert not {name: module for name, module in wanted.items() if name not in there}
+
+
 def test_importing_the_package_is_light():
     script = (
         "import sys, agent_nb; "

@@ -11,7 +11,6 @@ from agent_nb.looking.closeness import closeness
 from agent_nb.messages import Image
 from tests.support import ROOT
 from tests.wide.test_demo_pages import ALL, Visit, page_for
-from tests.wide.test_demo_pages import browser as browser  # noqa: PLC0414 - fixtures
 from tests.wide.test_demo_pages import pytestmark as pytestmark  # noqa: PLC0414
 from tests.wide.test_demo_pages import visit as visit  # noqa: PLC0414
 
