@@ -12,7 +12,7 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -82,17 +82,37 @@ def says_something(done: Cell) -> bool:
     return any(event["type"].endswith("_delta") for event in content.get("events", ()))
 
 
-def measure(count: int) -> dict[str, float]:
+@contextlib.contextmanager
+def started(count: int) -> Iterator[list[Kernel]]:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         kernels = [stack.enter_context(start_kernel(folder, load=False)) for _ in range(count)]
         in_all(kernels, cell(WIDGETS))
+        yield kernels
+
+
+def load(kernels: Sequence[Kernel]) -> None:
+    in_all(kernels, cell("%load_ext agent_nb"))
+    in_all(kernels, cell(IMPORTED))
+
+
+def first_words(kernels: Sequence[Kernel]) -> list[float]:
+    together = threading.Barrier(len(kernels))
+    return in_all(kernels, lambda kernel: first_word(kernel, together))
+
+
+def median_wait(count: int) -> float:
+    with started(count) as kernels:
+        load(kernels)
+        return statistics.median(first_words(kernels))
+
+
+def measure(count: int) -> dict[str, float]:
+    with started(count) as kernels:
         alone, idle_alone = memory(kernels), idle(kernels)
-        in_all(kernels, cell("%load_ext agent_nb"))
-        in_all(kernels, cell(IMPORTED))
+        load(kernels)
         loaded, before = memory(kernels), cpu(kernels)
-        together = threading.Barrier(count)
-        waits = in_all(kernels, lambda kernel: first_word(kernel, together))
+        waits = first_words(kernels)
         spent = (cpu(kernels) - before) / count
         return {
             "kernels": count,
@@ -112,7 +132,7 @@ def main() -> None:
     parser.add_argument("--kernels", type=int, default=30)
     most = parser.parse_args().kernels
     counts = [most // 4, most // 2, most]
-    fewer = [measure(count)["first_word_seconds_median"] for count in counts[:2]]
+    fewer = [median_wait(count) for count in counts[:2]]
     figures = measure(most)
     waits = [*fewer, figures["first_word_seconds_median"]]
     figures["first_word_exponent"] = round(exponent(counts, waits), 2)
