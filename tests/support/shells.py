@@ -1,5 +1,6 @@
 """A plain IPython shell in this process: everything of the magic that needs no kernel, in milliseconds."""
 
+import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -87,6 +88,7 @@ def start_shell(home: Path) -> Iterator[Shell]:
             ipython.history_manager.end_session()
             ipython.restore_sys_module_state()  # `__main__` is pytest's again
             InteractiveShell.clear_instance()
+            atexit.unregister(ipython.atexit_operations)  # would keep the shell and all its variables
 
 
 def quick_run(prompt: str = "A form") -> Run:
