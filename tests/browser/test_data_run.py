@@ -1,5 +1,6 @@
 """A run that explores data: a transcript as wide as its cell, until there is a page to show."""
 
+import re
 from typing import Any
 
 import pytest
@@ -72,8 +73,9 @@ def test_html_that_needs_a_frame_has_its_own_height(stage: Stage) -> None:
 
 
 def test_interactive_html_runs_when_it_is_asked_for_and_reaches_nothing(stage: Stage) -> None:
-    script = """<p>chart</p><script>document.body.append('drawn at ' + origin);
-        try { parent.document } catch { document.body.append(' alone') }</script>"""
+    script = f"""<p style="height: 700px">chart</p><script>document.body.append('drawn at ' + origin);
+        try {{ parent.parent.document }} catch {{ document.body.append(' alone') }}</script>
+        <button onclick="location = '{stage.server.address}/left?secret'">Go</button>"""
     loads = "<script src='https://cdn.example/plot.js'></script>"
     stage.play([STARTED, TURN, *displayed({"text/html": script}, {"text/html": loads}), FINISHED])
     expect(
@@ -81,5 +83,10 @@ def test_interactive_html_runs_when_it_is_asked_for_and_reaches_nothing(stage: S
     ).to_be_visible()
     assert stage.widget.locator("iframe.anb-html").count() == 0
     stage.widget.get_by_role("button", name="Show it").click()
-    expect(stage.widget.frame_locator("iframe.anb-html").get_by_text("drawn at null alone")).to_be_visible()
-    assert not [path for path in stage.server.asked if "plot.js" in path]
+    frame = stage.widget.locator("iframe.anb-html")
+    page = frame.content_frame.frame_locator("iframe")
+    expect(page.get_by_text("drawn at null alone")).to_be_visible()
+    expect(frame).to_have_attribute("style", re.compile(r"height: 7\d\dpx"))
+    page.get_by_role("button", name="Go").click()
+    expect(page.get_by_text("drawn at null alone")).to_have_count(0)
+    assert not [path for path in stage.server.asked if "plot.js" in path or "left" in path]

@@ -15,8 +15,8 @@ from tests.wide.test_demo_pages import pytestmark as pytestmark  # noqa: PLC0414
 from tests.wide.test_demo_pages import visit as visit  # noqa: PLC0414
 
 SAVED = ROOT / "tests" / "support" / "pages"
-ZOO = "A landing page for a zoo in Berlin"
-PAGES = {prompt: page_for(prompt) for prompt in [*ALL, ZOO]} | {
+MORE = ("A landing page for a zoo in Berlin", "A quiz about rivers")
+PAGES = {prompt: page_for(prompt) for prompt in [*ALL, *MORE]} | {
     name: (SAVED / name).read_text(encoding="utf-8")
     for name in ("pottery/shop.html", "train/claude.html", "train/gemini.html", "train/gpt.html")
 }

@@ -169,6 +169,7 @@ def test_question_of_another_variant_is_seen(stage: Stage):
     expect(said).to_have_text("Variant 2 · gpt-5.2 asks: run `df.head()`")
     shoot(stage, "asks")
     tab.click()
+    stage.still()
     stage.widget.get_by_role("button", name="Approve").click()
     assert [(command["variant"], command["call_id"]) for command in sent(stage, "approve")] == [(1, "ask-1")]
 

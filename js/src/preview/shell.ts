@@ -32,7 +32,7 @@ function starter(name: string, text: string, script: string): string {
 }
 
 /** A document that holds only the policy and a frame that is subject to it. */
-function around(title: string, html: string, network: boolean): string {
+export function around(title: string, html: string, network: boolean): string {
 	const name = escapeHtml(title);
 	const frame = `<iframe sandbox="${SANDBOX}" title="${name}" srcdoc="${escapeHtml(html)}"></iframe>`;
 	return `<!doctype html><meta charset="utf-8">${network ? NETWORK_POLICY : PAGE_POLICY}<title>${name}</title>${FILL}${frame}`;

@@ -4,7 +4,8 @@
 import { h, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
 import { gated } from "../../preview/gate.ts";
-import { outputPolicy, PAGE_POLICY } from "../../preview/policy.ts";
+import { outputPolicy } from "../../preview/policy.ts";
+import { around } from "../../preview/shell.ts";
 import type { Context } from "../context.ts";
 import { createLongText } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
@@ -30,7 +31,7 @@ export function createRich(context: Context, bundle: MimeBundle): HTMLElement[] 
 	if (names) return [createNames(context, names as unknown as Names)];
 	if (typeof html !== "string") return [createNote(), ...createLongText(String(bundle["text/plain"] ?? ""))];
 	if (/<script\b/i.test(html)) return [createInteractive(context, html)];
-	return [createPlainHtml(html) ?? createFrame(context, html, null)];
+	return [createPlainHtml(html) ?? createFrame(context, html)];
 }
 
 function createNote(): HTMLElement {
@@ -42,12 +43,12 @@ function createInteractive(context: Context, html: string): HTMLElement {
 	if (LOADS.test(html)) return createNote();
 	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show it");
 	const element = h("div", { class: "anb-names" }, "Interactive output, shown without network:", button);
-	listen(button, "click", context.signal, () => element.replaceWith(createFrame(context, html, PAGE_POLICY)));
+	listen(button, "click", context.signal, () => element.replaceWith(createFrame(context, html, true)));
 	return element;
 }
 
-/** HTML from a tool: no origin, no network, and by its own policy no script but the one that tells its height. */
-function createFrame(context: Context, html: string, policy: string | null): HTMLElement {
+/** HTML from a tool: no origin and no network. With scripts it is a page, which could navigate its own frame. */
+function createFrame(context: Context, html: string, scripts = false): HTMLElement {
 	const nonce = crypto.getRandomValues(new Uint32Array(4)).join("");
 	const frame = h("iframe", {
 		class: "anb-html",
@@ -55,14 +56,15 @@ function createFrame(context: Context, html: string, policy: string | null): HTM
 		title: "Tool output",
 		loading: "lazy",
 	});
-	const measure = `<script nonce="${nonce}">${MEASURE}</script>`;
-	frame.srcdoc = (policy ?? outputPolicy(nonce)) + FRAME_STYLE + measure + gated(html);
+	const script = `<script nonce="${nonce}">${measure(scripts ? "parent.parent" : "parent")}</script>`;
+	const page = FRAME_STYLE + script + gated(html);
+	frame.srcdoc = scripts ? around("Tool output", page, false) : outputPolicy(nonce) + page;
 	window.addEventListener(
 		"message",
 		({ source, data }) => {
 			const height = Number(data?.anbHeight);
-			if (source === frame.contentWindow && height > 0)
-				frame.style.height = `${Math.min(height, MOST_HEIGHT)}px`;
+			const own = scripts ? frame.contentWindow?.[0] : frame.contentWindow;
+			if (source && source === own && height > 0) frame.style.height = `${Math.min(height, MOST_HEIGHT)}px`;
 		},
 		{ signal: context.signal },
 	);
@@ -70,5 +72,7 @@ function createFrame(context: Context, html: string, policy: string | null): HTM
 }
 
 /** The body has a margin of 8 pixels, and the frame a border of one. */
-const MEASURE = `addEventListener("DOMContentLoaded", () => new ResizeObserver(() =>
-parent.postMessage({ anbHeight: document.body.scrollHeight + 18 }, "*")).observe(document.body))`;
+function measure(widget: string): string {
+	return `addEventListener("DOMContentLoaded", () => new ResizeObserver(() =>
+${widget}.postMessage({ anbHeight: document.body.scrollHeight + 18 }, "*")).observe(document.body))`;
+}

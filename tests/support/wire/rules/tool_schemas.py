@@ -1,5 +1,7 @@
 """What the vendors refuse about the schemas of tools, whether or not a model calls the tool."""
 
+import functools
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -161,9 +163,13 @@ def _each(check: Callable[[Path, Json], Iterator[str]]) -> Callable[[Json], Iter
 
 
 def _of_tools(protocol: str, check: Callable[[Json], Iterator[str]]) -> Callable[[Asked], Iterator[Fault]]:
+    @functools.cache  # nearly every request has the same tools
+    def found(schema: str) -> tuple[str, ...]:
+        return tuple(check(json.loads(schema)))
+
     def faults(asked: Asked) -> Iterator[Fault]:
         for number, name, root in tools(protocol, asked):
-            for fault in check(root):
+            for fault in found(json.dumps(root)):
                 yield (
                     f"tools.{number}.custom.input_schema: {fault}"
                     if protocol == "anthropic_messages"
