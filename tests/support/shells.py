@@ -89,6 +89,7 @@ def start_shell(home: Path) -> Iterator[Shell]:
             ipython.restore_sys_module_state()  # `__main__` is pytest's again
             InteractiveShell.clear_instance()
             atexit.unregister(ipython.atexit_operations)  # would keep the shell and all its variables
+            ipython.user_ns.clear()
 
 
 def quick_run(prompt: str = "A form") -> Run:
