@@ -47,7 +47,7 @@ function createInteractive(context: Context, html: string): HTMLElement {
 	return element;
 }
 
-/** HTML from a tool: no origin and no network. With scripts it is a page, which could navigate its own frame. */
+/** HTML from a tool: no origin and no network. Scripts could navigate their frame, so a document around it forbids that. */
 function createFrame(context: Context, html: string, scripts = false): HTMLElement {
 	const nonce = crypto.getRandomValues(new Uint32Array(4)).join("");
 	const frame = h("iframe", {
