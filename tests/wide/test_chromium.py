@@ -1,5 +1,7 @@
 """Pages that keep Chromium busy: a check ends all the same, with what it has and a word about the rest."""
 
+import re
+
 import pytest
 
 from tests.kernel.test_chromium import look, profiles, pytestmark  # noqa: F401
@@ -10,7 +12,7 @@ PAGES = {
     "in memory": (
         "<script>const a = []; for (;;) a.push(new Array(1e6).fill(1))</script>",
         0,
-        "not loaded after",
+        "ended after 10 s|not loaded after 4 s",
     ),
     "in the console": (
         "<script>setInterval(() => { for (let i = 0; i < 2000; i++) console.log('x'.repeat(1000)) })</script>",
@@ -27,6 +29,6 @@ async def test_a_busy_page_ends(busy):
     before = profiles()
     check = await look({"index.html": f"<!doctype html>{page}"})
     assert len(check.screenshots) >= screenshots
-    assert word in " ".join(check.notes)
+    assert re.search(word, " ".join(check.notes))
     assert check.notes
     assert profiles() == before
