@@ -11,7 +11,7 @@ from typing import Any
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 
-_CHARACTERS = 8192
+_CHARACTERS = 32 * 1024
 
 
 def content_length(body: Json) -> int:
@@ -31,9 +31,16 @@ def _chunks(body: Json) -> Iterator[bytes]:
         pieces.append(piece)
         length += len(piece)
         if length >= _CHARACTERS:
-            yield whole_text("".join(pieces)).encode()
+            yield _encoded("".join(pieces))
             pieces, length = [], 0
-    yield whole_text("".join(pieces)).encode()
+    yield _encoded("".join(pieces))
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return whole_text(text).encode()
 
 
 def _pieces(value: Any) -> Iterator[str]:
