@@ -88,20 +88,24 @@ class ResponsesDecoder(Decoder):
         pieces: list[Piece] = []
         if not self._turn.has_call(index):
             pieces.append(self._turn.start_call(index, item["call_id"], item["name"]))
-        if item.get("arguments") and not self._turn.joined("call", index):
+        if item.get("arguments") and not self._turn.has_arguments(index):
             pieces.append(self._turn.arguments(index, item["arguments"]))
         return pieces
 
     def _done(self, index: int, item: Json) -> Sequence[Piece]:
         """A finished call repeats its arguments: deltas that say something else came twice or in another order."""
         pieces = self._started(index, item)
-        if item.get("type") == "function_call" and (arguments := item.get("arguments")):
-            deltas = self._turn.joined("call", index)
-            if deltas != arguments and not _same_json(deltas, arguments):
-                raise self._disordered()
+        if item.get("type") == "function_call" and item.get("arguments"):
+            self._check_arguments(index, item["arguments"])
         # An echo takes the arguments from the call: a page need not be in memory twice.
         self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
         return pieces
+
+    def _check_arguments(self, index: int, arguments: str) -> None:
+        if self._turn.arguments_are(index, arguments):
+            return
+        if not _same_json(self._turn.joined("call", index), arguments):
+            raise self._disordered()
 
     def _finished(self, response: Json, stop: Stop | None = None, detail: str = "") -> Sequence[Piece]:
         refusal = "".join(self._refusal)
@@ -113,7 +117,9 @@ class ResponsesDecoder(Decoder):
             detail = incomplete if stop == "refusal" else ""
         if stop is None and refusal and not self._turn.has_calls:
             stop = "refusal"
-        items = [self._items[index] for index in sorted(self._items)] or response.get("output") or []
+        output = response.pop("output", None)  # all items again, with a page that is in memory already
+        items = [self._items[index] for index in sorted(self._items)] or output or []
+        del output
         return (
             self._turn.turn(
                 stop=stop,

@@ -5,9 +5,10 @@ skipped; an event that the stream cuts short is never delivered.
 """
 
 import re
+from collections.abc import Iterator
 
-_SOLE_EVENT = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
-"""A chunk that is exactly one event of one data line, as most are."""
+_PLAIN_EVENT = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
+"""An event of one data line, as most are."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -26,8 +27,8 @@ class SseReader:
 
         Raises `UnicodeDecodeError` if a name is not UTF-8. The data is as it came.
         """
-        if not self._pieces and not self._after_cr and (sole := _SOLE_EVENT.fullmatch(chunk)):
-            name, data = sole.groups(b"")
+        if not self._pieces and not self._after_cr and (plain := _PLAIN_EVENT.fullmatch(chunk)):
+            name, data = plain.groups(b"")
             return [(name.decode(), data)]
         if self._after_cr or b"\r" in chunk:
             chunk = self._with_plain_line_ends(chunk)
@@ -40,12 +41,11 @@ class SseReader:
         if self._pieces:
             self._pieces.append(chunk)
             chunk = b"".join(self._pieces)
-        end = chunk.rfind(b"\n\n")
-        rest = chunk[end + 2 :]
+        end = chunk.rfind(b"\n\n") + 2
+        rest = chunk[end:]
         self._pieces = [rest] if rest else []
         self._ends_line = rest.endswith(b"\n")
-        blocks = chunk[:end].split(b"\n\n")
-        return [event for block in blocks if (event := _event(block)) is not None]
+        return list(_events(chunk, end))
 
     def _with_plain_line_ends(self, chunk: bytes) -> bytes:
         """Every line ending as `\\n`; a `\\n` that follows the last chunk's `\\r` belongs to it."""
@@ -57,19 +57,24 @@ class SseReader:
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
+def _events(chunk: bytes, end: int) -> Iterator[tuple[str, bytes]]:
+    """The events up to `end`. A plain one is copied once, as it may have a whole page in it."""
+    start = 0
+    while start < end:
+        if plain := _PLAIN_EVENT.match(chunk, start):
+            name, data = plain.groups(b"")
+            start = plain.end()
+            yield name.decode(), data
+        elif (block_end := chunk.find(b"\n\n", start)) < 0:  # one more empty line
+            return
+        else:
+            if event := _event(chunk[start:block_end]):
+                yield event
+            start = block_end + 2
+
+
 def _event(block: bytes) -> tuple[str, bytes] | None:
     """The event a block of lines describes; None when it has no data."""
-    name = b""
-    data = block
-    if block.startswith(b"event: "):
-        line, _, data = block.partition(b"\n")
-        name = line[7:]
-    if data.startswith(b"data: ") and b"\n" not in data:
-        return name.decode(), data[6:]
-    return _event_by_fields(block)
-
-
-def _event_by_fields(block: bytes) -> tuple[str, bytes] | None:
     name = b""
     lines: list[bytes] = []
     for line in block.removeprefix(_BYTE_ORDER_MARK).split(b"\n"):

@@ -194,6 +194,7 @@ class FileArguments:
     """The text of the file in `{"path": ..., "content": ...}`, as `(path, offset, text)`.
 
     A model may write the content first. The path is empty until it is known; then the text starts over under it.
+    Content that has a path is not kept: a second path, which no model writes, gets none of it before the tool runs.
     """
 
     def __init__(self) -> None:
@@ -202,6 +203,7 @@ class FileArguments:
         self._path: str | None = ""
         """Empty until it is known, None if it is not a safe path."""
         self._content = TextBuffer()
+        """Without a path so far."""
         self._has_content = False
         """Also true of an empty one."""
         self._in_content = False
@@ -213,7 +215,8 @@ class FileArguments:
             offset = fields.offset
             if offset + len(fragment) <= MAX_TEXT_BYTES and (text := fields.middle(fragment)):
                 text = text if text.isascii() else whole_text(text)
-                self._content.add(text)
+                if not self._path:
+                    self._content.add(text)
                 return [(self._path, offset, text)]
         file_pieces: list[Piece] = []
         for name, offset, text in fields.feed(fragment):
@@ -236,7 +239,8 @@ class FileArguments:
             return
         text = whole_text(text)  # as it will be written
         self._has_content = True
-        self._content.add(text)
+        if self._path == "":
+            self._content.add(text)
         if self._path is not None:
             file_pieces.append((self._path, offset, text))
 
@@ -245,9 +249,11 @@ class FileArguments:
         if not self._path_so_far:
             return
         path, self._path_so_far = "".join(self._path_so_far), []
+        is_first = self._path == ""
         try:
             self._path = safe_path(path)
         except FileError:
             self._path = None
-        if self._path is not None and self._has_content:
+        if is_first and self._path is not None and self._has_content:
             file_pieces.append((self._path, 0, str(self._content)))
+        self._content.clear()
