@@ -37,6 +37,7 @@ const FURTHER = {
 	annotations: "src/annotations/annotations.ts",
 	check: "src/check/look.ts",
 	form: "src/form/form.ts",
+	frames: "src/far-frames.ts",
 	inspect: "src/inspect/inspector.ts",
 	morph: "src/preview/morph.ts",
 	outputs: "src/view/transcript/rich-outputs.ts",

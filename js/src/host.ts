@@ -8,11 +8,12 @@
 import { claim, release } from "./claims.ts";
 import { showTitles } from "./collapsed.ts";
 import { h } from "./dom.ts";
+import type * as FarFrames from "./far-frames.ts";
 import { firstFrames, ID, replaceFirstFrames, restoreFirstFrame } from "./first-frame.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
+import { loadModule } from "./loading.ts";
 import type { RunEntry, Runs } from "./runs.ts";
-import { hideFramesInFastScrolling } from "./scroll-speed.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
 import { Sight } from "./view/shared/on-screen.ts";
@@ -29,6 +30,8 @@ const FILLS = "data-anb-fills";
 const BAR = "anb-away";
 /** Milliseconds between two looks into the notebook for the output of a run that the page does not draw. */
 const LOOK_EVERY = 1000;
+/** Outputs from which on drawing their pages is felt when the notebook is scrolled. */
+const LONG = 12;
 
 interface Mount {
 	run: RunEntry;
@@ -59,6 +62,10 @@ export class Host {
 	#sight: Sight | null = null;
 	/** When the notebook was last searched for an output. */
 	#looked = 0;
+	#signal: AbortSignal | null = null;
+	/** Outputs that were found so far. */
+	#found = 0;
+	#isLong = false;
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
 
@@ -72,7 +79,7 @@ export class Host {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
 		watchScrolling(signal);
-		hideFramesInFastScrolling(signal);
+		this.#signal = signal;
 		const all = () => [...this.#mounts.values()].map(({ run }) => run);
 		this.#sight = new Sight(() => this.#tellSeen(...all()), signal);
 		showTitles(document.documentElement);
@@ -236,13 +243,29 @@ export class Host {
 
 	#onOutput(element: Element): void {
 		if (!element.isConnected || this.#mounts.has(element)) return;
+		this.#found += 1;
 		const run = this.#runs.get(element.getAttribute(KEY) ?? "");
 		run.hello();
 		if (!run.state || !this.#tryMount(element, run, !this.#placed.has(run.state.id)))
 			this.#waiting.add(element);
+		this.#checkLength(this.#runs.latest);
+	}
+
+	/** Once the notebook is long and there is a run, whose kernel sends it, loads what makes scrolling light. */
+	#checkLength(run: RunEntry | null): void {
+		const signal = this.#signal;
+		if (!signal || this.#isLong || this.#found < LONG || !run?.state) return;
+		this.#isLong = true;
+		loadModule<typeof FarFrames>(run, "frames").then(
+			(module) => module.keepFarFramesOut(signal),
+			() => {
+				this.#isLong = false;
+			},
+		);
 	}
 
 	#onRun(run: RunEntry): void {
+		this.#checkLength(run);
 		this.#unmountPrevious(run);
 		if (run.state) for (const view of this.#views) this.#showIn(view, run);
 		if (run.state) this.#views.clear();

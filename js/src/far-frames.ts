@@ -1,0 +1,185 @@
+// In a notebook with many runs, drawing pages in frames takes most of the time of scrolling. The page of a saved output
+// is loaded while it is near the screen; far away, its text stands in its place, at the same height, and can be searched
+// and printed. A page that somebody has clicked into stays, with its state. While the notebook is scrolled too fast to
+// read, nothing is loaded, and pages in live outputs are not drawn.
+
+/** Pixels around the screen within which pages are loaded. */
+const NEAR = "500px";
+/** Pixels a millisecond from which on nobody reads, and below which fast scrolling ends. */
+const FAST = 1.5;
+const SLOW = 0.4;
+/** Milliseconds after the last fast step. */
+const REST = 150;
+/** Milliseconds for which pages are let go at a time. */
+const SLICE = 12;
+/** Characters of a page's text. */
+const LONGEST = 5000;
+/** A custom property, because it reaches into shadow roots; the frames' `visibility` has its value. */
+const FRAMES = "--anb-frames";
+const STAGES = "[data-anb-run] .anb-stage";
+const SCROLLER = ".jp-WindowedPanel-outer";
+const POSTER = "height:100%;padding:24px;overflow:hidden;background:#fff;color:#6b6b6b";
+
+export function keepFarFramesOut(signal: AbortSignal): void {
+	const frames = new Frames(signal);
+	let last = { scroller: null as Element | null, top: 0, at: 0 };
+	let steps = 0;
+	const options = { signal, capture: true, passive: true };
+	document.addEventListener(
+		"scroll",
+		({ target, timeStamp: at }) => {
+			const scroller = target instanceof Element ? target : document.scrollingElement;
+			const top = scroller?.scrollTop ?? 0;
+			const speed = frames.isFast ? SLOW : FAST;
+			const isFast = scroller === last.scroller && Math.abs(top - last.top) > speed * (at - last.at);
+			steps = isFast ? steps + 1 : 0;
+			last = { scroller, top, at };
+			// A single step is a jump: the page that it leads to is to be seen at once.
+			if (steps >= 2) frames.onFast();
+			else frames.tidyLater();
+		},
+		options,
+	);
+	// A click into a frame is not reported, but the frame then has the focus.
+	window.addEventListener("blur", () => frames.keep(document.activeElement), options);
+	frames.tidyLater();
+}
+
+class Frames {
+	readonly #watched = new WeakSet<Element>();
+	/** The places of stages. */
+	readonly #near = new Set<Element>();
+	/** The frame that belongs in the place of each poster. */
+	readonly #frames = new WeakMap<Element, Element>();
+	readonly #used = new WeakSet<Element>();
+	readonly #hidden = new Set<HTMLElement>();
+	/** One for each notebook: JupyterLab's panels cut off what is around a notebook, but not around its scroller. */
+	readonly #observers = new WeakMap<Element, IntersectionObserver>();
+	readonly #signal: AbortSignal;
+	isFast = false;
+	#fastAt = 0;
+	#tidying = 0;
+
+	constructor(signal: AbortSignal) {
+		this.#signal = signal;
+		signal.addEventListener("abort", () => {
+			this.#onSlow();
+			clearTimeout(this.#tidying);
+			for (const stage of document.querySelectorAll(STAGES)) this.#put(stage);
+		});
+	}
+
+	/** Until it has not been called for a while. */
+	onFast(): void {
+		this.#fastAt = performance.now();
+		if (this.isFast) return;
+		this.isFast = true;
+		for (const output of document.querySelectorAll<HTMLElement>("[data-anb-live]")) {
+			output.style.setProperty(FRAMES, "hidden");
+			this.#hidden.add(output);
+		}
+		setTimeout(this.#rest, REST);
+	}
+
+	keep(frame: Element | null): void {
+		if (frame) this.#used.add(frame);
+	}
+
+	tidyLater(delay = REST): void {
+		this.#tidying ||= window.setTimeout(this.#tidy, delay);
+	}
+
+	/** Watches what is new, and lets a few far pages go. */
+	readonly #tidy = () => {
+		this.#tidying = 0;
+		if (this.isFast) return;
+		const stages = [...document.querySelectorAll(STAGES)];
+		for (const place of stages.map(placeOf)) {
+			if (this.#watched.has(place)) continue;
+			this.#watched.add(place);
+			this.#near.add(place);
+			this.#observe(place);
+		}
+		const far = stages.filter((stage) => !this.#near.has(placeOf(stage)) && this.#isLoaded(stage));
+		const end = performance.now() + SLICE;
+		while (far.length && performance.now() < end) this.#takeOut(far.pop()!);
+		if (far.length) this.tidyLater(SLICE);
+	};
+
+	#observe(place: Element): void {
+		const root = place.closest(SCROLLER);
+		const key = root ?? document.body;
+		let observer = this.#observers.get(key);
+		if (!observer) {
+			const made = new IntersectionObserver(this.#onMoved, { root, rootMargin: NEAR });
+			this.#signal.addEventListener("abort", () => made.disconnect());
+			this.#observers.set(key, made);
+			observer = made;
+		}
+		observer.observe(place);
+	}
+
+	readonly #onMoved = (entries: IntersectionObserverEntry[]) => {
+		for (const { target, isIntersecting } of entries) {
+			if (isIntersecting) this.#near.add(target);
+			else this.#near.delete(target);
+		}
+		if (!this.isFast) this.#load();
+		this.tidyLater();
+	};
+
+	#isLoaded(stage: Element): boolean {
+		const frame = stage.querySelector("iframe");
+		return frame !== null && !this.#used.has(frame);
+	}
+
+	#takeOut(stage: Element): void {
+		const frame = stage.querySelector("iframe");
+		if (!frame) return;
+		const poster = document.createElement("div");
+		poster.style.cssText = POSTER;
+		poster.textContent = textOf(frame.srcdoc);
+		this.#frames.set(poster, frame);
+		frame.replaceWith(poster);
+	}
+
+	#load(): void {
+		for (const stage of document.querySelectorAll(STAGES))
+			if (this.#near.has(placeOf(stage))) this.#put(stage);
+	}
+
+	#put(stage: Element): void {
+		const poster = stage.firstElementChild;
+		const frame = poster && this.#frames.get(poster);
+		if (frame) poster.replaceWith(frame);
+	}
+
+	#onSlow(): void {
+		this.isFast = false;
+		for (const output of this.#hidden) output.style.removeProperty(FRAMES);
+		this.#hidden.clear();
+		this.#load();
+		this.tidyLater();
+	}
+
+	/** Looks in an animation frame, because a step that a slow one has delayed is reported before it. */
+	readonly #rest = () => {
+		requestAnimationFrame(() => {
+			if (performance.now() - this.#fastAt < REST) setTimeout(this.#rest, REST);
+			else if (this.isFast) this.#onSlow();
+		});
+	};
+}
+
+/** What to observe: JupyterLab skips the contents of cells off the screen, and inside nothing is ever near. */
+function placeOf(stage: Element): Element {
+	return stage.closest(".jp-Cell") ?? stage;
+}
+
+/** The text of the page, which is in a frame inside the frame. Nothing is loaded or run. */
+function textOf(srcdoc: string): string {
+	const parse = (html: string) => new DOMParser().parseFromString(html, "text/html");
+	const page = parse(parse(srcdoc).querySelector("iframe")?.srcdoc ?? "");
+	for (const element of page.querySelectorAll("script, style, template")) element.remove();
+	return (page.body.textContent ?? "").replace(/\s+/g, " ").slice(0, LONGEST);
+}
