@@ -47,6 +47,8 @@ WITH_WIDGET = "finished_runs_with_widget"
 """The extension is loaded and a run of its own comes first, so that the page has the widget."""
 ATTACHED = "(outputs) => document.querySelectorAll('.jp-OutputArea-output').length >= outputs"
 """JupyterLab attaches the cells of a long notebook one by one while it is idle."""
+LET_GO = "() => document.querySelectorAll('.anb-stage iframe').length < 12"
+"""The widget lets go of the pages that are far from the screen."""
 SCROLL = """([outer, distance, speed]) => new Promise((resolve) => {
   const panel = document.querySelector(outer);
   const gaps = [];
@@ -132,6 +134,7 @@ def _passes(browser: Any, lab: Lab, name: str, outputs: int) -> list[Pass]:
             page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
         expect(page.locator("[data-anb-live]")).to_have_count(1, timeout=PATIENCE)
         wait_for_kernel(page)
+        page.wait_for_function(LET_GO, timeout=PATIENCE)
     passes = []
     for _ in range(2):
         cpu = renderer_seconds(browser)
