@@ -181,5 +181,6 @@ function textOf(srcdoc: string): string {
 	const parse = (html: string) => new DOMParser().parseFromString(html, "text/html");
 	const page = parse(parse(srcdoc).querySelector("iframe")?.srcdoc ?? "");
 	for (const element of page.querySelectorAll("script, style, template")) element.remove();
-	return (page.body.textContent ?? "").replace(/\s+/g, " ").slice(0, LONGEST);
+	for (const element of page.body.querySelectorAll("*")) element.append(" "); // or headings and links run together
+	return (page.body.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, LONGEST);
 }

@@ -89,7 +89,7 @@ test("a page far from the screen leaves its text, and is the same frame when it 
 	expect(before).toHaveLength(3);
 	place(false);
 	expect(frames()).toHaveLength(0);
-	expect(document.querySelector(".anb-stage")!.textContent).toBe("Slow breadOpen at 7");
+	expect(document.querySelector(".anb-stage")!.textContent).toBe("Slow bread Open at 7");
 	place(true);
 	expect(frames()).toEqual(before);
 	expect(document.querySelector(".anb-stage")!.textContent).toBe("");
