@@ -16,7 +16,6 @@ const SLICE = 12;
 const LONGEST = 5000;
 /** A custom property, because it reaches into shadow roots; the frames' `visibility` has its value. */
 const FRAMES = "--anb-frames";
-const STAGES = "[data-anb-run] .anb-stage";
 const SCROLLER = ".jp-WindowedPanel-outer";
 const POSTER = "height:100%;padding:24px;overflow:hidden;background:#fff;color:#6b6b6b";
 
@@ -65,7 +64,7 @@ class Frames {
 		signal.addEventListener("abort", () => {
 			this.#onSlow();
 			clearTimeout(this.#tidying);
-			for (const stage of document.querySelectorAll(STAGES)) this.#put(stage);
+			for (const stage of stages()) this.#put(stage);
 		});
 	}
 
@@ -93,14 +92,14 @@ class Frames {
 	readonly #tidy = () => {
 		this.#tidying = 0;
 		if (this.isFast) return;
-		const stages = [...document.querySelectorAll(STAGES)];
-		for (const place of stages.map(placeOf)) {
+		const all = stages();
+		for (const place of all.map(placeOf)) {
 			if (this.#watched.has(place)) continue;
 			this.#watched.add(place);
 			this.#near.add(place);
 			this.#observe(place);
 		}
-		const far = stages.filter((stage) => !this.#near.has(placeOf(stage)) && this.#isLoaded(stage));
+		const far = all.filter((stage) => !this.#near.has(placeOf(stage)) && this.#isLoaded(stage));
 		const end = performance.now() + SLICE;
 		while (far.length && performance.now() < end) this.#takeOut(far.pop()!);
 		if (far.length) this.tidyLater(SLICE);
@@ -144,8 +143,7 @@ class Frames {
 	}
 
 	#load(): void {
-		for (const stage of document.querySelectorAll(STAGES))
-			if (this.#near.has(placeOf(stage))) this.#put(stage);
+		for (const stage of stages()) if (this.#near.has(placeOf(stage))) this.#put(stage);
 	}
 
 	#put(stage: Element): void {
@@ -169,6 +167,12 @@ class Frames {
 			else if (this.isFast) this.#onSlow();
 		});
 	};
+}
+
+/** Where the pages of saved outputs are. Under a live interface a frame would run unseen. */
+function stages(): Element[] {
+	const all = [...document.querySelectorAll("[data-anb-run] .anb-stage")];
+	return all.filter((stage) => !stage.closest("[data-anb-live]"));
 }
 
 /** What to observe: JupyterLab skips the contents of cells off the screen, and inside nothing is ever near. */

@@ -13,8 +13,8 @@ beforeEach(() => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame", "performance"] });
 	abort = new AbortController();
 	const outer = `<iframe srcdoc="${escaped(`<iframe srcdoc="${escaped(PAGE)}"></iframe>`)}"></iframe>`;
-	const output = `<p data-anb-run data-anb-live><span class="anb-stage">${outer}</span></p>`;
-	document.body.innerHTML = `<div>${output.repeat(3)}</div>`;
+	const output = `<p data-anb-run><span class="anb-stage">${outer}</span></p>`;
+	document.body.innerHTML = `<div>${output.repeat(3)}<b data-anb-live></b></div>`;
 	scroller = document.querySelector("div")!;
 	keepFarFramesOut(abort.signal);
 });
@@ -37,7 +37,7 @@ function scroll(top: number): void {
 }
 
 function isHidden(): boolean {
-	return document.querySelector("p")!.style.getPropertyValue("--anb-frames") === "hidden";
+	return document.querySelector("b")!.style.getPropertyValue("--anb-frames") === "hidden";
 }
 
 test("frames are hidden while the notebook is scrolled fast, and come back when it rests", () => {
@@ -129,5 +129,17 @@ test("all pages come back when the widget goes, and stay", async () => {
 	abort.abort();
 	expect(frames()).toHaveLength(3);
 	vi.advanceTimersByTime(2000);
+	expect(frames()).toHaveLength(3);
+});
+
+test("a page under a live interface stays away", async () => {
+	await started();
+	place(false);
+	const output = scroller.firstElementChild!;
+	output.setAttribute("data-anb-live", "");
+	place(true);
+	expect(frames()).toHaveLength(2);
+	output.removeAttribute("data-anb-live");
+	place(true);
 	expect(frames()).toHaveLength(3);
 });
