@@ -41,17 +41,31 @@ lab: env build ## open JupyterLab on the first notebook
 	@$(VENV)/bin/jupyter trust notebooks/*.ipynb >/dev/null  # so that the saved pages show before anything is run
 	$(VENV)/bin/jupyter lab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks/01_first_run.ipynb
 
+# Empty where there is one: a job less for `make --jobs`.
+CHROMIUM := $(shell command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo chromium)
+
 chromium: ## make sure there is a Chromium for the browser tests
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
 
-test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-python test-page test-lessons
+PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust"
 
-test-python: env build chromium ## the tests in Python, with kernels, JupyterLab and Chromium
-	$(PY) -m pytest tests --ignore=tests/wide -p no:nbval -m "not wide and not hosts and not faults and not trust" \
-	  -n 3 --dist loadfile --no-loadscope-reorder
+test: env build $(CHROMIUM) ## run the tests: Python, page, notebooks (the wide looks: test-wide)
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=line test-programs test-unit test-page test-lessons
+
+test-python: test-programs test-unit ## the tests in Python
+
+test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chromium
+	$(PYTEST) $(addprefix tests/,lab browser kernel hosts faults) -n 2 --dist loadfile --no-loadscope-reorder
+
+# Each in a process of its own: the SDKs and the data libraries together would take 800 MB.
+UNIT := notebook providers tools cassette engine lab batch demo files
+test-unit: $(UNIT:%=test-unit-%) test-unit-other ## tests that start nothing but local servers
+$(UNIT:%=test-unit-%): test-unit-%: env build
+	$(PYTEST) tests/unit/$*
+test-unit-other: env build
+	$(PYTEST) tests/unit $(UNIT:%=--ignore=tests/unit/%)
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -59,16 +73,16 @@ test-page: build ## the page's own tests
 test-lessons: env build ## every notebook, with the outputs it was saved with
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio -p tests.support.patient_nbval
 
-test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters
+test-wide: env build $(CHROMIUM) ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters
 	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile
 
-test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
+test-hosts: env build $(CHROMIUM) $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
 
 test-faults: env build ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
 	$(PY) -m pytest tests/faults -p no:nbval -m faults -n 2 --maxschedchunk 1
 
-test-trust: env build chromium ## attack every promise of docs/security.md, and print them with the results
+test-trust: env build $(CHROMIUM) ## attack every promise of docs/security.md, and print them with the results
 	$(PY) -m docs.scripts.trust
 
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
@@ -120,7 +134,7 @@ reference: env ## write docs/reference.md from the code
 try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon; with TASKS=1, ten small tasks
 	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.$(if $(TASKS),try_tasks,try_model) "$(MODEL)"
 
-screenshot: env build chromium ## take the README's screenshot from a real run
+screenshot: env build $(CHROMIUM) ## take the README's screenshot from a real run
 	$(PY) -m docs.scripts.screenshot
 
 fuzz: env ## the property tests, for much longer
@@ -129,7 +143,7 @@ fuzz: env ## the property tests, for much longer
 bench: env build ## what it costs: one page of figures, as ratios in one run; BENCH="providers many" for some
 	$(PY) -m tests.bench $(BENCH)
 
-soak: env build chromium ## many runs with the page open: what stays behind; SOAK="--runs 60" for fewer
+soak: env build $(CHROMIUM) ## many runs with the page open: what stays behind; SOAK="--runs 60" for fewer
 	$(PY) -m tests.soak $(SOAK)
 
 bench-peers: $(PEERS_VENV)/.installed ## the other agent libraries that `make bench` measures beside ours
@@ -156,4 +170,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules agent_nb/static/*.js dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-python test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
+.PHONY: help env build lab chromium test test-python test-programs test-unit $(UNIT:%=test-unit-%) test-unit-other test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean

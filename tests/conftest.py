@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
     from tests.support.shells import Shell
+
+# jsonschema checks the format "iri" with it, which no test needs; its grammar takes each process 2 s to load.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 settings.register_profile("quick", max_examples=40, deadline=None)
 settings.register_profile("fuzz", max_examples=5_000, deadline=None)

@@ -141,14 +141,6 @@ function covers(one, other) {
 	return !one.element.contains(other.element) && !other.element.contains(one.element);
 }
 
-function inBothThemes(run) {
-	const { classList } = document.documentElement;
-	return [0, 1].flatMap(() => {
-		classList.toggle("dark");
-		return lookAt(run);
-	});
-}
-
 /** A line for each finding. Browsers do not lay out all that is out of sight. */
 export async function findings(only = "") {
 	styles.clear();
@@ -156,7 +148,7 @@ export async function findings(only = "") {
 	for (const run of document.querySelectorAll(only ? `[data-anb-run="${only}"]` : "[data-anb-run]")) {
 		run.scrollIntoView({ block: "center" });
 		for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-		found.push(...[...new Set(inBothThemes(run))].map((finding) => `${run.dataset.anbRun}: ${finding}`));
+		found.push(...[...new Set(lookAt(run))].map((finding) => `${run.dataset.anbRun}: ${finding}`));
 	}
 	return found;
 }

@@ -152,8 +152,10 @@ def test_the_widget_shows_the_same_notes(stage: Stage):
     stage.page.get_by_role("button", name="Replay", exact=True).click()  # plays at once
     label = stage.page.locator(".anb-scrubber .label")
     expect(label).to_have_text("turn 2: the request is sent")
+    note_card = stage.page.get_by_role("group", name="Note", exact=True)
+    expect(note_card).to_be_visible()  # it moves the buttons when it appears
     stage.page.get_by_role("button", name="Play", exact=True).click()
-    expect(stage.page.get_by_role("group", name="Note", exact=True)).to_be_focused()
+    expect(note_card).to_be_focused()
     stage.page.get_by_role("button", name="It goes on").click()
     expect(label).to_have_text("done")
     stage.page.get_by_role("button", name="Previous note").click()

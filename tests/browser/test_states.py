@@ -27,9 +27,20 @@ def page(browser: Any, server: DevServer) -> Iterator[Any]:
     page.close()
 
 
-@pytest.mark.parametrize("width", [1400, pytest.param(700, marks=pytest.mark.wide), 420])
-def test_no_text_is_covered_or_cut(page: Any, width: int):
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [
+        (1400, "light"),
+        (420, "dark"),
+        *[
+            pytest.param(*other, marks=pytest.mark.wide)
+            for other in ((1400, "dark"), (700, "light"), (420, "light"))
+        ],
+    ],
+)
+def test_no_text_is_covered_or_cut(page: Any, width: int, theme: str):
     page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("dark => document.documentElement.classList.toggle('dark', dark)", theme == "dark")
     page.evaluate(UNFOLD)
     assert page.evaluate("findings()") == []
 

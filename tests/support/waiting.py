@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PATIENCE = 300
+PATIENCE = 150
 """Seconds to wait for anything. Only a test that fails waits so long, and some machines are very slow."""
 
 

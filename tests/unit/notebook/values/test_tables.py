@@ -162,10 +162,10 @@ def test_a_wide_table_lists_its_first_columns():
 @pytest.mark.parametrize(
     "column",
     [
-        lambda: np.arange(10_000_000),
-        lambda: ["x" * 1_000_000] * 20,
+        lambda: np.arange(1_000_000),
+        lambda: ["x" * 100_000] * 20,
         lambda: [list(range(100_000))] * 20,
-        lambda: [{"id": number} for number in range(100_000)],
+        lambda: [{"id": number} for number in range(10_000)],
         lambda: [Raising()] * 20,
     ],
     ids=["many rows", "long text", "large cells", "many objects", "cells that raise"],
