@@ -59,13 +59,14 @@ test-python: test-programs test-unit ## the tests in Python
 test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chromium
 	$(PYTEST) $(addprefix tests/,lab browser kernel hosts faults) -n 2 --dist loadfile --no-loadscope-reorder
 
-# Each in a process of its own: the SDKs and the data libraries together would take 800 MB.
+# Each in a process of its own, which gives memory back: the SDKs and the data libraries together would take 800 MB.
+UNIT_PYTEST := MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=1000000 $(PYTEST)
 UNIT := notebook providers tools cassette engine lab batch demo files
 test-unit: $(UNIT:%=test-unit-%) test-unit-other ## tests that start nothing but local servers
 $(UNIT:%=test-unit-%): test-unit-%: env build
-	$(PYTEST) tests/unit/$*
+	$(UNIT_PYTEST) tests/unit/$*
 test-unit-other: env build
-	$(PYTEST) tests/unit $(UNIT:%=--ignore=tests/unit/%)
+	$(UNIT_PYTEST) tests/unit $(UNIT:%=--ignore=tests/unit/%)
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
