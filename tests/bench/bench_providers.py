@@ -1,6 +1,6 @@
 """What streaming costs: a run of ours and of other libraries against the SDKs' own typed events, in the same run.
 
-    python -m tests.bench.bench_providers [--sizes 100 200 400] [--protocols responses] [--rounds 3]
+    python -m tests.bench.bench_providers [--sizes 100 200 400] [--protocols responses] [--rounds 2]
 
 One `create_file` call streams a page in 20-character fragments from one loopback server. Each library has a process
 of its own, and only its CPU counts; each figure is the least of the rounds, which take turns so that a busy moment
@@ -168,7 +168,7 @@ def main() -> None:
     )
     options.add_argument("--sizes", type=int, nargs="+", default=[100, 200, 400])
     options.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS))
-    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--works", nargs="+", help="only these columns, and the SDK's")
     chosen = options.parse_args()
     with workers() as found:

@@ -32,7 +32,7 @@ SECONDS = 5
 RUNS_AT_ONCE = 8
 SIZES = [50, 100, 200, 400]
 PIECE = 1000
-FIRST_PAINTS = 20
+FIRST_PAINTS = 10
 FIGURES: dict[str, Any] = {}
 """What was printed, by its label."""
 
