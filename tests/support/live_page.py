@@ -90,4 +90,9 @@ class Page:
         return [message for message in self.messages if message["kind"] == "batch"]
 
     def events(self) -> list[dict]:
-        return [event for batch in self.batches for event in batch["events"]]
+        """The events as a page has them: what is sent again from the first event replaces what came before."""
+        runs: dict[str, list[dict]] = {}
+        for batch in self.batches:
+            earlier = [] if batch["first"] == 1 else runs.get(batch["run_id"], [])
+            runs[batch["run_id"]] = [*earlier, *batch["events"]]
+        return [event for events in runs.values() for event in events]
