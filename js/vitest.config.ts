@@ -7,6 +7,7 @@ export default defineConfig({
 	resolve: { alias: LEAN },
 	test: {
 		environment: "happy-dom",
+		pool: "threads",
 		include: ["test/**/*.test.ts"],
 		testTimeout: 30_000,
 		server: { deps: { inline: ["markdown-it"] } },

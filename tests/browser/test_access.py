@@ -28,12 +28,12 @@ def recorded(name: str, until: str | None = None) -> list[dict[str, Any]]:
 
 
 STATES = [
-    ("hero", "thinking_delta"),
+    pytest.param("hero", "thinking_delta", marks=pytest.mark.wide),
     ("hero", "tool_ready"),
     ("approval", "approval_requested"),
     ("retry", "turn_retrying"),
     ("failed", None),
-    ("three", "file_delta"),
+    pytest.param("three", "file_delta", marks=pytest.mark.wide),
     ("three", None),
 ]
 

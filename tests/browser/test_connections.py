@@ -115,8 +115,13 @@ def show_output(stage: Stage, markup: str) -> None:
 
 @pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
 def test_a_live_page_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
+    """Neither in the notebook nor in a tab of its own."""
     for page in known("live", names).values():
         played(stage, page)
+        with stage.page.context.expect_page() as opened:
+            stage.widget.get_by_role("button", name="Open in new tab").first.click()
+        opened.value.wait_for_timeout(SETTLE)
+        opened.value.close()
     assert heard(connections, "live") == set()
 
 
@@ -132,16 +137,6 @@ def test_an_edit_does_not_connect(stage: Stage, connections: Connections):
         stage.preview.get_by_role("heading", name=f"Page {version}").wait_for()
     stage.page.wait_for_timeout(SETTLE)
     assert heard(connections, "edit") == set()
-
-
-@pytest.mark.parametrize("name", SAMPLE)
-def test_a_page_in_a_tab_of_its_own_does_not_connect(stage: Stage, connections: Connections, name: str):
-    played(stage, known("tab")[f"tab-{name}"])
-    with stage.page.context.expect_page() as opened:
-        stage.widget.get_by_role("button", name="Open in new tab").first.click()
-    opened.value.wait_for_timeout(SETTLE)
-    opened.value.close()
-    assert heard(connections, "tab") == set()
 
 
 def test_a_frame_that_was_blocked_is_listed(stage: Stage):

@@ -112,21 +112,18 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("width", [1000, 480])
 @pytest.mark.parametrize("reason", ENDS)
-def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(
-    stage: Stage, reason: str, width: int
-):
-    stage.page.set_viewport_size({"width": width, "height": 900})
+def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(stage: Stage, reason: str):
     play(stage, cut_rewrite(reason), ready=ready())
-    card = stage.widget.locator(".anb-log > li:last-child .anb-card")
-    card.get_by_role("heading", name=ENDS[reason], exact=True).wait_for()
-    assert "Kept: index.html v1. Unfinished, not kept: index.html." in card.inner_text()
-    button = stage.widget.get_by_role("button", name="Continue")
-    assert button.is_visible()
-    assert card.locator(".anb-cell:visible code").all_text_contents() == [
-        "%%agent hero -c\nContinue where you stopped."
-    ]
+    for width in (1000, 480):
+        stage.page.set_viewport_size({"width": width, "height": 900})
+        card = stage.widget.locator(".anb-log > li:last-child .anb-card")
+        card.get_by_role("heading", name=ENDS[reason], exact=True).wait_for()
+        assert "Kept: index.html v1. Unfinished, not kept: index.html." in card.inner_text()
+        assert stage.widget.get_by_role("button", name="Continue").is_visible()
+        assert card.locator(".anb-cell:visible code").all_text_contents() == [
+            "%%agent hero -c\nContinue where you stopped."
+        ]
 
 
 def test_a_run_that_failed_is_retried_and_not_continued(stage: Stage):
@@ -141,7 +138,7 @@ def test_a_run_that_is_done_has_no_card_at_its_end(stage: Stage):
     assert stage.widget.get_by_role("button", name="Continue").count() == 0
 
 
-@pytest.mark.parametrize("reason", ["stopped", "budget", "failed"])
+@pytest.mark.parametrize("reason", ["stopped", pytest.param("budget", marks=pytest.mark.wide), "failed"])
 def test_the_preview_shows_what_was_kept_and_the_rest_is_one_press_away(stage: Stage, reason: str):
     play(stage, cut_rewrite(reason), ready=ready())
     stage.preview.get_by_role("heading", name="Kept").wait_for()

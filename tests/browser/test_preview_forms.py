@@ -27,7 +27,7 @@ def streamed(page: str, size: int = 60) -> list[dict[str, Any]]:
     "submit",
     [
         "f.submit()",
-        "f.requestSubmit()",
+        pytest.param("f.requestSubmit()", marks=pytest.mark.wide),
         "addEventListener('submit', (e) => e.stopImmediatePropagation(), true); f.requestSubmit()",
         "const i = document.createElement('iframe'); i.srcdoc = f.outerHTML + '<script>document.forms[0].submit()<'"
         " + '/script>'; document.body.append(i)",

@@ -1,21 +1,12 @@
 """The room that the widget takes on the page, with scrollbars as people see them."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, edited, event, needs_browser, open_chromium, wrote
+from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytestmark = needs_browser
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
-
-
-@pytest.fixture(scope="module")
-def browser(playwright: Any) -> Iterator[Any]:
-    with open_chromium(playwright, ignore_default_args=["--hide-scrollbars"]) as browser:
-        yield browser
 
 
 def overflow(stage: Stage) -> list[int]:

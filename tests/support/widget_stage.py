@@ -88,8 +88,11 @@ def open_playwright() -> Iterator[Any]:
 
 
 @contextmanager
-def open_chromium(playwright: Any, *flags: str, **options: Any) -> Iterator[Any]:
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags], **options)
+def open_chromium(playwright: Any, *flags: str) -> Iterator[Any]:
+    """With scrollbars as people see them, which Playwright hides."""
+    browser = playwright.chromium.launch(
+        executable_path=CHROMIUM, args=[*FLAGS, *flags], ignore_default_args=["--hide-scrollbars"]
+    )
     yield browser
     browser.close()
 
@@ -175,8 +178,7 @@ class Stage:
             item["seq"] = seq
         self.page.goto(f"{self.server.address}/?record&speed=0")
         record = {"meta": to_wire(replace(META, **meta)), "events": events, "ready": ready}
-        self.page.evaluate("record => { window.record = record }", record)
-        self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
+        self.page.evaluate("record => { window.record = record; return window.start() }", record)
         return self
 
     def clear(self) -> None:
@@ -186,12 +188,13 @@ class Stage:
                 other.close()
         self.popups.clear()
         self.dialogs.clear()
-        self.page.goto(f"{self.server.address}/none")  # where no widget writes into the storage any more
-        self.page.evaluate("localStorage.clear()")
         self.page.context.clear_permissions()
         self.page.emulate_media(color_scheme="null", reduced_motion="null", forced_colors="null")
         self.page.set_viewport_size({"width": 1280, "height": 720})
         self.page.mouse.move(0, 0)
+        if not self.page.url.startswith(self.server.address):
+            self.page.goto(f"{self.server.address}/none")
+        self.page.evaluate("localStorage.clear()")
 
     def more(self, *events: dict[str, Any]) -> None:
         """Sends further events of the same run."""

@@ -50,6 +50,7 @@ export function createFrame(context: Context): BodyView {
 			keepEnd();
 		},
 		tick(snapshot) {
+			findQuestion(snapshot); // the header may tell of one before the next update
 			header.update(snapshot);
 			variants.update(snapshot);
 			place.tick(snapshot);
