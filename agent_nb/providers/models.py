@@ -120,6 +120,7 @@ GEMINI_MODELS = (
     Family(pattern=r"gemini-2\.5-pro", efforts=(), budgets=(128, 32_768)),
     Family(pattern=r"gemini-2\.5", efforts=(), budgets=(0, 24_576)),
     Family(pattern=r"gemini-3-pro", efforts=("low", "high"), signed_calls=True),
+    Family(pattern=r"gemini-4-hydrogen", efforts=(*_GEMINI_LEVELS, "xhigh"), signed_calls=True),
     Family(
         pattern=r"gemini-3\.1-pro|gemini-3\.[78]-flash(?!-lite)|gemini-(pro|flash)-latest|gemini-4",
         efforts=_GEMINI_LEVELS,

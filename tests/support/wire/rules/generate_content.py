@@ -218,7 +218,7 @@ _CONFIG = (
             models=names,
             check=_level(levels.split()),
             source="pi#9455 (3.8); vellum#32687 (3.1-pro); proxypal#170 (3-pro); livekit/agents#7080 (gemma)",
-            example=_example(model=names[0], thinking={"thinkingLevel": "XHIGH"}),
+            example=_example(model=names[0], thinking={"thinkingLevel": "MAX"}),
         )
         for levels, names in GEMINI_LEVELS.items()
     ),

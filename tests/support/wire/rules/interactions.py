@@ -114,7 +114,7 @@ RULES = (
             models=names,
             check=_level(levels.split()),
             source="kiss-translator#1048; livekit/agents#7080; ai.google.dev/gemini-api/docs/thinking",
-            example=_example(model=names[0], generation_config={"thinking_level": "xhigh"}),
+            example=_example(model=names[0], generation_config={"thinking_level": "max"}),
         )
         for levels, names in GEMINI_LEVELS.items()
     ),

@@ -122,6 +122,7 @@ GEMINI_LEVELS: dict[str, tuple[str, ...]] = {
         *("gemini-3.1-pro-preview", "gemini-3.1-pro-preview-customtools", "gemini-pro-latest"),
         *("gemini-flash-latest", "gemini-3.7-flash", "gemini-3.8-flash", "gemini-4-argon", "gemini-4-carbon"),
     ),
+    "low medium high xhigh": ("gemini-4-hydrogen",),
     "minimal low medium high": (
         *("gemini-3-flash-preview", "gemini-3.5-flash", "gemini-3.6-flash", "gemini-flash-lite-latest"),
         *("gemini-3.1-flash-lite", "gemini-3.5-flash-lite", "gemini-3.7-flash-lite"),
