@@ -52,7 +52,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust"
 
 test: env build $(CHROMIUM) ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=line test-programs test-unit test-page test-lessons
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-programs test-page test-lessons test-unit
 
 test-python: test-programs test-unit ## the tests in Python
 
@@ -62,7 +62,7 @@ test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chrom
 # Each in a process of its own, which gives memory back: the SDKs and the data libraries together would take 800 MB.
 UNIT_PYTEST := MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=1000000 $(PYTEST)
 UNIT := notebook providers tools cassette engine lab batch demo files
-test-unit: $(UNIT:%=test-unit-%) test-unit-other ## tests that start nothing but local servers
+test-unit: test-unit-other $(UNIT:%=test-unit-%) ## tests that start nothing but local servers
 $(UNIT:%=test-unit-%): test-unit-%: env build
 	$(UNIT_PYTEST) tests/unit/$*
 test-unit-other: env build

@@ -24,11 +24,11 @@ from tests.bench.bench_widget import open_stage
 from tests.bench.quality import write_figures
 from tests.support.widget_stage import BUNDLE, CHROMIUM, META, DevServer, event
 
-TOKENS = 150
-"""Per second: five times the pace of a slow model, so that the bench ends."""
+TOKENS = 240
+"""Per second: eight times the pace of a slow model, so that the bench ends."""
 PIECE = 4
 """Characters of a token."""
-SETTLE = 3
+SETTLE = 2
 """Seconds after the last token."""
 HEIGHTS = """
 if (window.parent !== window && window.parent !== top) {
