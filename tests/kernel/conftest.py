@@ -1,6 +1,6 @@
 """A vendor's server and a kernel that uses it, one of each for a module."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -33,3 +33,20 @@ def kernel(tmp_path_factory: pytest.TempPathFactory, vendor: dict[str, str]) -> 
 @pytest.fixture(scope="module")
 def page(kernel: Kernel) -> Page:
     return Page(kernel)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Restarts the kernel of a test that failed: what is left running there would hold up the tests after it."""
+    report = yield
+    if call.when == "call" and report.failed:
+        used = getattr(item, "funcargs", {}).values()
+        for kernel in {
+            each.kernel if isinstance(each, Page) else each
+            for each in used
+            if isinstance(each, Page | Kernel)
+        }:
+            kernel.restart()
+    return report

@@ -281,8 +281,6 @@ def test_code_that_ends_the_kernel_loses_no_saved_run(page, run, server):
     server.plan(reply(Call("run_python", {"code": "import os; os._exit(3)"})))
     page.kernel.start(f"%%agent lost {MODEL} --approve auto\nCompute")
     page.kernel.manager.provisioner.process.wait(PATIENCE)
-    page.kernel.manager.restart_kernel(now=True)
-    page.kernel.client.wait_for_ready(timeout=PATIENCE)
-    page.kernel.run("%load_ext agent_nb")
+    page.kernel.restart()
     assert page.kernel.run("%agent load ran").status == "ok"
     assert page.kernel.value("(ran.reason, ran.tool_uses[0].result.text[:4])") == "('end_turn', 'kept')"

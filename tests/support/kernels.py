@@ -115,6 +115,11 @@ class Kernel:
     def interrupt(self) -> None:
         self.manager.interrupt_kernel()
 
+    def restart(self) -> None:
+        self.manager.restart_kernel(now=True)
+        self.client.wait_for_ready(timeout=PATIENCE)
+        assert self.run("%load_ext agent_nb").status == "ok"
+
     def drain(self) -> list[dict[str, Any]]:
         """Messages that came outside any cell we wait for."""
         found = []
