@@ -61,7 +61,7 @@ test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chrom
 
 # Each in a process of its own, which gives memory back: the SDKs and the data libraries together would take 800 MB.
 UNIT_PYTEST := MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=1000000 $(PYTEST)
-UNIT := notebook providers tools cassette engine lab batch demo files
+UNIT := notebook providers tools cassette lab engine run images batch demo files
 test-unit: test-unit-other $(UNIT:%=test-unit-%) ## tests that start nothing but local servers
 $(UNIT:%=test-unit-%): test-unit-%: env build
 	$(UNIT_PYTEST) tests/unit/$*
