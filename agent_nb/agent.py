@@ -1,6 +1,7 @@
 """Agent: a model with its tools and limits, which starts runs."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -11,6 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
 
 from agent_nb._base.bridge import run_blocking
+from agent_nb._base.wire import to_wire
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import Store
 from agent_nb.batch.runs_handle import RunsHandle
@@ -29,8 +31,6 @@ from agent_nb.prompts import check_stack
 from agent_nb.providers.base import Provider
 from agent_nb.run import Run
 from agent_nb.tools.file_tools import READ_FILE
-from agent_nb.web.drafts import Translate
-from agent_nb.web.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)
@@ -209,18 +209,10 @@ class Agent(AgentParts):
             handle.stop()
             await handle
 
-    async def sse(
-        self, prompt: str, *, vocabulary: str | Translate = "agent_nb", **material: Unpack[Material]
-    ) -> AsyncIterator[tuple[str, str]]:
-        """Yields `(event name, JSON text)` pairs for a web back end, in this or another event vocabulary.
-
-        `vocabulary` is `"agent_nb"`, `"ag-ui"`, `"screenshot-to-code"`, `"agent-loop"`, or a function that
-        translates an event into such pairs, such as `agent_nb.web.AgUi(request)`.
-        """
-        translate = translator(vocabulary)
+    async def sse(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[tuple[str, str]]:
+        """Yields the events of a run as `(event type, JSON text)` pairs, for server-sent events of a web back end."""
         async for event in self.stream(prompt, **material):
-            for pair in translate(event):
-                yield pair
+            yield event.type, json.dumps(to_wire(event), ensure_ascii=False)
 
     def recording(
         self,

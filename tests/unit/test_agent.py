@@ -177,13 +177,6 @@ async def test_sse_gives_names_and_json():
     assert [data["seq"] for _, data in events] == list(range(1, len(events) + 1))
 
 
-async def test_an_unknown_vocabulary_is_refused_first():
-    provider = ScriptedProvider([[text("Done.")]])
-    with pytest.raises(ConfigError, match="klingon"):
-        await anext(Agent(provider).sse("go", vocabulary="klingon"))
-    assert not provider.requests
-
-
 def test_run_sync_works_with_no_loop():
     assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
 
