@@ -68,8 +68,11 @@ def read_answer(line: str) -> Answer:
 
 
 def confirm(question: str) -> bool:
-    """Asks a question of yes or no; no where nobody can answer. Parts of it may have been made printable already."""
-    shown = printable(safe_text(question), keep="\n\t<")
+    """Asks a question of yes or no; no where nobody can answer. Parts of it may have been made printable already.
+
+    Nothing is masked here: what is shown must be what a yes allows.
+    """
+    shown = printable(question, keep="\n\t<")
     try:
         return input(f"{shown} [y/N] ").strip().lower() in ("y", "yes")
     except NO_INPUT:

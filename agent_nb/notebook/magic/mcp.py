@@ -140,7 +140,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
     """Asks about tools that the server describes differently now; without a yes they are not offered."""
     if changed := server.changed:
         described = "".join(
-            f"\n  {tool.shown}: {printable(' '.join(tool.spec.description.split()), keep='')[:300]}"
+            f"\n  {tool.shown}: {printable(safe_text(' '.join(tool.spec.description.split())), keep='')}"
             for tool in changed
         )
         question = f"The MCP server `{server.name}` has changed what it says about its tools:{described}\nOffer them?"

@@ -13,6 +13,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.installed import load_plugins
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
@@ -202,7 +203,7 @@ def _refusal(session: Session, run: Run, options: Options, target: Path) -> str:
     acting = acting_files(run.files, target, session.home)
     if not acting:
         return ""
-    lines = "".join(f"\n  {printable(path, keep='')} {act}" for path, act in acting.items())
+    lines = "".join(f"\n  {printable(safe_text(path), keep='')} {act}" for path, act in acting.items())
     question = f"Files of this run would act by themselves in {options.save!r}:{lines}\nSave all files?"
     with contextlib.suppress(KeyboardInterrupt):
         if is_attended(session.shell) and not options.background and confirm(question):

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import locked, write_atomically
-from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import printable, sha256
-from agent_nb.tools.mcp.server_config import ServerConfig, holds_secret
+from agent_nb.tools.mcp.server_config import ServerConfig
 
 _CHANGES_WHAT_RUNS = re.compile(
     r"PATH|PATHEXT|COMSPEC|SHELL(OPTS)?|BASH(OPTS|_\w+)|ENV|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|HOME|USERPROFILE"  # shells
@@ -29,18 +28,20 @@ _CHANGES_WHAT_RUNS = re.compile(
 
 
 def description(config: ServerConfig) -> str:
-    """All that a user allows with a server, in printable lines; variables that change what runs come last."""
+    """All that a user allows with a server, in printable lines; variables that change what runs come last.
+
+    Nothing is masked: a masked value could hold the code that runs. The user's own values are shown as `${NAME}`.
+    """
     lines = [f"gets your variables {', '.join(config.variables)}"] if config.variables else []
     lines += [f"sends {_setting(name, value, ': ')}" for name, value in config.headers.items()]
     lines += [f"sets {_setting(name, value, '=')}" for name, value in config.env.items() if not _steers(name)]
     steering = [(name, value) for name, value in config.env.items() if _steers(name)]
     lines += [f"sets {_setting(name, value, '=')}  <- this changes what runs" for name, value in steering]
-    return "".join(f"\n  {line}" for line in (config.shown, *lines))
+    return "".join(f"\n  {line}" for line in (printable(config.written, keep=""), *lines))
 
 
 def _setting(name: str, value: str, mark: str) -> str:
-    is_masked = holds_secret(name) and "${" not in value and not _steers(name)
-    return printable(f"{name}{mark}{MASK if is_masked else safe_text(value)}", keep="")
+    return printable(f"{name}{mark}{value}", keep="")
 
 
 def _steers(name: str) -> bool:

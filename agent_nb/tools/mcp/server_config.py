@@ -39,9 +39,14 @@ class ServerConfig:
     """Seconds until a started server must have listed its tools; the first start may download it."""
 
     @property
-    def shown(self) -> str:
+    def written(self) -> str:
         """The command or the URL, without values of variables."""
-        return printable(safe_text(self.url or shlex.join(self.command)), keep="")
+        return self.url or shlex.join(self.command)
+
+    @property
+    def shown(self) -> str:
+        """The command or the URL in lists, with secrets masked."""
+        return printable(safe_text(self.written), keep="")
 
     @property
     def variables(self) -> list[str]:

@@ -62,3 +62,11 @@ def test_a_question_of_yes_or_no_is_printable_and_its_parts_are_written_out_once
     monkeypatch.setattr("builtins.input", lambda prompt: asked.append(prompt) or "y")
     assert confirm(f"Start {printable(chr(27), keep='')}?\n\x1b[2K")
     assert asked == ["Start <U+001B>?\n<U+001B>[2K [y/N] "]
+
+
+def test_what_a_yes_allows_is_not_masked(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda prompt: asked.append(prompt) or "y")
+    key = "sk-ant-api03-" + "k7Q" * 30
+    assert confirm(f"Run ./{key}?")
+    assert asked == [f"Run ./{key}? [y/N] "]

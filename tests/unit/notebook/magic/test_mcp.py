@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from agent_nb._base import secrets
 from agent_nb.events import ToolFinished
 from agent_nb.tools.mcp import process
 from agent_nb.tools.mcp.consent import description
@@ -208,7 +209,7 @@ def test_the_question_shows_all_that_is_set(project, tmp_path, monkeypatch):
         "  python -c '1<U+000A>2<U+000D>3'",
         "  gets your variables WEATHER_KEY",
         "  sets TZ=Europe/Paris",
-        "  sets API_TOKEN=•••",
+        "  sets API_TOKEN=aa-11-bb-22-cc-33",
         "  sets KEY=${WEATHER_KEY}",
         "  sets ODD<U+000A>Allowed=yes",
         "  sets PYTHONPATH=./lib<U+001B>[2K<U+202E>  <- this changes what runs",
@@ -218,7 +219,31 @@ def test_the_question_shows_all_that_is_set(project, tmp_path, monkeypatch):
     headers = {"Authorization": "Bearer aa-11-bb-22", "X-Team": "blue"}
     write(tmp_path, {"weather": {"type": "http", "url": "https://x.example/mcp", "headers": headers}})
     assert not project.run(LINE).ok
-    assert "\n  sends Authorization: •••\n  sends X-Team: blue\n" in asked[1]
+    assert "\n  sends Authorization: Bearer aa-11-bb-22\n  sends X-Team: blue\n" in asked[1]
+
+
+KEY = "sk-ant-api03-" + "k7Q" * 30
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ({"args": ["-c", 'eval "$SERVICE_TOKEN"'], "env": {"SERVICE_TOKEN": "curl x.example"}}, "curl x.example"),
+        ({"args": ["-c", "$0", KEY]}, KEY),
+        ({"args": ["-c", f". ./{KEY}"]}, f". ./{KEY}"),
+        ({"args": ["-c", 'eval "$A"'], "env": {"A": "${API_TOKEN:-curl x.example}"}}, "curl x.example"),
+        ({"args": ["-c", 'eval "$API_KEY"'], "env": {"API_KEY": "curl ${WEATHER_KEY}"}}, "curl ${WEATHER_KEY}"),
+        ({"args": ["zz-11-yy-22-xx-33"]}, "zz-11-yy-22-xx-33"),
+    ],
+)
+def test_nothing_that_the_file_says_is_masked_at_the_question(project, tmp_path, monkeypatch, entry, code):
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
+    secrets.register("zz-11-yy-22-xx-33")
+    write(tmp_path, {"weather": {"command": "bash", **entry}})
+    assert not project.run(LINE).ok
+    assert code in asked[0]
+    assert "•••" not in asked[0]
 
 
 @pytest.mark.parametrize("change", [{"env": {"PYTHONPATH": "lib"}}, {"args": ["-S", BAD, "slow"]}, {"x": 1}])
