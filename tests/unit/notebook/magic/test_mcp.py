@@ -228,11 +228,17 @@ KEY = "sk-ant-api03-" + "k7Q" * 30
 @pytest.mark.parametrize(
     ("entry", "code"),
     [
-        ({"args": ["-c", 'eval "$SERVICE_TOKEN"'], "env": {"SERVICE_TOKEN": "curl x.example"}}, "curl x.example"),
+        (
+            {"args": ["-c", 'eval "$SERVICE_TOKEN"'], "env": {"SERVICE_TOKEN": "curl x.example"}},
+            "curl x.example",
+        ),
         ({"args": ["-c", "$0", KEY]}, KEY),
         ({"args": ["-c", f". ./{KEY}"]}, f". ./{KEY}"),
         ({"args": ["-c", 'eval "$A"'], "env": {"A": "${API_TOKEN:-curl x.example}"}}, "curl x.example"),
-        ({"args": ["-c", 'eval "$API_KEY"'], "env": {"API_KEY": "curl ${WEATHER_KEY}"}}, "curl ${WEATHER_KEY}"),
+        (
+            {"args": ["-c", 'eval "$API_KEY"'], "env": {"API_KEY": "curl ${WEATHER_KEY}"}},
+            "curl ${WEATHER_KEY}",
+        ),
         ({"args": ["zz-11-yy-22-xx-33"]}, "zz-11-yy-22-xx-33"),
     ],
 )
