@@ -87,6 +87,14 @@ def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
     ]
 
 
+def test_one_press_approves_from_the_editor(stage: Stage):
+    card = ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
+    stage.page.keyboard.press("e")
+    card.get_by_role("textbox", name="code").wait_for()
+    stage.page.keyboard.press("Control+Enter")
+    assert sent(stage) == [{"command": "approve"}]
+
+
 def test_every_kind_of_argument_has_its_field(stage: Stage):
     card = ask(stage, ORDER, ORDER_SCHEMA)
     card.get_by_role("button", name="Edit").click()
@@ -127,7 +135,9 @@ PRESS_WHEN_MOVED = """() => {
     const [, card] = document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-card.ask');
     const top = () => card.getBoundingClientRect().top;
     const before = top();
-    const look = () => (top() === before ? requestAnimationFrame(look) : card.querySelector('.primary').click());
+    const press = () =>
+        card.querySelector('.primary').dispatchEvent(new MouseEvent('click', { detail: 1, bubbles: true }));
+    const look = () => (top() === before ? requestAnimationFrame(look) : press());
     look();
 }"""
 ANSWERED = "() => window.kernel.commands.filter((one) => one.command === 'approve').map((one) => one.call_id)"

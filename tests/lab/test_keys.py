@@ -61,8 +61,10 @@ def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
     wait_for_cells(hero, 6)
 
 
-@pytest.mark.wide
-def test_f8_and_y_answer_a_card(page: Page, lab: Lab, vendor):
+@pytest.mark.parametrize(
+    "keys", [pytest.param(["y"], marks=pytest.mark.wide), ["e", "Control+Enter"]], ids=["y", "edit"]
+)
+def test_f8_and_a_key_answer_a_card(page: Page, lab: Lab, vendor, keys: list[str]):
     write_notebook(lab.root / "answer.ipynb", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
     vendor.plan(reply(Call("run_python", {"code": "total = 1 + 1"}, id="toolu_1")), reply(Say("It is 2.")))
     open_notebook(page, lab, "answer.ipynb")
@@ -72,5 +74,10 @@ def test_f8_and_y_answer_a_card(page: Page, lab: Lab, vendor):
     page.locator(".jp-Cell .jp-InputPrompt").first.click()
     page.keyboard.press("F8")
     stand_still(answers)
-    page.keyboard.press("y")
+    for key in keys:
+        page.keyboard.press(key)
+        if key == "e":
+            expect(page.get_by_role("textbox", name="code")).to_be_focused()
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
+    expect(page.get_by_text("You approved.")).to_be_attached()
+    expect(page.get_by_text("changed by you")).to_have_count(0)

@@ -93,7 +93,8 @@ function createEditor(field: Field, changed: () => void): Control {
 /** A new line begins where the line before it does, or further in after a colon. */
 function indent(event: KeyboardEvent): void {
 	const input = event.target as HTMLTextAreaElement;
-	if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
+	const { key, isComposing, shiftKey, ctrlKey, metaKey, altKey } = event;
+	if (key !== "Enter" || isComposing || shiftKey || ctrlKey || metaKey || altKey) return;
 	const line = input.value.slice(0, input.selectionStart).split("\n").at(-1) ?? "";
 	const [space = ""] = /^[ \t]*/.exec(line) ?? [];
 	const more = line.trimEnd().endsWith(":") ? "    " : "";

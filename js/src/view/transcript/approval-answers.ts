@@ -24,7 +24,9 @@ const BUTTONS: readonly AnswerButton[] = [
 /** Approves where letters are text. */
 const CHORD = /Mac|iP/.test(navigator.platform) ? "⌘Enter" : "Ctrl+Enter";
 
-export function createAnswer(act: (action: Action) => void, signal: AbortSignal) {
+type Act = (action: Action, byKey: boolean) => void;
+
+export function createAnswer(act: Act, signal: AbortSignal) {
 	const note = h("input", {
 		class: "anb-note-input",
 		type: "text",
@@ -85,15 +87,12 @@ function alwaysLabel({ identical_only, schema }: ToolRow): string {
 	return Object.keys(schema).length ? "Always for this tool in this run" : "Always in this run";
 }
 
-function createButton(
-	{ action, look, shortcut, key }: AnswerButton,
-	act: (action: Action) => void,
-	signal: AbortSignal,
-) {
+function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, signal: AbortSignal) {
 	const label = h("span");
 	const badge = h("span", { class: "anb-kbd", "aria-hidden": "true" });
 	const element = h("button", { class: `anb-btn${look}`, type: "button" }, label, badge);
-	listen(element, "click", signal, () => act(action));
+	// Enter or Space on a button is a click without a count.
+	listen(element, "click", signal, (click) => act(action, click.detail === 0));
 	return {
 		action,
 		element,

@@ -47,7 +47,7 @@ export class Approval {
 		this.#variant = context.choices.variant;
 		this.#row = row;
 		this.#call = createCall(context, () => this.#drawAnswer());
-		this.#answer = createAnswer((action) => this.#act(action), context.signal);
+		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
 		this.#stillness = new Stillness(this.#answer.element, context.signal, this.#answer.setStill);
 		this.element = h(
 			"div",
@@ -148,16 +148,16 @@ export class Approval {
 		event.preventDefault();
 		event.stopPropagation();
 		if (action === "leave" && event.target === this.#answer.note) moveFocus(this.element);
-		else this.#act(action);
+		else this.#act(action, true);
 	}
 
-	#act(action: Action): void {
+	#act(action: Action, byKey = false): void {
 		if (action === "leave") this.#leave();
 		else if (!this.#mayAnswer || this.#sent) return;
 		else if (action === "edit") void this.#edit();
 		else if (action === "undo") this.#undo();
 		else if (!this.#answer.offers(action)) return;
-		else if (this.#stillness.check()) this.#send(action);
+		else if (this.#stillness.check(byKey)) this.#send(action);
 		else this.#context.notify("The card had just appeared or moved, so that press did not count.");
 	}
 

@@ -1,4 +1,5 @@
-// Whether a card stands still. One that has just appeared or moved may be under a pointer that meant something else.
+// Whether a card stands still. One that has just appeared or moved may be under a pointer that meant something else;
+// a key goes to the card that has the focus, wherever that moves.
 
 /** Milliseconds for which a card must have stood still before a press on it counts. */
 const STILL_FOR = 500;
@@ -12,6 +13,7 @@ export class Stillness {
 	#timer: ReturnType<typeof setInterval> | undefined;
 	#place = "";
 	#since = 0;
+	#appeared = 0;
 
 	constructor(element: HTMLElement, signal: AbortSignal, changed: (still: boolean) => void) {
 		this.#element = element;
@@ -24,6 +26,7 @@ export class Stillness {
 		this.unwatch();
 		this.#timer = setInterval(() => this.check(), LOOK_EVERY);
 		this.#place = "";
+		this.#appeared = performance.now();
 		this.check();
 	}
 
@@ -31,14 +34,15 @@ export class Stillness {
 		clearInterval(this.#timer);
 	}
 
-	/** Whether it stands still. */
-	check(): boolean {
+	/** Whether a press of a pointer or a key counts. */
+	check(byKey = false): boolean {
 		const { left, top, width, height } = this.#element.getBoundingClientRect();
 		const place = [left, top, width, height].map(Math.round).join(" ");
-		if (place !== this.#place) this.#since = performance.now();
+		const now = performance.now();
+		if (place !== this.#place) this.#since = now;
 		this.#place = place;
-		const still = performance.now() - this.#since >= STILL_FOR;
+		const still = now - this.#since >= STILL_FOR;
 		this.#changed(still);
-		return still;
+		return byKey ? now - this.#appeared >= STILL_FOR : still;
 	}
 }
