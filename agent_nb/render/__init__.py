@@ -5,14 +5,14 @@ The `run` package imports this one, so a run is known here only by its type.
 
 import base64
 import html
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import safe_text
-from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
-from agent_nb.render.light import RunSoFar, light_html
+from agent_nb.render.frozen import frozen_html, html_page, page_alone, progress_html, running_html
 from agent_nb.render.notes import notes_html, notes_markdown
 from agent_nb.render.plain import markdown, plain_text
-from agent_nb.render.rows import shortened, shortened_text
+from agent_nb.render.rows import Row, shortened, shortened_text
 from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import model_label, ready_line, run_digest
 from agent_nb.render.transcript import transcript
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
 
 __all__ = [
-    "RunSoFar",
+    "Progress",
     "abandoned_frame",
     "bundle",
     "first_frame",
-    "light_form",
     "ready_line",
     "run_digest",
     "to_html_page",
@@ -51,23 +50,33 @@ def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
     }
 
 
-def first_frame(key: str, name: str, model: str, run_id: str = "") -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is known of a run under way."""
+
+    phase: str = ""
+    rows: tuple[Row, ...] = ()
+    hint: str = ""
+    """What the user can do meanwhile."""
+
+
+def first_frame(
+    key: str, name: str, model: str, run_id: str = "", progress: Progress = Progress()
+) -> dict[str, str]:
     """The output of a cell before the widget mounts, which is also what a notebook saved during the run contains.
 
-    `run_id` tells the run apart from one of the same cell in another notebook on the same page.
+    `run_id` tells the run apart from one of the same cell in another notebook on the same page. Where no page shows
+    the widget, `progress` is drawn in it about once a second.
     """
     note = f"`{name}` is running, or was when this was saved. Its result will be here when it has ended."
+    shown = f"{note} {progress.hint}".strip()
+    facts = [*filter(None, [progress.phase]), model_label(model)]
+    inside = progress_html(name, facts, list(shortened(progress.rows, name)), shown)
     return {
-        "text/html": safe_text(first_frame_html(key, name, model, note, run_id)),
+        "text/html": safe_text(running_html(key, name, run_id, inside)),
         "text/markdown": safe_text(note),
         "text/plain": safe_text(f"{name}: running, or was when this was saved ({model_label(model)})"),
     }
-
-
-def light_form(run: RunSoFar, note: str, question: str = "", *, tall: bool = False) -> dict[str, str]:
-    """The output of a cell while its run is under way and no page shows the widget."""
-    page = safe_text(light_html(run, note, question, tall=tall))
-    return {**first_frame(run.key, run.name, run.model, run.run_id), "text/html": page}
 
 
 def abandoned_frame(name: str, why: str) -> dict[str, str]:

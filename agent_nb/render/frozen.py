@@ -25,7 +25,6 @@ from agent_nb.render.summary import (
     duration,
     ending,
     facts,
-    model_label,
     plural,
     result_expression,
     run_digest,
@@ -81,12 +80,6 @@ def _title_line(name: str, state: str) -> str:
     return f"<!-- {html.escape(name).replace('--', '')}: {state} -->\n"
 
 
-def first_frame_html(key: str, name: str, model: str, note: str, run_id: str) -> str:
-    """Reserves the height of the live widget for a few seconds, then shrinks to the note."""
-    inside = f'{head(name, [model_label(model)])}<p class="anb-note">{with_code(note)}</p>'
-    return running_html(key, name, run_id, f'<div class="anb-frozen anb-first anb-off">{inside}</div>')
-
-
 def running_html(key: str, name: str, run_id: str, inside: str) -> str:
     """The output of a run under way. The page knows it by the run's id."""
     return (
@@ -94,6 +87,13 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
         f'<div data-anb-run="{html.escape(key)}" data-anb-id="{html.escape(run_id)}"><style>{_style(0)}</style>'
         f"{inside}</div>"
     )
+
+
+def progress_html(name: str, facts: list[str], rows: Sequence[Row], note: str) -> str:
+    """A run under way. Without rows it has the height of the widget for a few seconds, then shrinks to the note."""
+    talk = f'<div class="anb-talk">{rows_html(rows)}</div>' if rows else ""
+    classes = "anb-frozen anb-off" if rows else "anb-frozen anb-first anb-off"
+    return f'<div class="{classes}">{head(name, facts)}{talk}<p class="anb-note">{with_code(note)}</p></div>'
 
 
 def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:

@@ -50,6 +50,21 @@ def test_the_result_takes_the_place_of_all_that_was_shown(page, server):
     assert "data-anb-outcome" in cell.displays[-1]["text/html"]
 
 
+def test_a_page_that_does_not_trust_the_notebook_sees_the_run_and_what_to_do(page, server):
+    """Its sanitised outputs have nothing that the widget finds, so it never asks for the run."""
+    page.kernel.run(
+        "import agent_nb.notebook.views.light_view as form; form.FIRST_HELLO = form.INTERVAL = 0.1"
+    )
+    server.plan(reply(Say("The page is **nearly** done."), Hold()))
+    cell = page.start(f"{CELL}\nA page", stdin=False)
+    page.pump(lambda: any("nearly" in shown["text/html"] for shown in page.displays))
+    assert all("Trust the notebook to watch; interrupt to stop." in d["text/html"] for d in page.displays)
+    assert not page.updates
+    page.kernel.interrupt()
+    page.finish(cell)
+    assert page.kernel.value("hero.reason") == "'interrupted'"
+
+
 def asks(page, server, patience: float) -> str:
     """Starts a run that asks, and gives pages so many seconds to say hello."""
     page.kernel.run(

@@ -1,67 +1,91 @@
-"""Shows a run under way where no page has the widget: its first frame is replaced by a light form, again and again."""
+"""Shows a run under way where no page has the widget: its first frame is drawn again with the run so far."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from agent_nb._base.secrets import mask
+from agent_nb._base.stream_masker import StreamMasker
+from agent_nb._base.text import printable_line
 from agent_nb.engine.handle import Handle
-from agent_nb.events import ApprovalRequested
+from agent_nb.events import ApprovalRequested, Event
 from agent_nb.notebook.asking import question_title
 from agent_nb.notebook.live.live_run import FIRST_HELLO, LiveRun
-from agent_nb.render import RunSoFar, first_frame, light_form
+from agent_nb.phase import phase_after
+from agent_nb.render import Progress, first_frame
+from agent_nb.render.rows import LineRow, Row, TextRow, ToolRow
+from agent_nb.render.transcript import Transcript
 
 INTERVAL = 1.0
 """Seconds between two updates."""
-TALL_UPDATES = 2
-"""Updates with the height of the widget: in a browser that is slow to load, it often comes right after them."""
+MAX_ROWS = 10
+"""Rows shown, the newest ones: a Jupyter server drops outputs above 1 MB a second."""
+
+
+class RunSoFar:
+    """The events of a run under way, read as they come."""
+
+    def __init__(self) -> None:
+        self.phases: dict[int, str] = {}
+        self._transcript = Transcript()
+
+    def add(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.phases[event.variant] = phase_after(self.phases.get(event.variant, ""), event)
+            self._transcript.add(event)
+
+    def progress(self, hint: str) -> Progress:
+        if len(self.phases) < 2:
+            phase = printable_line(mask(self.phases.get(0, "starting")))
+            return Progress(phase, tuple(self._rows()), hint)
+        lines = (
+            LineRow(turn=0, title=f"Variant {number + 1}", detail=phase)
+            for number, phase in sorted(self.phases.items())
+        )
+        return Progress(f"{len(self.phases)} variants", tuple(lines), hint)
+
+    def _rows(self) -> Iterable[Row]:
+        for row in self._transcript.rows[-MAX_ROWS:]:
+            yield _without_outputs(row) if isinstance(row, ToolRow) else row
+        if last := self._transcript.streamed:
+            # Of a secret that is still arriving, nothing is shown.
+            yield TextRow(turn=last.turn, text=StreamMasker().more(last.text))
+
+
+def _without_outputs(call: ToolRow) -> LineRow:
+    state = "info" if call.state == "stopped" else call.state  # it has not ended yet
+    return LineRow(turn=call.turn, title=call.title, detail=call.detail, state=state)
 
 
 class LightForm:
-    """Updates the output of one run as long as no page has said hello."""
+    """Updates the output of one run until a page has asked for the run, which it does where it shows the output."""
 
-    def __init__(self, handle: Handle, live: LiveRun, show: Callable[[dict[str, str]], None]) -> None:
-        self._handle, self._live, self._show = handle, live, show
-        self._run = RunSoFar(handle.key, handle.name, handle.model, handle.id)
-        self._read = 0
-        """How many of the events are in the form."""
-        self._updates = 0
-        self._shown, self._question = "", ""
+    def __init__(
+        self, handle: Handle, live: LiveRun, show: Callable[[dict[str, str]], None], hint: str
+    ) -> None:
+        self._handle, self._live, self._show, self._hint = handle, live, show, hint
+        self._run, self._read = RunSoFar(), 0
+        self._shown: Progress | None = None
         self._task = asyncio.get_running_loop().create_task(self._follow())
 
     def stop(self) -> None:
         self._task.cancel()
 
     def show_question(self, request: ApprovalRequested) -> None:
-        """Shows what is asked below the form. `input()` then blocks the loop, and with it all updates."""
-        self._read_new()
-        title = question_title(request, several=len(self._run.variants) > 1)
+        """Shows what is asked. `input()` then blocks the loop, and with it all updates."""
+        title = question_title(request, several=len(self._run.phases) > 1)
         self._update(f"{title[:1].upper()}{title[1:]}: answer below.")
 
     async def _follow(self) -> None:
-        if await self._live.is_watched(FIRST_HELLO):
-            return
-        self._update()
-        while not await self._live.is_watched(INTERVAL):
-            self._update()
-        self._show(first_frame(self._handle.key, self._handle.name, self._handle.model, self._handle.id))
+        wait = FIRST_HELLO
+        while not await self._live.is_watched(wait):
+            self._update(self._hint)
+            wait = INTERVAL
 
-    def _read_new(self) -> bool:
-        """Takes in the events since the last time; returns whether there were any."""
+    def _update(self, hint: str) -> None:
         new = self._handle.events[self._read :]
-        for event in new:
-            self._run.add(event)
+        self._run.add(new)
         self._read += len(new)
-        return bool(new)
-
-    def _update(self, question: str = "") -> None:
-        """Shows what has happened since the last update, if that changes the form."""
-        if not self._read_new() and question == self._question:
-            return
-        self._question = question
-        tall = self._updates < TALL_UPDATES and not question and not self._live.refused
-        stop = f"run `{self._handle.name}.stop()`" if self._live.in_background else "interrupt the kernel"
-        note = f"Still running at the last update. The result will replace this; to stop the run, {stop}."
-        form = light_form(self._run, note, question, tall=tall)
-        if form["text/html"] != self._shown:
-            self._shown = form["text/html"]
-            self._updates += 1
-            self._show(form)
+        progress, handle = self._run.progress(hint), self._handle
+        if progress != self._shown:
+            self._shown = progress
+            self._show(first_frame(handle.key, handle.name, handle.model, handle.id, progress))

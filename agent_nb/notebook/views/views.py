@@ -10,11 +10,15 @@ from agent_nb.notebook.session import shown_hub
 from agent_nb.notebook.views.terminal import TerminalView, without_controls
 from agent_nb.notebook.views.view import Annotate, Pick, View
 from agent_nb.options import Options
-from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
+from agent_nb.render import Progress, abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:  # it loads what only the widget needs
     from agent_nb.notebook.views.light_view import LightForm
+
+
+TRUST = "Trust the notebook to watch; interrupt to stop."
+"""For a server that executes the cells: it removes what the widget looks for from outputs that are not trusted."""
 
 
 def view_for(shell: Any, handle: Handle, options: Options, *, watched: bool, cell: str = "") -> View:
@@ -71,14 +75,15 @@ class LiveView(FrozenView):
         handle = self._handle
         self._live = hub().follow(handle, network=self._options.network)
         self._live.cell, self._live.in_background = self._cell, self._options.background
-        frame = first_frame(handle.key, handle.name, handle.model, handle.id)
-        self._display = display(frame, raw=True, display_id=True)
         self._can_update = is_attended(get_ipython())
+        stop = f"run `{handle.name}.stop()`" if self._options.background else "interrupt the kernel"
+        hint = f"To stop it, {stop}." if self._can_update else TRUST
+        frame = first_frame(handle.key, handle.name, handle.model, handle.id, Progress(hint=hint))
+        self._display = display(frame, raw=True, display_id=True)
         self._in_console = self._can_update and not has_cells(get_ipython())
         if needs_view():
             display(hub().model)
-        if self._can_update:
-            self._light = LightForm(handle, self._live, self._update)
+        self._light = LightForm(handle, self._live, self._update, hint)
 
     def warn(self, text: str) -> None:
         self._printed.append(text)
@@ -134,7 +139,7 @@ class LiveView(FrozenView):
 
     def _update(self, form: dict[str, str]) -> None:
         if self._live.placed:
-            self._display.update(form, raw=True)
+            self._replace(form)
 
     def _end_light(self) -> None:
         if self._light is not None:
