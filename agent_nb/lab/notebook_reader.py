@@ -70,12 +70,6 @@ class NotebookReading:
     def checks(self) -> tuple[CodeCell, ...]:
         return tuple(cell for cell in self.cells if cell.is_check)
 
-    @property
-    def passed(self) -> tuple[CodeCell, ...]:
-        """The `--check` cells that ran and hold."""
-        ran = (cell for cell in self.checks if cell.count is not None and not cell.is_dry_run)
-        return tuple(cell for cell in ran if not cell.failed)
-
     def has_run(self, count: int | None) -> bool:
         """Whether a cell has this number of execution."""
         return count is not None and any(cell.count == count for cell in self.cells)

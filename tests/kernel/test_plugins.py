@@ -79,7 +79,7 @@ def test_a_module_beside_the_notebook_does_not_stand_in_for_a_plugin(environment
 def test_the_product_works_without_the_classroom(tmp_path):
     """The package without the folder `lab` and its entry point: nothing else misses it."""
     package = tmp_path / "package"
-    ignored = shutil.ignore_patterns("__pycache__", "lab", "marks.py")
+    ignored = shutil.ignore_patterns("__pycache__", "lab")
     shutil.copytree(ROOT / "agent_nb", package / "agent_nb", ignore=ignored)
     (package / "sitecustomize.py").write_text(
         "import agent_nb._base.installed as installed\ninstalled.entry_points = lambda *groups: iter(())\n"

@@ -51,7 +51,6 @@ ALLOWED = {
         "a new folder of its own below the system's temporary folder",
     ),
     "hosts/marimo/prepare.py": "deletes a recording, after `check_place`",
-    "lab/marks/gallery_folder.py": "deletes pages of an earlier class in a folder that is no link",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/browser.py": "a new folder of its own below the system's temporary folder",
 }

@@ -1,1 +1,0 @@
-"""Reads the submissions of a class and writes one row per student: `python -m agent_nb.marks`."""
