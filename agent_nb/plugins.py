@@ -21,7 +21,6 @@ from agent_nb._base.installed import entry_points, load_entry_point
 from agent_nb._base.moment import EndedCell
 from agent_nb.engine.approval_rules import Mode
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
@@ -53,10 +52,6 @@ class Notebook:
     """Files that the user has edited: as the run left them, and as they are now."""
     families: Mapping[str, Collection[str]] = field(default_factory=dict)
     """What `-t` can name besides variables and servers: families of tools, and the names of their tools."""
-    inputs: Sequence[str] = ()
-    """The cells that the user has run in this kernel, without those of the agent."""
-    run_names: Collection[str] = ()
-    """The variables that hold runs, their handles or files."""
     ended: Sequence[EndedCell] = ()
     """The last cells that have run, the newest last."""
 
@@ -97,6 +92,8 @@ class Rules:
     """The model of cells that name none."""
     without_tools: Collection[str] = ()
     """The names of built-in tools that are not offered."""
+    system: str | None = None
+    """The system text to send instead of the built-in one; the user's own text is kept."""
 
     def options(self, options: Options) -> Options:
         """The options to use instead; raises `ConfigError` to refuse them."""
@@ -105,10 +102,6 @@ class Rules:
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
         """The limits of a run on these models. A replay has none. Raises `ConfigError` to refuse the run."""
         return limits
-
-    def prepare(self, prepared: Prepared) -> Prepared:
-        """The run of a variant, ready to start, such as with another provider around its own."""
-        return prepared
 
     def notes(self) -> Iterable[str]:
         """Lines that the user reads before the run."""

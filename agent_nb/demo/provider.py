@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from copy import copy
 
 from agent_nb._base.model_name import DEMO
 from agent_nb.demo.conversation import Action, Call, Say, Think
@@ -12,9 +11,6 @@ from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResu
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Provider, Request, VirtualClock
 from agent_nb.providers.settings import check_pace
-
-Script = Callable[[Request], tuple[Action, ...]]
-"""Returns the actions of the turn that answers a request."""
 
 FIRST_FRAGMENT = 0.1
 """Seconds before a turn's first fragment."""
@@ -41,16 +37,9 @@ class DemoProvider(Provider):
     def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
         self.name = f"{DEMO}:{model}"
         self._pace = check_pace(pace)
-        self._script: Script = next_turn
-
-    def with_script(self, script: Script) -> "DemoProvider":
-        """The demo model with another script."""
-        other = copy(self)
-        other._script = script
-        return other
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        actions = self._script(request)
+        actions = next_turn(request)
         assembler = Assembler()
         turn = sum(message.role == "assistant" for message in request.messages) + 1
         await request.clock.sleep(FIRST_FRAGMENT)

@@ -1,4 +1,4 @@
-"""The rules of a lab file for one cell: what is refused, what it may cost, its hints, and its line in the log."""
+"""The rules of a lab file for one cell: what is refused, what it may cost, and its line in the log."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,17 +7,16 @@ from typing import Any
 from agent_nb._base.model_name import is_demo, is_replay
 from agent_nb._base.text import sha256
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
 from agent_nb.errors import ConfigError
-from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.events import Event, RunFinished, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
-from agent_nb.lab.hints.hints import hints_for
 from agent_nb.lab.log import FILE, LabLog, entry_of
 from agent_nb.lab.reading import LabWatch
 from agent_nb.lab.rules import LabRules
 from agent_nb.messages import Usage
 from agent_nb.options import Options
+from agent_nb.prompts import prompt_text
 from agent_nb.plugins import Cell, Reaction, Rules
 from agent_nb.providers.prices import price_of
 from agent_nb.render.summary import dollars
@@ -36,8 +35,8 @@ class LabCell(Rules):
         self.source, self.approve, self.models = lab.file, lab.approve, lab.models
         self.data = lab.data
         self.default_model, self.without_tools = lab.default_model(), lab.left_out()
+        self.system = prompt_text("hints") if lab.mode == "hints" else None
         self._watch = watch
-        self._hints = hints_for(lab, cell) if lab.mode == "hints" else None
         self._logged_edits = watch.logged_edits
         self._check = ""
         self._budget_rule = ""
@@ -45,7 +44,7 @@ class LabCell(Rules):
         self._costs: dict[int, float] = {}
         """By variant."""
         self._counter = BudgetCounter(lab.path)
-        self._is_counted = self._has_warned = self._has_text = False
+        self._is_counted = self._has_warned = False
 
     def options(self, options: Options) -> Options:
         lab, families = self.lab, self._cell.notebook.families
@@ -90,17 +89,11 @@ class LabCell(Rules):
             "budget", f"Your budget of {dollars(budget)} is used up: your runs have cost {dollars(cost)}."
         )
 
-    def prepare(self, prepared: Prepared) -> Prepared:
-        return self._hints.apply(prepared) if self._hints else prepared
-
     def notes(self) -> Iterator[str]:
         if announced := self._watch.announce(self.lab, self._cell.notebook.command("lab")):
             yield announced
-        if self._hints:
-            yield str(self._hints.place)
 
     def event(self, run_id: str, event: Event) -> Reaction | None:
-        self._has_text = self._has_text or isinstance(event, TextDelta)
         if isinstance(event, UsageUpdated | RunFinished) and event.cost and self._is_counted:
             self._costs[event.variant] = event.cost
             reaction = self._count(run_id) if self.lab.budget is not None else None
@@ -112,9 +105,7 @@ class LabCell(Rules):
             return self._said(
                 f"The run ended at a budget of this lab (`{self._budget_rule}` in {self.lab.file})."
             )
-        # A step of the ladder counts once a hint has been given, and not if the run fails before.
-        problem = self._hints.record() if self._hints and self._has_text else ""
-        return Reaction(problem) if problem else None
+        return None
 
     def _count(self, run_id: str) -> Reaction | None:
         """Counts the cost while it grows, so that notebooks that share a budget see each other's."""
@@ -134,15 +125,13 @@ class LabCell(Rules):
 
     def end(self, run: Run) -> Iterator[str]:
         """Adds the run to the log. A log that cannot be written is no reason to lose the run."""
-        hints, file = self._hints, self._cell.notebook.file
+        file = self._cell.notebook.file
         entry = entry_of(
             run,
             lab=self.lab.digest,
             notebook=file.name if file else "",
             check=self._check,
             edited=tuple(self._new_edits()),
-            hints=(hints.step,) if hints else (),
-            held_back=len(hints.allowance.held) if hints else 0,
         )
         try:
             LabLog(self._cell.notebook.folder).append(entry)

@@ -43,9 +43,6 @@ class Entry:
     status: Status
     ended: str
     """The reason of the run, such as `end_turn` or `budget`."""
-    hints: tuple[str, ...] = ()
-    held_back: int = 0
-    """How many code blocks, sentences and tool calls the filter of the hints has held back."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 of each file."""
     edited: tuple[str, ...] = ()
@@ -76,7 +73,7 @@ class Entry:
             entry: Entry = from_wire(cls, change_texts(json.loads(line), showable_text))
         except (ValueError, RecursionError, OverflowError):
             return None
-        return entry if min(entry.cost or 0, entry.held_back) >= 0 else None
+        return entry if (entry.cost or 0) >= 0 else None
 
 
 def entry_of(run: Run, *, check: str = "", now: datetime | None = None, **more: Any) -> Entry:

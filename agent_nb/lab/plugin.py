@@ -60,7 +60,6 @@ class Lab(Plugin):
         return self._watches.setdefault(folder, LabWatch(folder))
 
     def _show(self, notebook: Notebook, rest: str) -> Table:
-        from agent_nb.lab.hints.hints import hint_rows
         from agent_nb.lab.timeline import show_log
 
         if rest == "log":
@@ -72,8 +71,7 @@ class Lab(Plugin):
         empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
         if rules is None:
             return Table(("rule", "value"), [], empty)
-        values = _values(rules, hint_rows(rules, notebook))
-        rows = [(name, str(value)) for name, value in values.items() if value]
+        rows = [(name, str(value)) for name, value in _values(rules).items() if value]
         return Table(("rule", "value"), rows, empty, _note(rules))
 
 
@@ -83,7 +81,7 @@ def _submit(notebook: Notebook, rest: str) -> str:
     return submit_command(notebook, rest)
 
 
-def _values(rules: LabRules, hints: dict[str, str]) -> dict[str, object]:
+def _values(rules: LabRules) -> dict[str, object]:
     """What each rule says, in the order of the table."""
     listed = ", ".join
     return {
@@ -98,7 +96,6 @@ def _values(rules: LabRules, hints: dict[str, str]) -> dict[str, object]:
         "data": rules.data,
         "variants": rules.variants and f"at most {rules.variants}",
         "replay": rules.replay,
-        **hints,
         "open": rules.open and rules.open.isoformat(" ", "minutes"),
         "close": rules.close and rules.close.isoformat(" ", "minutes"),
     }

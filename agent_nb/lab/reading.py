@@ -20,7 +20,6 @@ from agent_nb.providers import full_name
 
 FILE = "lab.toml"
 TABLE = "lab"
-HINTS = ("question", "pointer", "partial")
 MAX_BYTES = 100_000
 ROOT_VARIABLES = ("JUPYTER_SERVER_ROOT", "JUPYTERHUB_ROOT_DIR")
 """Where a server says what its root is. Not every server tells its kernels."""
@@ -128,11 +127,6 @@ def _models(value: Any) -> tuple[str, ...]:
         raise ConfigError(f"names no model. {error}") from None
 
 
-def _hints(value: Any) -> tuple[str, ...]:
-    steps = _checked(f"a list of {', '.join(HINTS)}", lambda steps: _is_names(steps) and {*steps} <= {*HINTS})
-    return _names(steps(value))
-
-
 def _choice(*choices: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in choices:
@@ -167,8 +161,6 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     ),
     "replay": _choice("prefer"),
     "mode": _choice("full", "hints", "off"),
-    "hints": _hints,
-    "avoid": _names,
     "open": _moment,
     "close": _moment,
     **dict.fromkeys(LIMITS, _checked("a number above 0", lambda most: _is_number(most) and most > 0)),

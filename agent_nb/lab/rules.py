@@ -41,8 +41,6 @@ class LabRules:
     variants: int | None = None
     replay: Literal["prefer"] | None = None
     mode: LabMode = "full"
-    hints: tuple[str, ...] = ()
-    avoid: tuple[str, ...] = ()
     open: datetime | None = None
     close: datetime | None = None
 
@@ -97,14 +95,15 @@ class LabRules:
                 raise self.refusal("tools", f"This lab {allowed}, not {name}.")
 
     def left_out(self) -> frozenset[str]:
-        """The names of the built-in tools that are not offered."""
-        if self.tools is None:
+        """The names of the built-in tools that are not offered. Hints need none of them."""
+        allowed = () if self.mode == "hints" else self.tools
+        if allowed is None:
             return frozenset()
         return frozenset(
             tool.name
             for family, tools in FAMILIES.items()
             for tool in tools
-            if family not in self.tools and tool.name not in self.tools
+            if family not in allowed and tool.name not in allowed
         )
 
     def changed(self, before: "LabRules") -> list[str]:

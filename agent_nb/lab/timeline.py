@@ -23,7 +23,7 @@ def show_log(folder: Path) -> Table:
     except OSError as error:
         raise ConfigError(f"{FILE} cannot be read: {error.strerror or error}.") from None
     rows = [_row(entry) for entry in reading.entries[-_MOST_ROWS:]]
-    columns = ("time (UTC)", "run", "prompt", "model", "ended", "files", "edited", "hints", "check", "cost")
+    columns = ("time (UTC)", "run", "prompt", "model", "ended", "files", "edited", "check", "cost")
     remarks = list(reading.remarks()) or ["Each line fits the one before."]
     if len(reading.entries) > _MOST_ROWS:
         remarks.insert(0, f"The last {_MOST_ROWS} of {len(reading.entries)} runs are shown.")
@@ -45,7 +45,6 @@ def _row(entry: Entry) -> tuple[str, ...]:
         _shown(ended),
         plural(len(entry.files), "file"),
         _shown(", ".join(entry.edited)),
-        _shown(", ".join(entry.hints) + (f", {entry.held_back} held back" if entry.held_back else "")),
         check,
         "not known" if entry.cost is None else dollars(entry.cost),
     )

@@ -62,10 +62,8 @@ def test_a_lab_in_a_kernel(tmp_path):
         assert "s ago, lab-log.jsonl with 4 runs, 4 saved runs, 0 pages." in submitted.stdout
         assert "At line 4 the lab file had changed." in submitted.stdout
 
-        file.write_text(LAB + 'mode = "hints"\n', encoding="utf-8")
-        notes = [kernel.run(cell).stdout for cell in (DEMO, DEMO, "own = 1", DEMO)]
-        assert "Hint 1 of 3: a question." in notes[0]
-        assert "Hint 1 of 3 again: a question." in notes[1]
-        assert "Hint 2 of 3: a pointer." in notes[3]
+        file.write_text(LAB.replace("0.05", "1.00") + 'mode = "hints"\n', encoding="utf-8")
+        assert kernel.run(ASK).status == "ok"
+        assert "Give one hint, not the solution." in str(server.requests[-1].body["system"])
         file.write_text(LAB + 'mode = "off"\n', encoding="utf-8")
         assert "Agents are switched off in this lab. (`mode` in" in kernel.run(DEMO).errors

@@ -82,13 +82,12 @@ class CellRules:
         return frozenset(name for _, rules in self.each for name in rules.without_tools)
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        for name, rules in self.each:
-            before, prepared = prepared, rules.prepare(prepared)
-            offered = {tool.name for tool in before.config.toolbox}
-            is_looser = not offered.issuperset(tool.name for tool in prepared.config.toolbox)
-            if is_looser or prepared.config.rules != before.config.rules:
-                raise ConfigError(f"The plugin {name} changes tools or approvals of a prepared run.")
-        return prepared
+        """The same run, with the system text of the rules if they have one."""
+        texts = [rules.system for _, rules in self.each if rules.system]
+        if not texts or prepared.playback:
+            return prepared
+        system = "\n\n".join(text for text in (*texts, prepared.instructions) if text)
+        return replace(prepared, config=replace(prepared.config, system=system))
 
     def notes(self) -> Iterator[str]:
         return (note for _, rules in self.each for note in rules.notes())
@@ -135,13 +134,11 @@ def notebook_of(session: Session) -> Notebook:
         file=_notebook_file(session),
         magic=session.defaults.magic_name,
         runs={name: value for name, value in values if isinstance(value, Run)},
-        run_names={name for name, value in values if isinstance(value, Run | Handle | Files)},
         edits=tuple(_edits(session)),
         families={
             family: [tool.name for tool in tools]
             for family, tools in {KERNEL: kernel_tools(session.shell), **TOOLS}.items()
         },
-        inputs=tuple(_own_inputs(session)),
         ended=tuple(session.ended),
     )
 
@@ -163,15 +160,6 @@ def cell_tags(shell: Any) -> Sequence[str]:
     metadata = cell_message(shell).get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     return tags if isinstance(tags, list) else ()
-
-
-def _own_inputs(session: Session) -> Iterator[str]:
-    """The cells that the user has run in this kernel, without those for agents."""
-    history = getattr(session.shell, "history_manager", None)
-    magic = f"%%{session.defaults.magic_name}"
-    for source in map(str, getattr(history, "input_hist_raw", ())):
-        if not any(line.split()[:1] == [magic] for line in source.splitlines()):
-            yield source
 
 
 def _edits(session: Session) -> Iterator[tuple[Files, Files]]:

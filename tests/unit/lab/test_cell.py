@@ -114,6 +114,18 @@ def test_only_these_tools_are_offered_and_the_lab_decides_who_approves(shell, la
     assert shell.names["hero"].settings["approve"] == "deny"
 
 
+def test_hints_are_an_instruction_without_tools(shell, lab, server):
+    lab('mode = "hints"\ntools = ["files"]')
+    shell.names["mine"] = "Answer in German."
+    assert shell.run(ASK.replace("hero", "hero --system mine")).ok
+    body = server.requests[-1].body
+    system = str(body["system"])
+    assert "Give one hint, not the solution." in system
+    assert "Answer in German." in system
+    assert "index.html" not in system
+    assert "tools" not in body
+
+
 def test_a_budget_counts_all_runs_and_then_refuses(shell, lab, server):
     counter = lab("budget = 0.03")
     assert shell.run(ASK).ok

@@ -146,7 +146,7 @@ def test_a_log_that_another_notebook_holds_is_waited_for(log, monkeypatch):
 
 def test_the_entry_of_a_run():
     run = quick_run()
-    around = {"lab": "abc", "notebook": "Übung 三.ipynb", "edited": ("a.css",), "held_back": 2}
+    around = {"lab": "abc", "notebook": "Übung 三.ipynb", "edited": ("a.css",)}
     failed = replace(run, failed_check="len(files) > 1: len(files) is 1")
     made = entry_of(failed, check="len(files) > 1", now=NOW, **around)
     assert (made.status, made.ended, made.passed, made.model) == ("demo", "end_turn", False, "demo:")
@@ -155,8 +155,6 @@ def test_the_entry_of_a_run():
     wire = json.loads(made.to_line())
     assert wire["time"] == "2026-11-15T12:00:00.000+00:00"
     assert wire["notebook"] == "Übung 三.ipynb"
-    assert wire.pop("held_back") == 2  # lines from before it was counted have none
-    assert Entry.from_line(json.dumps(wire).encode()) == replace(made, held_back=0)
 
 
 def test_the_status_says_who_answered_and_else_how_it_ended():
@@ -193,10 +191,6 @@ def test_secrets_are_masked_and_long_prompts_are_cut():
         {"cost": True},
         {"files": []},
         {"files": {"a": 3}},
-        {"hints": "all"},
-        {"held_back": -1},
-        {"held_back": True},
-        {"held_back": "3"},
         {"edited": [None]},
         {"passed": "yes"},
     ],

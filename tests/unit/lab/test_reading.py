@@ -23,8 +23,6 @@ data = "schema"
 variants = 2
 replay = "prefer"
 mode = "full"
-hints = ["question", "pointer", "partial"]
-avoid = ["recursion", "the full solution"]
 open = 2026-11-01T08:00:00+01:00
 close = 2026-12-01T18:00:00+01:00
 """
@@ -42,8 +40,6 @@ def test_every_key_is_read():
     assert rules.limits == {"steps": 9, "seconds": 90.5}
     assert rules.tools == ("files", "check_preview")
     assert (rules.approve, rules.data, rules.replay, rules.mode) == ("ask", "schema", "prefer", "full")
-    assert rules.hints == ("question", "pointer", "partial")
-    assert rules.avoid == ("recursion", "the full solution")
     assert rules.open == datetime(2026, 11, 1, 8, tzinfo=timezone(timedelta(hours=1)))
     assert all(f"\n{key} =" in WHOLE for key in KEYS)
 
@@ -91,7 +87,6 @@ def test_little_is_enough(text):
         ("[lab]\nvariants = 1.0", "not 1.0."),
         ("[lab]\nreplay = 'always'", 'line 2: `replay` must be "prefer"'),
         ("[lab]\nmode = 'on'", 'line 2: `mode` must be "full" or "hints" or "off"'),
-        ("[lab]\nhints = ['answer']", "line 2: `hints` must be a list of question, pointer, partial"),
         ("[lab]\nopen = 2026-11-01T08:00:00", "line 2: `open` must say its time zone, such as"),
         ("[lab]\nopen = 2026-11-01", "line 2: `open` must be a date with a time"),
         ("[lab]\nopen = '2026-11-01T08:00:00Z'", "without quotation marks, not '2026"),

@@ -69,12 +69,6 @@ def run(shell, tmp_path, cells) -> str:
     return "".join([*shown, *(f"{cell.stdout}{cell.error or ''}" for cell in ended)])
 
 
-def test_hints_are_not_written_through_a_link(shell, tmp_path, outside):
-    (tmp_path / "lab.toml").write_text('[lab]\nmode = "hints"')
-    (tmp_path / ".agent_nb").symlink_to(outside)
-    assert ".agent_nb is a link" in shell.run(DEMO).stdout
-
-
 @pytest.mark.parametrize("make", [os.symlink, os.link])
 @pytest.mark.parametrize("packed", ["log", "run", "notebook"])
 def test_a_submission_holds_no_target_of_a_link(shell, tmp_path, tmp_path_factory, make, packed):
