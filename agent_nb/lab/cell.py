@@ -12,12 +12,11 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event, RunFinished, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.log import FILE, LabLog, entry_of
-from agent_nb.lab.reading import LabWatch
-from agent_nb.lab.rules import LabRules
+from agent_nb.lab.rules import LabRules, LabWatch
 from agent_nb.messages import Usage
 from agent_nb.options import Options
-from agent_nb.prompts import prompt_text
 from agent_nb.plugins import Cell, Reaction, Rules
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.prices import price_of
 from agent_nb.render.summary import dollars
 from agent_nb.run import Run

@@ -5,7 +5,8 @@ hashes anew.
 """
 
 import json
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +15,12 @@ from typing import Any, Literal
 from agent_nb._base.atomic import PATIENCE, append, locked, read_plain
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
-from agent_nb._base.text import change_texts, sha256, showable_text
+from agent_nb._base.table import Table
+from agent_nb._base.text import change_texts, printable_line, sha256, shortened, showable_text
 from agent_nb._base.wire import Json, from_wire
+from agent_nb.errors import ConfigError
 from agent_nb.events import ENDINGS
+from agent_nb.render.summary import dollars, plural
 from agent_nb.run import Run
 
 FILE = "lab-log.jsonl"
@@ -27,6 +31,9 @@ MAX_PROMPT = 10_000
 """Characters of a prompt in the log."""
 
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
+_MOST_ROWS = 200
+_MOST_CHARACTERS = 60
+_RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +142,112 @@ class LabLog:
         """The last line, and whether it ends with a line break, as does an empty log."""
         lines = [line.rstrip(b"\r") for line in self.read(MAX_LINE).split(b"\n")]
         return next((line for line in reversed(lines) if line), b""), not lines[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogReading:
+    """The entries of a log. The other fields are line numbers, from 1."""
+
+    entries: tuple[Entry, ...] = ()
+    breaks: tuple[int, ...] = ()
+    """Lines that do not have the hash of the line before them, or are no entries."""
+    cut: tuple[int, ...] = ()
+    """Lines that were cut short, as the next line says."""
+    clock: tuple[int, ...] = ()
+    """Lines with an earlier time than the line before: the clock was set back."""
+    rules: tuple[int, ...] = ()
+    """Lines with another lab file than the line before."""
+
+    def remarks(self) -> Iterator[str]:
+        """What is unusual, one sentence each."""
+        if self.breaks:
+            yield f"{_lines(self.breaks)} not fit what is before."
+        if self.cut:
+            yield f"{_lines(self.cut, 'was', 'were')} cut short, as when a kernel is killed."
+        if self.clock:
+            yield f"At {_listed(self.clock)} the clock of the computer was set back."
+        if self.rules:
+            yield f"At {_listed(self.rules)} the lab file had changed."
+
+
+def read_log(data: bytes) -> LogReading:
+    """Reads a log that anybody may have written or edited."""
+    lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
+    entries: list[Entry] = []
+    found: dict[str, list[int]] = {"breaks": [], "cut": [], "clock": [], "rules": []}
+    previous = b""
+    for index, (number, line) in enumerate(numbered):
+        entry = Entry.from_line(line)
+        following = numbered[index + 1][1] if index + 1 < len(numbered) else None
+        if entry is None:
+            found["cut" if _is_cut(line, following, data) else "breaks"].append(number)
+        else:
+            if entry.before != (sha256(previous) if previous else ""):
+                found["breaks"].append(number)
+            if entries and entry.time < entries[-1].time:
+                found["clock"].append(number)
+            if entries and entry.lab != entries[-1].lab:
+                found["rules"].append(number)
+            entries.append(entry)
+        previous = line
+    return LogReading(entries=tuple(entries), **{name: tuple(numbers) for name, numbers in found.items()})
+
+
+def _is_cut(line: bytes, following: bytes | None, data: bytes) -> bool:
+    """Whether a line that is no entry was cut short: the next line says so, or the log ends within it."""
+    if following is None:
+        return not data.endswith(b"\n")
+    entry = Entry.from_line(following)
+    return entry is not None and entry.note == CUT and entry.before == sha256(line)
+
+
+def _lines(numbers: tuple[int, ...], one: str = "does", several: str = "do") -> str:
+    return f"{_listed(numbers).capitalize()} {one if len(numbers) == 1 else several}"
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
+    return f"line{'s' if len(numbers) > 1 else ''} {shown}"
+
+
+def show_log(folder: Path) -> Table:
+    """Shows the log as a timeline, newest last, and whether its lines fit together."""
+    try:
+        reading = read_log(LabLog(folder).read())
+    except OSError as error:
+        raise ConfigError(f"{FILE} cannot be read: {error.strerror or error}.") from None
+    rows = [_row(entry) for entry in reading.entries[-_MOST_ROWS:]]
+    columns = ("time (UTC)", "run", "prompt", "model", "ended", "files", "edited", "check", "cost")
+    remarks = list(reading.remarks()) or ["Each line fits the one before."]
+    if len(reading.entries) > _MOST_ROWS:
+        remarks.insert(0, f"The last {_MOST_ROWS} of {len(reading.entries)} runs are shown.")
+    note = "\n".join([f"From {folder / FILE}.", *remarks])
+    empty = f"There is no {FILE} in {folder}: runs under a lab file are logged there."
+    return Table(columns, rows, empty, note, ("cost",))
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    ended = next((each.words for reason, each in ENDINGS.items() if reason == entry.ended), entry.ended)
+    if entry.status in ("demo", "replayed"):
+        ended = f"{entry.status}, {ended}"
+    check = {True: "passed", False: "failed", None: "not run" if entry.check else ""}[entry.passed]
+    return (
+        entry.time.strftime("%Y-%m-%d %H:%M:%S"),
+        _shown(entry.run),
+        _shown(entry.prompt),
+        _shown(entry.model),
+        _shown(ended),
+        plural(len(entry.files), "file"),
+        _shown(", ".join(entry.edited)),
+        check,
+        "not known" if entry.cost is None else dollars(entry.cost),
+    )
+
+
+def _shown(text: str) -> str:
+    """One short line. Text that runs from right to left is isolated, so that it cannot reorder other columns."""
+    line = shortened(printable_line(text), _MOST_CHARACTERS)
+    if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in line):
+        return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
+    return line

@@ -8,8 +8,7 @@ from pathlib import Path
 from agent_nb._base.table import Table
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
-from agent_nb.lab.reading import FILE, LabWatch
-from agent_nb.lab.rules import LabRules
+from agent_nb.lab.rules import FILE, LabRules, LabWatch
 from agent_nb.plugins import Cell, Command, Notebook, Plugin, Rules
 from agent_nb.render.summary import dollars
 
@@ -60,7 +59,7 @@ class Lab(Plugin):
         return self._watches.setdefault(folder, LabWatch(folder))
 
     def _show(self, notebook: Notebook, rest: str) -> Table:
-        from agent_nb.lab.timeline import show_log
+        from agent_nb.lab.log import show_log
 
         if rest == "log":
             return show_log(notebook.folder)

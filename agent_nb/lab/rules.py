@@ -1,13 +1,20 @@
-"""The rules of a lab, and the sentences that refuse what they do not allow."""
+"""The rules of a lab: finds and reads `lab.toml`, and has the sentences that refuse what it does not allow."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+import difflib
+import math
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from agent_nb._base.text import listed
+from agent_nb._base.text import listed, sha256, shortened
 from agent_nb.engine.approval_rules import STRICTNESS, Mode
+from agent_nb.engine.limits import LIMITS
+from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
 from agent_nb.providers import full_name
 from agent_nb.providers.keys import find_key
@@ -16,6 +23,11 @@ from agent_nb.tools.toolbox import FAMILIES
 
 LabMode = Literal["full", "hints", "off"]
 MCP = "mcp:"
+FILE = "lab.toml"
+TABLE = "lab"
+MAX_BYTES = 100_000
+ROOT_VARIABLES = ("JUPYTER_SERVER_ROOT", "JUPYTERHUB_ROOT_DIR")
+"""Where a server says what its root is. Not every server tells its kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +35,7 @@ class LabRules:
     """What a lab file says. A field that is None or empty is no rule, except an empty `tools`: no tools at all."""
 
     path: Path
-    file: str = "lab.toml"
+    file: str = FILE
     """The file as sentences name it."""
     digest: str = field(default="", compare=False)
     """The SHA-256 of the file."""
@@ -128,3 +140,197 @@ def _time(moment: datetime) -> str:
 def _clock(now: datetime, moment: datetime) -> str:
     """What this computer's clock says, in the lab's own time zone, so that a wrong clock is noticed."""
     return f"the clock here says {_time(now.astimezone(moment.tzinfo))}."
+
+
+def find_lab(folder: Path) -> Path | None:
+    """The nearest lab file from this folder upwards, to the server's root or the home folder.
+
+    Outside both only the folder itself counts: above it others may write, as in a temporary folder.
+    """
+    folder = folder.resolve()
+    named = [os.environ.get(name, "") for name in ROOT_VARIABLES]
+    roots = [*(Path(name).expanduser().resolve() for name in named if name), Path.home().resolve()]
+    root = next((root for root in roots if folder.is_relative_to(root)), folder)
+    for place in (folder, *folder.parents):
+        if (place / FILE).is_file():
+            return place / FILE
+        if place == root:
+            break
+    return None
+
+
+def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
+    """The rules in the contents of a lab file; raises `ConfigError` if something is wrong with them."""
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{file} has more than {MAX_BYTES // 1000} kB.")
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{file}, line {line}: it is not UTF-8.") from None
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # not TOML, and it says where; a very deep table
+        raise ConfigError(f"{file} is not valid TOML: {error}.") from None
+    return replace(_Reader(file, text).rules(path, content), digest=sha256(data))
+
+
+class _Reader:
+    """Reads the table, and knows the lines of its keys for the sentences."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file, self._lines = file, text.splitlines()
+
+    def rules(self, path: Path, content: dict[str, Any]) -> LabRules:
+        for name, value in content.items():
+            if name != TABLE:
+                hint = _nearest(name, [TABLE]) or f"The rules stand below `[{TABLE}]`."
+                raise self._error(name, f"there is no table or key {name[:40]!r}. {hint}")
+            if not isinstance(value, dict):
+                raise self._error(name, f"`{TABLE}` must be a table: write `[{TABLE}]`.")
+        values = {name: self._value(name, value) for name, value in content.get(TABLE, {}).items()}
+        if values.get("open") and values.get("close") and values["open"] >= values["close"]:
+            raise self._error("close", "`close` must be later than `open`.")
+        limits = {name: values.pop(name) for name in LIMITS if name in values}
+        return LabRules(path=path, file=self._file, limits=limits, **values)
+
+    def _value(self, name: str, value: Any) -> Any:
+        if name not in KEYS:
+            hint = _nearest(name, KEYS) or f"The keys are {', '.join(KEYS)}."
+            raise self._error(name, f"there is no key {name[:40]!r}. {hint}")
+        try:
+            return KEYS[name](value)
+        except ConfigError as error:
+            raise self._error(name, f"`{name}` {error}") from None
+
+    def _error(self, name: str, sentence: str) -> ConfigError:
+        return ConfigError(f"{self._file}, line {self._line_of(name)}: {sentence}")
+
+    def _line_of(self, name: str) -> int:
+        """The line that sets a key or opens a table of this name; tomllib does not tell."""
+        start = re.compile(rf"""\s*(?:\[+\s*)?(?:{TABLE}\s*\.\s*)?["']?{re.escape(name)}["']?\s*[.=\]]""")
+        return next((number for number, line in enumerate(self._lines, 1) if start.match(line)), 1)
+
+
+def _checked(wanted: str, accepts: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not accepts(value):
+            raise ConfigError(f"must be {wanted}, not {_shown(value)}.")
+        return value
+
+    return read
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = _checked('a list of names such as ["files"]', _is_names)(value)
+    return tuple(dict.fromkeys(name.strip() for name in names))
+
+
+def _models(value: Any) -> tuple[str, ...]:
+    names = _names(value)
+    if not names:
+        raise ConfigError('must name at least one model; mode = "off" switches agents off.')
+    try:
+        return tuple(dict.fromkeys(full_name(name) for name in names))
+    except ConfigError as error:
+        raise ConfigError(f"names no model. {error}") from None
+
+
+def _choice(*choices: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            hint = _nearest(value, choices) if isinstance(value, str) else ""
+            listed = " or ".join(f'"{choice}"' for choice in choices)
+            raise ConfigError(f"must be {listed}, not {_shown(value)}. {hint}".strip())
+        return str(value)
+
+    return read
+
+
+def _moment(value: Any) -> datetime:
+    example = "2026-11-01T08:00:00+01:00, without quotation marks"
+    if not isinstance(value, datetime):
+        raise ConfigError(f"must be a date with a time such as {example}, not {_shown(value)}.")
+    if value.tzinfo is None:
+        raise ConfigError(f"must say its time zone, such as {example}.")
+    return value
+
+
+KEYS: dict[str, Callable[[Any], Any]] = {
+    "title": _checked("text in quotation marks", lambda value: isinstance(value, str)),
+    "models": _models,
+    "budget": _checked("US dollars of at least 0, such as 0.50", lambda usd: _is_number(usd) and usd >= 0),
+    "run_budget": _checked("US dollars above 0, such as 0.50", lambda usd: _is_number(usd) and usd > 0),
+    "tools": _names,
+    "approve": _choice("ask", "deny"),
+    "data": _choice("schema"),
+    "variants": _checked(
+        f"a whole number from 1 to {MOST_VARIANTS}",
+        lambda count: type(count) is int and 1 <= count <= MOST_VARIANTS,
+    ),
+    "replay": _choice("prefer"),
+    "mode": _choice("full", "hints", "off"),
+    "open": _moment,
+    "close": _moment,
+    **dict.fromkeys(LIMITS, _checked("a number above 0", lambda most: _is_number(most) and most > 0)),
+}
+"""What each key accepts. Each is a field of `LabRules` or a limit."""
+
+
+def _nearest(name: str, known: Sequence[str] | dict[str, Any]) -> str:
+    near = difflib.get_close_matches(name.lower(), known, 1)
+    return f"Did you mean `{near[0]}`?" if near else ""
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str | bool | int | float | list | dict) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return shortened(text, 40)
+
+
+class LabWatch:
+    """The lab file of a folder, for as long as the kernel runs. A teacher may edit it in mid-session."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: tuple[Path, bytes] | None = None
+        self._rules: LabRules | None = None
+        self._announced: LabRules | None = None
+        self.logged_edits: set[tuple[str, str]] = set()
+        """Edits by hand that the log has: the path of a file and the hash of its content."""
+
+    def rules(self) -> LabRules | None:
+        """The rules as the file says them now, None without a file; raises `ConfigError` if it cannot be read."""
+        path = find_lab(self._folder)
+        if path is None:
+            self._read = self._rules = None
+            return None
+        # A file far from the notebook is named with its folder, so that it can be found.
+        file = FILE if path.parent == self._folder.resolve() else str(path)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
+        if self._read != (path, data):
+            self._rules = read_lab(path, data, file)
+            self._read = path, data
+        return self._rules
+
+    def announce(self, rules: LabRules, command: str) -> str:
+        """What to say before a run about rules that are new or have changed; empty if they are the same as before."""
+        before, self._announced = self._announced, rules
+        if rules == before:
+            return ""
+        if before is None:
+            title = f": {rules.title}" if rules.title else ""
+            return f"This notebook follows the rules of {rules.file}{title}. `{command}` shows them."
+        changed = ", ".join(rules.changed(before)) or "its place"
+        return f"{rules.file} has changed ({changed}). `{command}` shows the rules."

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_nb.lab import log as log_module
-from agent_nb.lab.log import CUT, FILE, MAX_LINE, MAX_PROMPT, Entry, LabLog, entry_of, status_of
-from agent_nb.lab.log_reader import read_log
+from agent_nb.lab.log import CUT, FILE, MAX_LINE, MAX_PROMPT, Entry, LabLog, entry_of, read_log, status_of
 from tests.support.shells import quick_run
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

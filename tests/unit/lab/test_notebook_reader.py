@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.lab.notebook_reader import AGAIN, read_notebook
+from agent_nb.lab.submit import AGAIN, read_notebook
 from tests.support.notebooks import notebook
 
 CHECK = "%%agent hero --check '<form' in html\nA form"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.lab.reading import KEYS, MAX_BYTES, find_lab, read_lab
+from agent_nb.lab.rules import KEYS, MAX_BYTES, find_lab, read_lab
 from tests.support import ROOT
 
 WHOLE = """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.lab.reading import read_lab
+from agent_nb.lab.rules import read_lab
 from agent_nb.tools import Toolbox
 
 KERNEL = {"kernel": ("list_variables", "describe_variable", "run_python")}

@@ -2,8 +2,7 @@
 
 import pytest
 
-from agent_nb.lab.log import FILE
-from agent_nb.lab.log_reader import read_log
+from agent_nb.lab.log import FILE, read_log
 
 DEMO = "%%agent hero -m demo: --pace 0\nA form"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.lab.reading import LabWatch
+from agent_nb.lab.rules import LabWatch
 
 
 def test_a_lab_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
