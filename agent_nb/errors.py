@@ -85,6 +85,8 @@ class ToolError(AgentError):
         self.hint = hint
         self.outputs = tuple(outputs)
         """MIME bundles that the user sees on the card."""
+        self.line: int | None = None
+        """The line of the model's code that failed."""
 
     def with_hint(self, text: str) -> "ToolError":
         """The same error with more in its hint."""

@@ -94,7 +94,7 @@ class AgentParts:
         needs = {need for need, value in available.items() if value}
         self._check_data(opening)
         offered = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
-        offered = offered.without(SEEING) if self.data else offered
+        offered = offered.without(SEEING).without_values() if self.data else offered
         return self._prepared(opening, offered, studio)
 
     def _check_data(self, opening: Opening) -> None:

@@ -28,6 +28,10 @@ REFUSALS: dict[str, str] = {
 """What the model is told of a call that was denied, by who denied it."""
 
 
+class DeniedError(ToolError):
+    """A call was denied, with what the user says to it as the hint."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to an approval request."""
@@ -257,7 +261,7 @@ def _denied(answer: Answer) -> ToolError:
         return nobody_to_ask()
     reason = REFUSALS.get(answer.by, REFUSALS["person"])
     shown = "You said no." if reason == REFUSALS["person"] else reason
-    return ToolError(reason, code="DENIED", hint=answer.note or GO_ON, summary=shown)
+    return DeniedError(reason, code="DENIED", hint=answer.note or GO_ON, summary=shown)
 
 
 def nobody_to_ask() -> ToolError:

@@ -8,24 +8,22 @@ import builtins
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
+from typing import get_args
 
-from agent_nb.engine.approval import REFUSALS
+from agent_nb.engine.approval import DeniedError
 from agent_nb.engine.opening import Opening
-from agent_nb.errors import ConfigError, ToolError
+from agent_nb.errors import ConfigError, ToolError, ToolErrorCode
 from agent_nb.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.prompts import is_built_in
 from agent_nb.providers.base import Request
-from agent_nb.tools import Tool
+from agent_nb.tools.base import Name, Schema, Tool
 
 HELD = "(held back: this run sends no values)"
-_NAME = re.compile("\x02(.*?)\x03", re.DOTALL)
-_MARK = re.compile("[\x02\x03]")
 _WORD = re.compile(r"\w+")
 _WORD_OR_SYMBOL = re.compile(r"\w+|[^\x20-\x7e]")
 _QUOTED = re.compile(r"""(["'])(.*?)\1""")
-_LINE = re.compile(r" \(line \d+\)$")
 _BUILT_IN = frozenset(dir(builtins))
 _USUAL_WORDS = _BUILT_IN.union(
     _WORD.findall(
@@ -40,14 +38,15 @@ _USUAL_WORDS = _BUILT_IN.union(
 """Words of error messages that say nothing about values."""
 
 
-def name_mark(name: object) -> str:
-    """A name in a schema. It reaches the model only if the model may know it."""
-    return f"\x02{_MARK.sub('', str(name))}\x03"
+def schema_text(schema: Schema, known: Container[str]) -> str:
+    """The schema with the names that are known. Equal lines are counted."""
+    parts = [_known_name(part.text, known) if isinstance(part, Name) else part for part in schema]
+    lines = [(line, len(list(equal))) for line, equal in itertools.groupby("".join(parts).splitlines())]
+    return "\n".join(f"{line} ({count:,} of these)" if count > 1 else line for line, count in lines)
 
 
-def unmarked(schema: str) -> str:
-    """A schema with all its names, as for the inputs that the user names in the prompt."""
-    return _NAME.sub(r"\1", schema)
+def _known_name(name: str, known: Container[str]) -> str:
+    return name if name in known or name in _BUILT_IN else "(name held back)"
 
 
 class DataGate:
@@ -76,19 +75,22 @@ class DataGate:
         return replace(message, parts=tuple(map(self._part, message.parts)))
 
     def result(
-        self, call_id: str, tool: Tool | None, result: ToolResult, outcome: ToolError | str, remarks: str
+        self, call_id: str, tool: Tool | None, result: ToolResult, outcome: ToolError | Schema, remarks: str
     ) -> ToolResult:
         """The result that the model gets instead, given the error or the schema, and what the user says to the call.
 
         A schema counts only if a tool of this package gives it.
         """
         self._held[call_id] = result
-        if isinstance(outcome, ToolError) and outcome.message in REFUSALS.values():
+        packaged = tool is not None and tool.packaged
+        if isinstance(outcome, DeniedError):
             text = str(outcome)  # with the note of the user
         elif isinstance(outcome, ToolError):
-            text = json.dumps({"error": self._error(outcome), "code": outcome.code}, ensure_ascii=False)
-        elif tool is not None and tool.packaged and outcome:
-            text = "\n".join(_counted(_NAME.sub(self._name, outcome).splitlines()))
+            code = outcome.code if outcome.code in get_args(ToolErrorCode) else "FAILED"
+            error = self._error(outcome, outcome.line if packaged else None)
+            text = json.dumps({"error": error, "code": code}, ensure_ascii=False)
+        elif packaged and outcome:
+            text = schema_text(outcome, self._names)
         else:
             text = f"Done. {HELD}"
         shown = [self._held[each] for each in self._to_show]
@@ -105,9 +107,6 @@ class DataGate:
         if call_id not in self._held:
             raise ConfigError("There is nothing to show yet.")
         self._to_show.append(call_id)
-
-    def _name(self, found: re.Match[str]) -> str:
-        return found[1] if found[1] in self._names or found[1] in _BUILT_IN else "(name held back)"
 
     def _part(self, part: Part) -> Part:
         match part:
@@ -131,22 +130,12 @@ class DataGate:
         for call in message.tool_calls:
             self.learn(call)
 
-    def _error(self, error: ToolError) -> str:
+    def _error(self, error: ToolError, line: int | None) -> str:
         """The first line of an error with the words that the model may know. The others may be values."""
-        first = next(iter(error.message.splitlines()), "")
-        line = found[0] if (found := _LINE.search(first)) else ""
+        where = f" (line {line})" if line else ""
+        first = next(iter(error.message.splitlines()), "").removesuffix(where)
         known = self._names | _USUAL_WORDS
-        text = _WORD_OR_SYMBOL.sub(
-            lambda word: word[0] if word[0] in known else "…", first.removesuffix(line)
-        )
-        return text + line
-
-
-def _counted(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, with equal ones counted."""
-    for line, equal in itertools.groupby(lines):
-        count = len(list(equal))
-        yield f"{line} ({count:,} of these)" if count > 1 else line
+        return _WORD_OR_SYMBOL.sub(lambda word: word[0] if word[0] in known else "…", first) + where
 
 
 def _words(arguments: str) -> Iterator[str]:

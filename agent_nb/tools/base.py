@@ -21,6 +21,17 @@ from agent_nb.tools.partial import FileArguments
 Approval = Literal["never", "ask"]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Name:
+    """A name in a schema, such as that of a column. It is sent only if the model may know it."""
+
+    text: str
+
+
+Schema = tuple[str | Name, ...]
+"""What a run that sends no values tells the model: text without values, and names."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
     """The result of a call: text and images for the model, a summary and MIME bundles for the user."""
@@ -30,8 +41,8 @@ class ToolOutput:
     """One line for the card; the first line of `text` by default."""
     images: tuple[Image, ...] = ()
     outputs: tuple[MimeBundle, ...] = ()
-    schema: str = ""
-    """What a run that sends no values tells the model; empty for nothing. See `engine/data_gate.py`."""
+    schema: Schema = ()
+    """What a run that sends no values tells the model instead; see `engine/data_gate.py`."""
 
     def with_text(self, more: str) -> "ToolOutput":
         """The output with more text for the model, and the same summary."""

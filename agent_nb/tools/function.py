@@ -15,7 +15,7 @@ from agent_nb.messages import ToolSpec
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.docstrings import parse_docstring
 from agent_nb.tools.output import to_output
-from agent_nb.tools.schema import object_schema
+from agent_nb.tools.schema import object_schema, types_only
 from agent_nb.tools.type_schemas import Reader, reader
 
 
@@ -79,6 +79,21 @@ def _make(
 
 def _fixed_title(title: str, args: Json) -> str:
     return title
+
+
+def spec_of_types(tool: Tool) -> ToolSpec:
+    """The spec without values: names and types of the arguments, and the docstring if it was written as one."""
+    function = inspect.unwrap(_as_written(tool.function)) if tool.function else None
+    text = getattr(function, "__doc__", None) or ""
+    # A docstring that was set later may contain values.
+    is_written = text in getattr(getattr(function, "__code__", None), "co_consts", ())
+    documented = parse_docstring(inspect.cleandoc(text) if is_written else "")
+    schema = types_only(tool.spec.schema)
+    for name, description in documented.parameters.items():
+        if name in schema.get("properties", {}):
+            schema["properties"][name]["description"] = description
+    description = documented.description or tool.name.replace("_", " ").strip()
+    return ToolSpec(name=tool.name, description=description, schema=schema)
 
 
 def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,13 +10,13 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.messages import ToolSpec
 
-_JSON_NAMES = {
-    str: "a string",
-    bool: "a boolean",
-    int: "an integer",
-    float: "a number",
-    list: "an array",
-    dict: "an object",
+_JSON_TYPES = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
 }
 _KINDS = {"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
 """Keywords of which a schema that does not allow everything has one."""
@@ -69,6 +69,41 @@ def _compiled(schema: str) -> Callable[[Any], Any]:
             f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
         ) from None
     return check
+
+
+def types_only(schema: Any) -> Any:
+    """The schema with names and types alone: no defaults, choices, examples, patterns and descriptions."""
+    if not isinstance(schema, dict):
+        return schema if isinstance(schema, bool) else {}
+    types: Json = {}
+    for key, value in schema.items():
+        match key, value:
+            case "type", str() | list():
+                known = [kind for kind in _all(value) if kind in (*_JSON_TYPES.values(), "null")]
+                types[key] = known[0] if len(known) == 1 else known
+            case "enum", list() if "type" not in schema:
+                types["type"] = list(dict.fromkeys(map(_json_type, value)))
+            case "const", _ if "type" not in schema:
+                types["type"] = _json_type(value)
+            case "required", list():
+                types[key] = [name for name in value if name in schema.get("properties", {})]
+            case "properties" | "$defs" | "definitions", dict():
+                types[key] = {name: types_only(part) for name, part in value.items()}
+            case "items" | "additionalProperties", _:
+                types[key] = types_only(value)
+            case "anyOf" | "oneOf" | "allOf" | "prefixItems", list():
+                types[key] = [types_only(part) for part in value]
+            case "$ref", str():
+                types[key] = value
+    return types
+
+
+def _all(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _json_type(value: Any) -> str:
+    return _JSON_TYPES.get(type(value), "null")
 
 
 def without_nulls(schema: Json, value: Any) -> Any:
@@ -124,6 +159,10 @@ def _first_problem(schema: Json, value: Any) -> dict[str, str]:
     return {}
 
 
+def _with_article(kind: str) -> str:
+    return kind if kind == "null" else f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
+
+
 def _explained(error: Any, subject: str = "") -> ToolError:
     """Names the field, what was expected and what came."""
     rule, wanted, value = error.rule, error.rule_definition, error.value
@@ -139,7 +178,7 @@ def _explained(error: Any, subject: str = "") -> ToolError:
             text = f"{place} must not have {_names([name for name in value if name not in known])}."
         case "type":
             kinds = wanted if isinstance(wanted, str) else " or ".join(wanted)
-            text, hint = f"{place} must be {kinds}, not {_JSON_NAMES.get(type(value), 'null')}.", ""
+            text, hint = f"{place} must be {kinds}, not {_with_article(_json_type(value))}.", ""
         case "enum":
             text, hint = f"{place} must be one of {', '.join(map(repr, wanted))}, not {_short(value)}.", ""
         case _:

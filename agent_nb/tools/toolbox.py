@@ -15,7 +15,7 @@ from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS
-from agent_nb.tools.function import reduce_tool
+from agent_nb.tools.function import reduce_tool, spec_of_types
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.image_tools import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
@@ -44,7 +44,7 @@ class Toolbox:
     """Tools by name, in a stable order. Annotated functions are made into tools."""
 
     def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
-        self._is_default = self._is_lean = False
+        self._is_default = self._is_lean = self._sends_types = False
         self._tools: dict[str, Tool] = {}
         self._validators: dict[str, Callable[[Any], None]] = {}
         for given in tools:
@@ -85,7 +85,13 @@ class Toolbox:
     def without(self, names: Collection[str]) -> "Toolbox":
         """This toolbox without the tools of these names."""
         box = Toolbox(tool for tool in self if tool.name not in names)
-        box._is_default = self._is_default
+        box._is_default, box._is_lean, box._sends_types = self._is_default, self._is_lean, self._sends_types
+        return box
+
+    def without_values(self) -> "Toolbox":
+        """These tools. The model is told only names, types and docstrings of those that are not built in."""
+        box = self.without(())
+        box._sends_types = True
         return box
 
     @property
@@ -104,7 +110,9 @@ class Toolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered. The description of a tool that asks the user first says so."""
-        return tuple(_offered(tool, lean=self._is_lean) for tool in self)
+        own = {tool.name for tool in self.own if not (tool.packaged or tool.origin)}
+        types = own if self._sends_types else set()
+        return tuple(_offered(tool, lean=self._is_lean, types=tool.name in types) for tool in self)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -232,8 +240,9 @@ def _cut(text: str) -> str:
     return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
-def _offered(tool: Tool, *, lean: bool) -> ToolSpec:
+def _offered(tool: Tool, *, lean: bool, types: bool) -> ToolSpec:
     spec = _lean_spec(tool.spec, tool.lean) if lean and tool.lean is not None else tool.spec
+    spec = spec_of_types(tool) if types else spec
     if tool.approval == "never":
         return spec
     return replace(spec, description=f"{spec.description.rstrip()} (asks first)")

@@ -21,15 +21,25 @@ def short_traceback(error: BaseException) -> str:
 
 def headline(error: BaseException) -> str:
     """`ZeroDivisionError: division by zero (line 3)`"""
-    lines = [frame.lineno for frame in _frames(error) if frame.filename.startswith("<run_python")]
-    number = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    number = code_line(error)
     return _message(error) + (f" (line {number})" if number else "")
+
+
+def code_line(error: BaseException) -> int | None:
+    """The last line of the code that the error passed through, or that cannot be compiled; None if it is not known."""
+    if isinstance(error, SyntaxError) and _is_code(error.filename or ""):
+        return error.lineno
+    return next((frame.lineno for frame in reversed(_frames(error)) if _is_code(frame.filename)), None)
 
 
 def failed_line(error: BaseException | None) -> int | None:
     """The line of the code at which it was left; None if it is not known, or if nothing of it has run."""
     frames = _frames(error) if error is not None else []
-    return next((frame.lineno for frame in frames if frame.filename.startswith("<run_python")), None)
+    return next((frame.lineno for frame in frames if _is_code(frame.filename)), None)
+
+
+def _is_code(filename: str) -> bool:
+    return filename.startswith("<run_python")
 
 
 def _lines(error: BaseException) -> Iterator[str]:
@@ -41,7 +51,7 @@ def _lines(error: BaseException) -> Iterator[str]:
     if len(frames) > MAX_FRAMES:
         yield f"  ... {len(frames) - MAX_FRAMES} more"
     for frame in frames[-MAX_FRAMES:]:
-        where = "code" if frame.filename.startswith("<run_python") else "cell"
+        where = "code" if _is_code(frame.filename) else "cell"
         yield f"  {where}, line {frame.lineno}, in {frame.name}"
         yield f"    {(frame.line or '').strip()}"
     last = next(iter(_frames(error)[-1:]), None)

@@ -12,11 +12,11 @@ from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.images.convert import to_image
-from agent_nb.notebook.kernel_tools.schema import read_schema
 from agent_nb.notebook.kernel_tools.variables import size, type_name
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe, read_path
 from agent_nb.notebook.values.limited import UnreadableError, call_within
+from agent_nb.notebook.values.schema import read_schema
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.value_masking import Masked, is_secret
 from agent_nb.notebook.values.value_paths import lookup_masked

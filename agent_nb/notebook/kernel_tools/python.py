@@ -3,27 +3,27 @@
 import asyncio
 import base64
 import contextlib
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
-from agent_nb.engine.data_gate import name_mark
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
-from agent_nb.notebook.kernel_tools.code_failure import failed_line, headline, short_traceback
+from agent_nb.notebook.kernel_tools.code_failure import code_line, failed_line, headline, short_traceback
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions, syntax_problem
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
-from agent_nb.notebook.kernel_tools.schema import read_schema
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
+from agent_nb.notebook.values.schema import read_schema
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
-from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
 MAX_TEXT = 20_000
@@ -88,7 +88,9 @@ def _output(call: Call, ended: Execution) -> ToolOutput:
     if ended.error is not None:
         shown = safe_text(short_traceback(ended.error))
         message = _joined(safe_text(headline(ended.error)), text, shown)
-        raise ToolError(message, outputs=(*ended.outputs, {"text/plain": shown}, names))
+        failure = ToolError(message, outputs=(*ended.outputs, {"text/plain": shown}, names))
+        failure.line = code_line(ended.error)
+        raise failure
     return ToolOutput(
         text=text or "Done, without output.",
         summary=_summary(ended.outputs),
@@ -98,11 +100,12 @@ def _output(call: Call, ended: Execution) -> ToolOutput:
     )
 
 
-def _schema(ended: Execution) -> str:
+def _schema(ended: Execution) -> Schema:
     """The names that the code has set, by type and shape, and how much it has put out."""
-    names = [f"{name_mark(name)}: {read_schema(value)}" for name, value in ended.changes.after.items()]
-    deleted = [f"{name_mark(name)}: deleted" for name in ended.changes.deleted]
-    return "\n".join([f"Output, which only the person sees: {_summary(ended.outputs)}.", *names, *deleted])
+    output = f"Output, which only the person sees: {_summary(ended.outputs)}."
+    set_names = [("\n", Name(name), ": ", *read_schema(value)) for name, value in ended.changes.after.items()]
+    deleted = [("\n", Name(name), ": deleted") for name in ended.changes.deleted]
+    return (output, *itertools.chain(*set_names, *deleted))
 
 
 def _send_new() -> None:

@@ -7,7 +7,6 @@ raise anywhere: all that reads them is called with `call_within`.
 import inspect
 import itertools
 import reprlib
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -19,12 +18,12 @@ from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.engine.data_gate import name_mark
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.limited import UnreadableError, call_within
+from agent_nb.notebook.values.schema import read_heading
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
-from agent_nb.tools import Tool, ToolContext, ToolOutput
+from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
 MOST = 200
@@ -84,16 +83,20 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     ]
     table = Table(("name", "type", "size", "value"), rows, "", note)
     bundle = {"text/html": table._repr_html_(), "text/plain": table.to_text()}
-    types = [(name, _read("type", partial(type_and_size, value), end)) for name, value in variables[:MOST]]
-    # What the value's own code says, if that fails, is not part of a schema.
-    known = [(name, "not readable" if kind.startswith("(") else kind) for name, kind in types]
-    schema = [f"- {name_mark(name)}: {kind}" for name, kind in known]
     return ToolOutput(
         text="\n".join(filter(None, [f"{count}, newest first:", *lines, note])),
         summary=count,
         outputs=(bundle,),
-        schema="\n".join([count, *schema]),
+        schema=(
+            count,
+            *itertools.chain(*(_schema_line(name, value, end) for name, value in variables[:MOST])),
+        ),
     )
+
+
+def _schema_line(name: str, value: Any, end: float) -> Schema:
+    seconds = min(SECONDS, max(0.0, end - time.monotonic()))
+    return ("\n- ", Name(name), ": ", *read_heading(value, seconds))
 
 
 def _row(name: str, value: Any, end: float) -> Row:
@@ -144,16 +147,6 @@ def _kind(value: Any) -> str:
     """Only types whose size is at hand are asked for it: the length of a `GroupBy` is computed, and kept in it."""
     name = type_name(value)
     return ", ".join(filter(None, (name, size(value) if name in _SIZED else "")))
-
-
-def type_and_size(value: Any) -> str:
-    """The type of a value and its shape, for a schema. The name of a type is marked unless it is a library's."""
-    kind, name = type(value), type_name(value)
-    in_library = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
-    shown = name if in_library and kind.__module__ != "__main__" else name_mark(name)
-    # The length of a text says something about it.
-    extent = "" if isinstance(value, str | bytes) else size(value)
-    return f"{shown}, {extent}" if extent else shown
 
 
 def size(value: Any) -> str:

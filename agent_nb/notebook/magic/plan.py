@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -19,7 +20,6 @@ from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.notebook.cell_request import CassettePlan, Request, providers
 from agent_nb.notebook.kernel_tools import find_kernel_tools
-from agent_nb.notebook.kernel_tools.schema import describe_schema, known_names
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.inputs import find_system, load_images
@@ -28,9 +28,10 @@ from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.user_variables import newest_variables
+from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import Described, describe_path, expand, finished_run, joined
+from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.options import Options
 from agent_nb.plugins import TOOLS
@@ -82,6 +83,11 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     if options.data == "schema" and (options.cells or options.images or options.network):
         raise UsageError(
             "--cells, -i and --network send values, and --data schema sends none. Leave them out."
+        )
+    if options.data == "schema" and options.system in session.namespace:
+        raise UsageError(
+            f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
+            " --system, or name a file."
         )
     count_variants(len(options.models), options.variants)
     cassette = plan_cassette(session, options, base, rules)
@@ -141,7 +147,7 @@ class _Cell:
         record_to = cassette.path if cassette.mode == "record" else None
         prepared = self._request(names).ask(models, record_to, quiet=True)
         if self.options.data == "schema":
-            known = known_names(dict(newest_variables(self.session.shell)))
+            known = known_names(user_names(self.session.shell))
             prepared = [each.knowing(known) for each in prepared]
         return self._plan([each.pointing_at(self.prompt.elements) for each in prepared], note)
 
@@ -217,7 +223,9 @@ def _viewer(session: Session, options: Options, *, watched: bool) -> PageViewer 
 async def _read_prompt(session: Session, options: Options, cell: str, cassette: CassettePlan) -> Described:
     """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
     namespace = session.namespace
-    describe = describe_schema if options.data == "schema" else describe_path
+    describe: Callable[..., Described] = describe_path
+    if options.data == "schema":
+        describe = partial(describe_schema, known=known_names(user_names(session.shell)))
     parts = [expand(cell.strip(), namespace, describe)]
     for variable in options.variables:
         described = describe(variable, namespace)

@@ -24,7 +24,7 @@ def look(place: str) -> str:
 
 
 def gives(args: object, context: object) -> ToolOutput:
-    return ToolOutput(text=VALUE, images=(PNG,), schema="one table")
+    return ToolOutput(text=VALUE, images=(PNG,), schema=("one table",))
 
 
 LOOK = replace(look, run=gives)
