@@ -182,7 +182,9 @@ class Options:
         number=PACE,
     )
     background: bool = option(False, "--background", "Do not wait: NAME is a RunHandle until the run ends.")
-    save: str | None = option(None, "--save DIR", "Also write the files to this folder.")
+    save: str | None = option(
+        None, "--save DIR", "Also write the files to this folder; asks before it replaces what no run wrote."
+    )
     no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
     no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails.")
     dry_run: bool = option(False, "--dry-run", "Show what would be sent, without sending it.")

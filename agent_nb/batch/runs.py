@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
-from agent_nb._base.atomic import write_atomically
+from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.wire import Json
@@ -33,6 +33,7 @@ class Store:
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder).expanduser().absolute()
         try:
+            check_place(self.folder / "x", folder_of(folder, Path.cwd()))
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None

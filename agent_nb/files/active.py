@@ -1,6 +1,5 @@
 """Files that act by themselves once they are beside a notebook, without anybody opening them."""
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -24,55 +23,60 @@ _ACTING = {
 """Patterns of paths, in small letters, and what such a file does. Hidden files are never saved."""
 
 
-def acting_files(contents: Mapping[str, str | bytes], root: Path, home: Path) -> dict[str, str]:
-    """What the files do by themselves below `root`, by path; `home` is the folder of the notebook.
+def acting_files(targets: Mapping[Path, bytes], home: Path) -> dict[Path, str]:
+    """What new files do by themselves, by path; `home` is the folder of the notebook.
 
     Files that are there already, with the same content, are left out.
     """
-    found = {path: acts_by_itself(root / path, home) for path in contents}
-    return {path: act for path, act in found.items() if act and not _is_there(root / path, contents[path])}
+    acts = {target: acts_by_itself(target, home) for target in targets}
+    return {target: act for target, act in acts.items() if act and not _is_there(target, targets[target])}
 
 
 def acts_by_itself(target: Path, home: Path) -> str:
     """What a file at this path does without being opened, such as "runs when Python starts"; empty for most."""
-    # Some file systems ignore case, dots at the end, and characters without a glyph.
-    names = ["".join(filter(str.isprintable, name)).rstrip(". ").casefold() for name in target.parts]
-    path = PurePosixPath(*names)
+    path = PurePosixPath(*map(_as_found, target.parts))
     if act := next((act for pattern, act in _ACTING.items() if path.match(pattern)), ""):
         return act
-    module, folder = _module(Path(*target.parts[:-1], names[-1]))
-    if module and folder in _import_folders(home) and _is_installed(module, folder):
-        return f"would be imported in place of the module `{module}`"
+    place = target.parent.resolve() / target.name
+    modules = (_module(place, folder) for folder in _import_folders(home))
+    if module := next(filter(None, modules), ""):
+        return f"would be imported as the module `{module}`"
     return ""
 
 
-def _module(target: Path) -> tuple[str, Path]:
-    """The module that Python would import from a file, and the folder that it would look in; empty if it is none."""
-    suffix = next((each for each in sorted(all_suffixes(), key=len)[::-1] if target.name.endswith(each)), "")
-    name, folder = target.name.removesuffix(suffix), target.parent
-    if name == "__init__":
-        name, folder = folder.name, folder.parent
-    return (name if suffix and name.isidentifier() else ""), folder.resolve()
+def _module(target: Path, folder: Path) -> str:
+    """The module that Python imports from a file because of this folder; empty if it is none.
+
+    Below the folder itself these are modules of namespace packages that exist elsewhere, such as `google.genai`.
+    """
+    if folder not in target.parents:
+        return ""
+    *packages, file = map(_as_found, target.relative_to(folder).parts)
+    suffix = next((each for each in sorted(all_suffixes(), key=len)[::-1] if file.endswith(each)), "")
+    name = file.removesuffix(suffix)
+    names = packages if name == "__init__" else [*packages, name]
+    if not suffix or not names or not all(map(str.isidentifier, names)):
+        return ""
+    return ".".join(names) if len(names) == 1 or _is_namespace(names[0], folder) else ""
+
+
+def _as_found(name: str) -> str:
+    """Some file systems ignore case, dots at the end, and characters without a glyph."""
+    return "".join(filter(str.isprintable, name)).rstrip(". ").casefold()
 
 
 def _import_folders(home: Path) -> Iterator[Path]:
     return (Path(entry or os.getcwd()).resolve() for entry in (str(home), *sys.path))
 
 
-def _is_installed(module: str, folder: Path) -> bool:
-    """Whether the module exists elsewhere than in this folder. Nothing is imported."""
-    if module in sys.stdlib_module_names:
-        return True
+def _is_namespace(package: str, folder: Path) -> bool:
+    """Whether the package has parts in other folders, so that one more can stand in for theirs. Nothing is imported."""
     others = [entry for entry in sys.path if Path(entry or os.getcwd()).resolve() != folder]
-    try:
-        specs = [importlib.util.find_spec(module), PathFinder.find_spec(module, others)]
-    except (ImportError, ValueError):  # such as a module without a spec
-        return module in sys.modules
-    return any(spec and spec.origin and folder not in Path(spec.origin).parents for spec in specs)
+    spec = PathFinder.find_spec(package, others)
+    return spec is not None and spec.origin is None
 
 
-def _is_there(target: Path, content: str | bytes) -> bool:
-    data = content.encode() if isinstance(content, str) else content
+def _is_there(target: Path, data: bytes) -> bool:
     try:
         return target.read_bytes() == data
     except OSError:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.atomic import check_place, write_atomically
+from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
+from agent_nb._base.written import not_ours, note_written
 from agent_nb.errors import FileError
 from agent_nb.files import file_versions
 from agent_nb.files.diffs import unified_diff
@@ -133,15 +134,18 @@ class Files(Mapping[str, Content]):
         files._add(path, None, files._sizes.pop(path))
         return files
 
-    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Writes all files below `directory`, or none if one cannot be written there. Each is written atomically."""
-        root = Path(directory).expanduser()
-        targets = {path: root / path for path in self}
-        for path, target in targets.items():
-            _check_target(root, path, target)
-        for path, target in targets.items():
-            write_atomically(target, _encoded(self[path]), within=root, shared=True)
-        return list(targets.values())
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
+        """Writes all files below `directory`, or none if one cannot be written there. Each is written atomically.
+
+        What no run wrote, your own edits included, is replaced only with `overwrite`.
+        """
+        home = Path.cwd()
+        for target in () if overwrite else not_ours(targets_of(self, directory, home), home):
+            raise FileError(
+                f"{str(target)!r} holds what no run wrote: pass `overwrite=True` to replace it, or save elsewhere."
+            )
+        write_files(self, directory, home)
+        return [Path(directory).expanduser() / path for path in self]
 
     def zip(self) -> bytes:
         """The files as a zip archive. The same files make the same bytes."""
@@ -231,6 +235,23 @@ class Files(Mapping[str, Content]):
                 raise FileError(
                     f"{path!r} and {other!r} cannot both exist: a name is a file or a folder, so rename one."
                 )
+
+
+def targets_of(files: Files, directory: str | os.PathLike[str], home: Path) -> dict[Path, bytes]:
+    """What saving would write, by path; raises if it must not be written there. Relative paths start in `home`."""
+    root = home / Path(directory).expanduser()
+    check_place(root / "x", folder_of(directory, home))
+    for path in files:
+        _check_target(root, path, root / path)
+    return {root / path: _encoded(content) for path, content in files.items()}
+
+
+def write_files(files: Files, directory: str | os.PathLike[str], home: Path) -> None:
+    """Writes the files, whatever they replace, and remembers that a run wrote them."""
+    targets = targets_of(files, directory, home)
+    for target, data in targets.items():
+        write_atomically(target, data, within=home / Path(directory).expanduser(), shared=True)
+    note_written(targets.values(), home)
 
 
 def _normalised(path: str, content: Any) -> Content:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
+from agent_nb._base.written import write_own
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
@@ -128,24 +128,21 @@ class Run(RunRecord):
         """
         return to_cells(self)
 
-    def to_notebook(self, path: str | os.PathLike[str]) -> Path:
+    def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the cells of `to_cells` as a notebook, without outputs."""
-        cells, target = to_cells(self), Path(path)
+        cells = to_cells(self)
         if not cells:
             raise ConfigError(f"`{self.name}` has executed no code, so there are no cells to write.")
-        write_atomically(target, cells.to_notebook(), within=None, shared=True)
-        return target
+        return write_own(path, cells.to_notebook(), overwrite=overwrite)
 
-    def to_replay(self, path: str | os.PathLike[str]) -> Path:
+    def to_replay(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.
 
         It has the events, the files, and the request of each turn, with secrets masked.
         """
         from agent_nb.run.replay_file import replay_html
 
-        target = Path(path)
-        write_atomically(target, replay_html(self).encode("utf-8", "replace"), within=None, shared=True)
-        return target
+        return write_own(path, replay_html(self).encode("utf-8", "replace"), overwrite=overwrite)
 
     def open(self) -> Path:
         """Opens the page in your browser, from a temporary file as closed as the preview, and returns its path."""
@@ -153,11 +150,9 @@ class Run(RunRecord):
 
         return open_page(self)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
-        target = Path(path)
-        write_atomically(target, saved_form(self), within=None)
-        return target
+        return write_own(path, saved_form(self), overwrite=overwrite, shared=False)
 
     def __await__(self) -> Generator[None, None, "Run"]:
         """Lets `await hero` work both while a background run is in progress and after it has ended."""

@@ -13,13 +13,13 @@ from pathlib import Path
 from agent_nb._base.atomic import locked, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
+from agent_nb._base.written import FOLDER, own_folder
 from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
 from agent_nb.run.record import FORMAT, saved_form
 
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000
-FOLDER = ".agent_nb"
 _LEFTOVER = re.compile(r"\.\d{6}-\d{8}-\d{6}-.*\.\w{8}")
 """The names of the temporary files of `write_atomically` for runs."""
 _STILL_WRITTEN = 60
@@ -40,9 +40,7 @@ class RunStore:
 
     def save(self, run: Run) -> Path:
         """Writes a run, and deletes the oldest ones if there are too many or they take too much space."""
-        ignore = self.root / ".gitignore"
-        if not ignore.exists():
-            write_atomically(ignore, b"*\n", within=self._home, shared=True)
+        own_folder(self._home)
         data = saved_form(run, **{name: getattr(run, name) for name in _LISTED})
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}.json"
         with locked(self.folder / ".lock", within=self._home, seconds=10):

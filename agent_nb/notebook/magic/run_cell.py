@@ -6,21 +6,21 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.installed import load_plugins
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
+from agent_nb._base.written import FOLDER, not_ours
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.files.active import acting_files
+from agent_nb.files.files import targets_of, write_files
 from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.cell_request import start
 from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
@@ -38,7 +38,7 @@ from agent_nb.options import Options
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
-from agent_nb.run.store import FOLDER, RunStore
+from agent_nb.run.store import RunStore
 
 
 class CellError(Exception):
@@ -182,12 +182,10 @@ async def _finish(
 def _save_files(session: Session, run: Run, options: Options) -> str:
     """Writes the files; returns why that failed, or an empty string."""
     folder = options.save or ""
-    target = session.home / Path(folder).expanduser()
     try:
-        check_place(target / "index.html", folder_of(folder, session.home))
-        if refusal := _refusal(session, run, options, target):
+        if refusal := _refusal(session, run, options):
             return refusal
-        run.files.save(target)
+        write_files(run.files, folder, session.home)
     except FileError as error:  # its message includes the remedy
         return str(error)
     except OSError as error:
@@ -198,20 +196,24 @@ def _save_files(session: Session, run: Run, options: Options) -> str:
     return ""
 
 
-def _refusal(session: Session, run: Run, options: Options, target: Path) -> str:
-    """Why nothing is saved because of files that act by themselves, unless the user agrees; empty if it is."""
-    acting = acting_files(run.files, target, session.home)
-    if not acting:
+def _refusal(session: Session, run: Run, options: Options) -> str:
+    """Why nothing is saved because of what the files would do or replace, unless the user agrees; empty if they do."""
+    folder, home = options.save or "", session.home
+    targets = targets_of(run.files, folder, home)
+    replaced = dict.fromkeys(not_ours(targets, home), "replaces what no run wrote")
+    acts = replaced | acting_files(targets, home)
+    effects = {path: acts[target] for path, target in zip(run.files, targets, strict=True) if target in acts}
+    if not effects:
         return ""
-    lines = "".join(f"\n  {printable(safe_text(path), keep='')} {act}" for path, act in acting.items())
-    question = f"Files of this run would act by themselves in {options.save!r}:{lines}\nSave all files?"
+    lines = "".join(f"\n  {printable(safe_text(path), keep='')} {effect}" for path, effect in effects.items())
+    question = f"Saving to {folder!r} needs your consent:{lines}\nSave all files?"
     with contextlib.suppress(KeyboardInterrupt):
         if is_attended(session.shell) and not options.background and confirm(question):
             return ""
-    path, act = next(iter(acting.items()))
+    path, effect = next(iter(effects.items()))
     return (
-        f"Nothing was saved in {options.save!r}: {path!r} {act}, and nobody has agreed to that. Leave it out with "
-        f"`files.delete({path!r})`, or save all with `{run.name}.files.save({options.save!r})`."
+        f"Nothing was saved in {folder!r}: {path!r} {effect}, and nobody has agreed to that. Leave it out with "
+        f"`files.delete({path!r})`, or save all with `{run.name}.files.save({folder!r}, overwrite=True)`."
     )
 
 

@@ -27,13 +27,19 @@ from agent_nb.files.active import acting_files, acts_by_itself
         ("ipython_kernel_config.py", "configures Jupyter"),
         ("jupyter_server_config.json", "configures Jupyter"),
         ("desktop.ini", "configures Windows"),
-        ("json.py", "in place of the module `json`"),
-        ("JSON.PY", "in place of the module `json`"),
-        ("json/__init__.py", "in place of the module `json`"),
-        (f"random{'.pyd' if sys.platform == 'win32' else '.abi3.so'}", "in place of the module `random`"),
-        ("IPython/__init__.py", "in place of the module `IPython`"),
-        ("pytest.py", "in place of the module `pytest`"),
-        ("agent_nb.py", "in place of the module `agent_nb`"),
+        ("json.py", "as the module `json`"),
+        ("JSON.PY", "as the module `json`"),
+        ("json.py.", "as the module `json`"),
+        ("json/__init__.py", "as the module `json`"),
+        (f"random{'.pyd' if sys.platform == 'win32' else '.abi3.so'}", "as the module `random`"),
+        ("IPython/__init__.py", "as the module `ipython`"),
+        ("pytest.py", "as the module `pytest`"),
+        ("agent_nb.py", "as the module `agent_nb`"),
+        ("google.py", "as the module `google`"),
+        ("google/genai.py", "as the module `google.genai`"),
+        ("google/genai/__init__.py", "as the module `google.genai`"),
+        ("app.py", "as the module `app`"),
+        ("app/__init__.py", "as the module `app`"),
     ],
 )
 def test_files_that_act_by_themselves(tmp_path: Path, path: str, act: str) -> None:
@@ -45,14 +51,14 @@ def test_files_that_act_by_themselves(tmp_path: Path, path: str, act: str) -> No
     [
         *(
             "index.html",
-            "app.py",
+            "app/main.py",
             "my-json.py",
             "data/cassettes.jsonl",
             "data.jsonl",
             "json.js",
             "json/data.json",
         ),
-        *("site/lab.md", "package.json", "app/__init__.py", "site/json.py", "README.md", "laboratory.toml"),
+        *("site/lab.md", "package.json", "site/json.py", "README.md", "laboratory.toml"),
     ],
 )
 def test_most_files_do_not(tmp_path: Path, path: str) -> None:
@@ -66,21 +72,9 @@ def test_a_module_counts_where_python_looks_for_it(tmp_path: Path, monkeypatch: 
     assert acts_by_itself(tmp_path / "lib" / "json.py", home)
 
 
-def test_a_module_of_the_folder_itself_is_not_in_the_place_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "my_helper.py").write_text("")
-    assert not acts_by_itself(tmp_path / "my_helper.py", tmp_path)
-    (tmp_path / "pytest.py").write_text("")
-    assert acts_by_itself(tmp_path / "pytest.py", tmp_path)
-
-
 def test_what_is_there_already_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "lab.toml").write_text("[lab]")
-    files = {"lab.toml": "[lab]", "pyproject.toml": "[project]", "index.html": ""}
-    assert list(acting_files(files, tmp_path, tmp_path)) == ["pyproject.toml"]
-    assert list(acting_files(files | {"lab.toml": "[lab]\n"}, tmp_path, tmp_path)) == [
-        "lab.toml",
-        "pyproject.toml",
-    ]
+    lab, project, page = (tmp_path / name for name in ("lab.toml", "pyproject.toml", "index.html"))
+    targets = {lab: b"[lab]", project: b"[project]", page: b""}
+    assert list(acting_files(targets, tmp_path)) == [project]
+    assert list(acting_files(targets | {lab: b"[lab]\n"}, tmp_path)) == [lab, project]

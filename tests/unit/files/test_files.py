@@ -158,7 +158,7 @@ def test_failed_save_leaves_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(os, "replace", broken)
     with pytest.raises(OSError, match="disk full"):
-        Files({"a": "new"}).save(tmp_path)
+        Files({"a": "new"}).save(tmp_path, overwrite=True)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -179,7 +179,9 @@ def test_save_replaces_a_link_itself(tmp_path: Path) -> None:
     outside.write_text("keep")
     site.mkdir()
     (site / "a").symlink_to(outside)
-    Files({"a": "new"}).save(site)
+    with pytest.raises(FileError, match="holds what no run wrote: pass `overwrite=True`"):
+        Files({"a": "new"}).save(site)
+    Files({"a": "new"}).save(site, overwrite=True)
     assert outside.read_text() == "keep"
     assert (site / "a").read_text() == "new"
 

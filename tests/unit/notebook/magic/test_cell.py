@@ -148,7 +148,7 @@ def test_files_that_act_by_themselves_are_asked_about(acting, tmp_path):
     cell, asked = acting("y")
     assert cell.ok
     assert asked == [
-        "Files of this run would act by themselves in '.':\n  sitecustomize.py runs when Python starts\n"
+        "Saving to '.' needs your consent:\n  sitecustomize.py runs when Python starts\n"
         "  lab.toml sets the rules of `%%agent` cells\nSave all files? [y/N] "
     ]
     assert {path: (tmp_path / path).read_text() for path in ACTING} == ACTING
@@ -350,3 +350,34 @@ def test_a_cell_may_compact_what_it_continues(shell):
     assert [event.why for event in hero.events if isinstance(event, ConversationCompacted)] == ["asked"]
     assert any(has_note(call.arguments) for message in hero.messages for call in message.tool_calls)
     assert not any(has_note(content) for content in hero.files.values())
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_a_file_that_no_run_wrote_is_not_replaced_unasked(acting, tmp_path, attended):
+    (tmp_path / "site").mkdir()
+    mine = tmp_path / "site" / "index.html"
+    mine.write_text("my own page")
+    line = "--save site"
+    cell, asked = acting("n" if attended else "y", line, attended=attended)
+    assert len(asked) == attended
+    refusal = one_line(cell)
+    assert "Nothing was saved in 'site': 'index.html' replaces what no run wrote" in refusal
+    assert "`hero.files.save('site', overwrite=True)`" in refusal
+    assert mine.read_text() == "my own page"
+    assert not (tmp_path / "site" / "lab.toml").exists()
+
+
+def test_what_a_run_wrote_is_replaced_in_the_next_kernel_and_edits_are_not(
+    acting, shell, tmp_path, monkeypatch
+):
+    for _ in range(2):
+        assert shell.run(f"%%agent hero {DEMO} --save site\nA form").ok
+        monkeypatch.setattr("agent_nb._base.written._written", set())  # another kernel
+    page = tmp_path / "site" / "index.html"
+    (question,) = acting("y", "--save site")[1]
+    assert "sitecustomize.py runs" in question
+    assert "index.html" not in question
+    page.write_text("edited")
+    monkeypatch.setattr("builtins.input", lambda question: "n")
+    assert not shell.run(f"%%agent hero {DEMO} --save site\nA form").ok
+    assert page.read_text() == "edited"

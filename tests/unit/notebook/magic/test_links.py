@@ -26,14 +26,17 @@ def outside(tmp_path_factory):
 
 RECORD, SAVE = (DEMO.replace("\n", f" {option}\n") for option in ("--record --force", "--save site"))
 EXPORT = (DEMO, "%agent export hero")
+MAP = "from agent_nb import Agent\nawait Agent(model='demo:').map(['A form'], save='maps')"
 FILES = [
     (FILE, (DEMO,), f"This run is not in {FILE}, which cannot be written: {FILE} is a "),
     (".agent_nb/lab-log.lock", (DEMO,), "lab-log.lock is a "),
     (".agent_nb/runs/.lock", (DEMO,), "The run could not be saved in .agent_nb: .lock is a "),
     (".agent_nb/.gitignore", (DEMO,), ""),
     ("cassettes/hero.jsonl", (RECORD,), "Recorded in cassettes/hero.jsonl"),
-    ("site/index.html", (SAVE,), "Files saved in site"),
-    ("hero.replay.html", EXPORT, "Wrote "),
+    ("site/index.html", (SAVE,), "'index.html' replaces what no run wrote"),
+    ("hero.replay.html", EXPORT, "cannot be written: It holds what no run wrote"),
+    ("saved.json", (DEMO, "hero.save('saved.json')"), "It holds what no run wrote"),
+    ("x/index.html", (DEMO, "files.save('x')"), "holds what no run wrote"),
 ]
 FOLDERS = [
     (".agent_nb", (DEMO,), "The run could not be saved in .agent_nb: .agent_nb is a link"),
@@ -42,6 +45,12 @@ FOLDERS = [
     ("site", (SAVE,), "'site' could not be written: site is a link"),
     ("site", (SAVE.replace("site", "site/deep"),), "could not be written: site is a link"),
     ("site", (DEMO, "%agent export hero site/hero.html"), "cannot be written: site is a link"),
+    ("site", (DEMO, "hero.save('site/hero.json')"), "site is a link"),
+    ("site", (DEMO, "hero.to_replay('site/hero.html')"), "site is a link"),
+    ("site", (DEMO, "hero.files.save('site')"), "site is a link"),
+    ("site", (DEMO, "hero.files.save('site/deep', overwrite=True)"), "site is a link"),
+    ("maps", (MAP,), "maps is a link"),
+    ("maps", (MAP.replace("maps", "maps/deep"),), "maps is a link"),
 ]
 
 

@@ -1,0 +1,65 @@
+"""Files that no run wrote are not replaced without asking."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_nb._base import written
+from agent_nb._base.written import note_written, write_own
+from agent_nb.errors import FileError
+from agent_nb.files import Files
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(written, "_written", set())
+    return tmp_path
+
+
+def restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written, "_written", set())
+
+
+def test_what_a_run_wrote_is_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ("one", "two", "one"):
+        Files({"a.txt": text}).save("site")
+        write_own("b.json", text.encode(), overwrite=False)
+        restart(monkeypatch)
+    assert (home / "site/a.txt").read_text() == (home / "b.json").read_text() == "one"
+    assert (home / ".agent_nb/.gitignore").read_text() == "*\n"
+
+
+def test_the_users_own_files_and_edits_are_not(home: Path) -> None:
+    Files({"a.txt": "by a run"}).save(".")
+    for mine in ("mine", "by a run\n"):
+        (home / "a.txt").write_text(mine)
+        with pytest.raises(FileError, match=r"a\.txt' holds what no run wrote: pass `overwrite=True`"):
+            Files({"new.txt": "", "a.txt": "next"}).save(".")
+        with pytest.raises(FileExistsError, match="overwrite=True"):
+            write_own("a.txt", b"next", overwrite=False)
+        assert (home / "a.txt").read_text() == mine
+        assert not (home / "new.txt").exists()
+    Files({"a.txt": "mine too"}).save(".", overwrite=True)
+    assert (home / "a.txt").read_text() == "mine too"
+
+
+def test_the_same_content_and_other_names_are_no_loss(home: Path) -> None:
+    (home / "a.txt").write_text("same")
+    Files({"a.txt": "same", "b.txt": "other"}).save(".")
+
+
+def test_a_link_is_not_taken_for_what_a_run_wrote(home: Path) -> None:
+    note_written([b"x"], home)
+    (home / "x").write_bytes(b"x")
+    os.symlink("x", home / "a.txt")
+    with pytest.raises(FileError, match="holds what no run wrote"):
+        Files({"a.txt": "new"}).save(".")
+
+
+def test_hashes_are_not_written_through_a_link(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (home / ".agent_nb").symlink_to(outside)
+    Files({"a.txt": "text"}).save(".")
+    assert not list(outside.iterdir())
