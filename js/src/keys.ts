@@ -38,6 +38,8 @@ export function watchKeys(surface: Element, signal: AbortSignal): void {
 		},
 		capture,
 	);
+	// JupyterLab takes Undo, Redo and line breaks away from anything in a cell when it hears of them.
+	surface.shadowRoot?.addEventListener("beforeinput", (event) => event.stopPropagation(), { signal });
 	signal.addEventListener("abort", () => surface.removeAttribute(KEEP));
 }
 

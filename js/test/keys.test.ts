@@ -1,6 +1,6 @@
 // The notebook gets every key that means nothing to the part of the widget that has the focus.
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { output, shadow } from "./kernel.ts";
 import { kernel, show, tell } from "./stage.ts";
 
@@ -21,4 +21,14 @@ test.each([
 	const target = shadow().querySelector(selector);
 	target?.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true, composed: true }));
 	expect(output().hasAttribute("data-lm-suppress-shortcuts")).toBe(own);
+});
+
+test("the notebook does not hear of what a field is about to do", async () => {
+	await show();
+	tell(kernel, 1, 4);
+	const heard = vi.fn();
+	output().addEventListener("beforeinput", heard);
+	const undo = { inputType: "historyUndo", bubbles: true, composed: true, cancelable: true };
+	shadow().querySelector("textarea")?.dispatchEvent(new InputEvent("beforeinput", undo));
+	expect(heard).not.toHaveBeenCalled();
 });

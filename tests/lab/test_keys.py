@@ -61,8 +61,21 @@ def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
     wait_for_cells(hero, 6)
 
 
+def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):
+    field = hero.get_by_role("textbox", name="Ask for a change")
+    field.click()
+    hero.keyboard.type("darker")
+    hero.keyboard.press("Control+z")
+    expect(field).to_have_value("")
+    hero.keyboard.press("Control+Shift+z")
+    hero.keyboard.press("Shift+Enter")
+    expect(field).to_have_value("darker\n")
+
+
 @pytest.mark.parametrize(
-    "keys", [pytest.param(["y"], marks=pytest.mark.wide), ["e", "Control+Enter"]], ids=["y", "edit"]
+    "keys",
+    [pytest.param(["y"], marks=pytest.mark.wide), ["e", "#", "Control+z", "Control+Enter"]],
+    ids=["y", "edit"],
 )
 def test_f8_and_a_key_answer_a_card(page: Page, lab: Lab, vendor, keys: list[str]):
     write_notebook(lab.root / "answer.ipynb", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
