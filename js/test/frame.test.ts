@@ -67,6 +67,20 @@ describe("messages that a page forges", () => {
 		expect(calls).toEqual([["onReady"], ["onConsole", { level: "log", text: "fine" }, undefined]]);
 	});
 
+	test("a key counts only while the page has the focus, and only one that leads out of it", async () => {
+		const keys: string[] = [];
+		frame.element.addEventListener("keydown", ({ key, ctrlKey }) => keys.push(`${key} ${ctrlKey}`));
+		const press = async (given: string): Promise<void> => {
+			page.postMessage({ tell: "key", given });
+			await soon();
+		};
+		await press("Ctrl+s");
+		frame.element.tabIndex = 0;
+		frame.element.focus();
+		for (const key of ["Ctrl+s", "Escape", "Ctrl+Enter", "toString"]) await press(key);
+		expect(keys).toEqual(["s true", "Escape false"]);
+	});
+
 	test("only so many are shown per second", async () => {
 		const begun = performance.now();
 		for (let index = 0; index < 900; index++) page.postMessage(log("again"));

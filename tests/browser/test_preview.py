@@ -103,6 +103,35 @@ def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     assert stage.preview.locator("#name").input_value() == "Ada"
 
 
+ESCAPE = """<!doctype html><input id=name><dialog><p>Sure?</p></dialog><script>
+const dialog = document.querySelector('dialog');
+let open = true;
+window.heard = [];
+addEventListener('keydown', (event) => {
+    heard.push(event.key);
+    if (event.key !== 'Escape' || dialog.open || !open) return;
+    open = false;
+    event.preventDefault();
+});
+</script>"""
+HEARD = "() => { window.keys = []; addEventListener('keydown', ({ key, ctrlKey }) => keys.push([key, ctrlKey])) }"
+
+
+def test_escape_and_save_leave_the_page_once_it_has_used_escape_itself(stage: Stage):
+    stage.play(wrote("index.html", ESCAPE))
+    stage.preview.locator("#name").click()
+    stage.page.evaluate(HEARD)
+    stage.preview.locator("body").evaluate("() => dialog.showModal()")
+    for key in ("Escape", "Escape", "Control+s"):
+        stage.page.keyboard.press(key)
+    stage.page.wait_for_function("() => keys.length > 0")
+    assert stage.page.evaluate("() => keys") == [["s", True]]
+    assert stage.preview.locator("body").evaluate("() => [dialog.open, open]") == [False, False]
+    stage.page.keyboard.press("Escape")
+    stage.page.wait_for_function("() => document.activeElement === document.body")
+    assert stage.preview.locator("body").evaluate("() => heard.includes('s')") is False
+
+
 NOTE_ANIMATED = """
 const { animate } = Element.prototype;
 window.animated = [];

@@ -61,6 +61,17 @@ def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
     wait_for_cells(hero, 6)
 
 
+def test_ctrl_s_and_escape_leave_the_preview(hero: Page):
+    page = hero.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
+    page.locator("h1").first.click()
+    hero.keyboard.press("Control+s")
+    hero.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    hero.keyboard.press("Escape")
+    hero.wait_for_function("() => document.activeElement.matches('.jp-Cell')")
+    hero.keyboard.press("b")
+    wait_for_cells(hero, 4)
+
+
 def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):
     field = hero.get_by_role("textbox", name="Ask for a change")
     field.click()

@@ -10,6 +10,7 @@ import {
 	type Asks,
 	type ConsoleEntry,
 	type Hello,
+	KEYS,
 	type Loss,
 	MOST_PER_SECOND,
 	type Scroll,
@@ -213,6 +214,11 @@ export class Frame {
 				this.#onPressed();
 			},
 			leaving: () => this.#lose("left"),
+			key: (name) => {
+				const { activeElement } = this.element.getRootNode() as Document | ShadowRoot;
+				const about = { ...KEYS[name], bubbles: true, composed: true, cancelable: true };
+				if (activeElement === this.element) this.element.dispatchEvent(new KeyboardEvent("keydown", about));
+			},
 		};
 	}
 

@@ -187,8 +187,18 @@ const onPress = (event: PointerEvent): void => {
 	if (event.isTrusted) tell("pressed", true);
 };
 const onKey = (event: KeyboardEvent): void => {
-	used ||= event.isTrusted;
-	if (event.isTrusted) tell("typed", true);
+	if (!event.isTrusted) return;
+	used = true;
+	tell("typed", true);
+	const { key, ctrlKey, metaKey, altKey, shiftKey, isComposing } = event;
+	if (key.toLowerCase() === "s" && (ctrlKey || metaKey) && !altKey && !shiftKey) {
+		event.preventDefault();
+		event.stopImmediatePropagation();
+		tell("key", metaKey ? "Meta+s" : "Ctrl+s");
+	}
+	// The browser closes a dialog by itself, and the page may close something when it hears of the key.
+	if (key !== "Escape" || isComposing || document.querySelector(":is(:modal, :popover-open)")) return;
+	later(() => !event.defaultPrevented && tell("key", key));
 };
 
 /** Compared by name, because links in SVG are of another class. */

@@ -41,6 +41,8 @@ export interface Tells {
 	/** The user has pressed a key in the page, which gives it no right to the focus: the page may have taken it. */
 	typed: true;
 	link: string;
+	/** The user has pressed a key in the page that is the notebook's. */
+	key: keyof typeof KEYS;
 }
 
 export type ToFrame = { [K in Ask]: { id: number; ask: K; given: Asks[K] } }[Ask];
@@ -50,6 +52,13 @@ export type FromFrame =
 
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 export type ConsoleLevel = (typeof LEVELS)[number];
+
+/** The keys that lead out of the page. JupyterLab reads their codes. */
+export const KEYS = {
+	Escape: { key: "Escape", keyCode: 27 },
+	"Ctrl+s": { key: "s", keyCode: 83, ctrlKey: true },
+	"Meta+s": { key: "s", keyCode: 83, metaKey: true },
+};
 
 /** Characters of one console entry. */
 export const LONGEST = 2000;
@@ -99,6 +108,7 @@ export const TELLS: { [K in keyof Tells]: Reader<Tells[K]> } = {
 	pressed: asTrue,
 	typed: asTrue,
 	link: (data) => (isShort(data) ? data : null),
+	key: (data) => (Object.hasOwn(KEYS, String(data)) ? (data as Tells["key"]) : null),
 };
 
 function readConsole(data: unknown): Tells["console"] | null {
