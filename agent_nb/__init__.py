@@ -108,8 +108,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "events":
-        return importlib.import_module("agent_nb.events")
+    if name in ("events", "marimo"):
+        return importlib.import_module(f"agent_nb.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'agent_nb' has no attribute {name!r}")

@@ -1,6 +1,252 @@
-"""Runs in marimo notebooks: `run, view = await agent_nb.marimo.agent("A landing page for a bakery", name="hero")`."""
+"""Runs in marimo notebooks: `run, view = await agent_nb.marimo.agent("A landing page for a bakery", name="hero")`.
 
-from agent_nb.hosts.marimo.marimo_agent import agent
-from agent_nb.hosts.marimo.run_view import RunView
+marimo runs cells again, so a run is recorded, and played when the cell asks the same. Its kernel handles no message of
+the page while a cell awaits: questions are asked with `input()`, and marimo's interrupt button stops a run.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Unpack, cast
+
+import marimo
+import traitlets
+
+from agent_nb._base.atomic import check_place, folder_of
+from agent_nb._base.constants import MODEL_VARIABLE
+from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.text import sha256
+from agent_nb._base.threads import off_loop
+from agent_nb._base.wire import Json
+from agent_nb.agent import Agent
+from agent_nb.cassette import locate
+from agent_nb.engine.approval import Answer, nobody_to_ask
+from agent_nb.engine.approval_rules import Policy
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.opening import Material, read_images
+from agent_nb.engine.prepared import Prepared
+from agent_nb.engine.race import Race
+from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.events import ApprovalRequested
+from agent_nb.looking.chromium import installed_viewer
+from agent_nb.notebook.asking import ask_in_text
+from agent_nb.notebook.cell_request import CassettePlan, Mode, Request, all_demo, providers, read_mode, start
+from agent_nb.notebook.live.hub import Hub, HubModel
+from agent_nb.providers import default_model_name, full_name
+from agent_nb.providers.base import Provider
+from agent_nb.render import bundle
+from agent_nb.run import Run
+from agent_nb.run.run import request_key
+from agent_nb.tools import Tool
 
 __all__ = ["RunView", "agent"]
+
+CACHE = "__marimo__/agent_nb"
+"""Where runs are recorded that nobody asked to record; marimo keeps its own caches in this folder."""
+_AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
+_MATERIAL = ("files", "images", "base", "messages")
+
+
+class Options(Material, total=False):
+    """What `agent_nb.marimo.agent` takes besides the prompt and the name."""
+
+    agent: Agent
+    model: str | Provider
+    models: Sequence[str | Provider]
+    variants: int
+    tools: Iterable[Tool | Callable[..., Any]] | None
+    system: str | None
+    limits: Limits | None
+    approve: Policy
+    middleware: Iterable[Any]
+    pace: float
+    cassette: str | PathLike[str]
+    record: bool
+    replay: bool
+    live: bool
+
+
+async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -> "tuple[Run, RunView]":
+    """Runs a prompt, shows it in the cell's output, and returns the `Run` with its view.
+
+    `options` are those of `Agent` and of `agent.run`, or `agent=` with an agent of your own; `models` and `variants`
+    as for `agent.race`. The run is recorded, and played when the cell runs again with the same request; `live=True`
+    asks the model each time, `record=True` writes `cassettes/NAME.jsonl` to be shared, `replay=True` only plays.
+    `pace` is the speed of the demo model and of a replay: 1 as recorded, 0 at once.
+    """
+    options["images"] = await read_images(options.get("images"))
+    folder, demo_pace = marimo.notebook_dir() or Path(), 1 if marimo.running_in_notebook() else 0
+    cell = Cell(prompt, name, options, folder, demo_pace)
+    handle = start(await off_loop(cell.prepare))
+    handle.label(name, cell.key)
+    view = RunView(handle)
+    marimo.output.replace(view)
+    try:
+        run = await handle
+    except asyncio.CancelledError:  # marimo's interrupt button: the cell ends with what there is
+        handle.stop("interrupted")
+        run = await handle
+    view.finish(run)
+    return run, view
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell asks, before it is known whether a cassette or a model answers."""
+
+    prompt: str
+    name: str
+    options: Options
+    folder: Path
+    """Where relative paths start: the notebook's folder. marimo knows it only in the kernel's own thread."""
+    demo_pace: float = 0
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ConfigError(f"`name` is the name of a variable, such as `hero`, not {self.name!r}.")
+        given = [option for option in ("model", *_AGENT_OPTIONS) if option in self.options]
+        if "agent" in self.options and given:
+            raise ConfigError(f"`agent` has everything already: leave out `{given[0]}`.")
+
+    def prepare(self) -> list[Prepared]:
+        """The run of each variant, ready to start. Reads files."""
+        chosen, default = read_mode(self.options, "`{}`")
+        mode, pace = chosen or default or "auto", self.options.get("pace", self.demo_pace)
+        request = self._request(mode)
+        if mode in ("auto", "replay") and (prepared := request.replay(self.options.get("pace", 0))):
+            return prepared
+        if mode == "replay" and not all_demo(self._model_names):
+            raise CassetteError(
+                f"There is no cassette of this request: {' or '.join(self._cassettes)}. "
+                "`record=True` writes one, `live=True` asks the model."
+            )
+        return request.ask(providers(self._models, pace), None if mode == "live" else self._target(mode))
+
+    def _request(self, mode: Mode) -> Request:
+        path, *others = self._cassettes
+        plan = CassettePlan(
+            mode="auto" if mode == "replay" else mode,
+            path=path,
+            others=tuple(others),
+            folder=self.folder,
+            named_models=tuple(self._model_names),
+            is_preferred=True,
+        )
+        return Request(
+            prompt=self.prompt,
+            material=cast("Material", _part(self.options, _MATERIAL)),
+            variants=self.options.get("variants", 1),
+            cassette=plan,
+            make_agent=self._agent,
+        )
+
+    @cached_property
+    def key(self) -> str:
+        """Identifies the output, and the recording: the same request has the same key."""
+        base, options = self.options.get("base"), self.options
+        files = {path: sha256(content) for path, content in (options.get("files") or {}).items()}
+        images = [sha256(image.data) for image in options.get("images") or ()]
+        extras = (options.get("variants", 1), base and base.key, files, images, options.get("messages"))
+        return request_key(self.name, self.prompt, self._model_names, options.get("system"), *extras)
+
+    @property
+    def _cassettes(self) -> list[str]:
+        """The cassettes that may be played: one to be shared, and the one that was recorded here."""
+        if cassette := self.options.get("cassette"):
+            return [Path(cassette).as_posix()]
+        return [f"cassettes/{self.name}.jsonl", f"{CACHE}/{self.key}.jsonl"]
+
+    @cached_property
+    def _models(self) -> Sequence[str | Provider]:
+        if models := self.options.get("models"):
+            return [models] if isinstance(models, str) else models
+        if "agent" in self.options:
+            return [self.options["agent"].provider]
+        default = os.environ.get(MODEL_VARIABLE) or default_model_name() or DEMO_MODEL
+        return [self.options.get("model", default)]
+
+    @property
+    def _model_names(self) -> list[str]:
+        return [full_name(model) if isinstance(model, str) else model.name for model in self._models]
+
+    def _target(self, mode: Mode) -> str:
+        """Where to record. A recording that could not be played is replaced, unless the user asked for it."""
+        shared, *here = self._cassettes
+        if mode == "record" or not here:
+            return shared
+        with contextlib.suppress(OSError):
+            old = locate(here[0], self.folder)
+            check_place(old, folder_of(here[0], self.folder))
+            old.unlink(missing_ok=True)
+        return here[0]
+
+    def _agent(self, provider: Provider) -> Agent:
+        if "agent" in self.options:
+            return self.options["agent"].with_model(provider)
+        return Agent(provider, **_part(self.options, _AGENT_OPTIONS)).with_viewer(installed_viewer())
+
+
+def _part(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: options[name] for name in names if name in options}
+
+
+class RunModel(HubModel):
+    """The widget of one run."""
+
+    key = traitlets.Unicode().tag(sync=True)
+    """The key of the run to show."""
+    frozen = traitlets.Unicode().tag(sync=True)
+    """The finished run as HTML, which the page shows if no kernel answers."""
+    variant = traitlets.Int(1).tag(sync=True)
+    selection: traitlets.List[Json] = traitlets.List().tag(sync=True)
+
+
+class RunView(marimo.ui.anywidget):
+    """The view of one run, an element of marimo. Cells that use its `value` run again when the user changes it."""
+
+    def __init__(self, handle: Handle) -> None:
+        model = RunModel(kernel=f"marimo-{handle.id}", key=handle.key)
+        self._handle = handle
+        self._live = Hub(lambda: model).follow(handle)
+        # There are no magics in marimo, so the page offers Python instead.
+        self._live.stream.meta = replace(self._live.stream.meta, magic="")
+        self._live.on_pick = self._pick
+        handle.approve_with(self._ask)
+        super().__init__(model)
+
+    @property  # type: ignore[misc]  # marimo's has a setter, which only raises
+    def value(self) -> dict[str, Any]:
+        """The number of the picked variant, from 1, and the elements pointed at, each for `run.element(**place)`."""
+        return {"variant": self.widget.variant, "selection": list(self.widget.selection)}
+
+    @property
+    def run(self) -> Run:
+        """The run with the variant that the user has picked."""
+        return self._run.pick(self.widget.variant) if self._run.variants else self._run
+
+    def finish(self, run: Run) -> None:
+        """Shows the finished run."""
+        self._run = run
+        self.widget.set_trait("variant", run.variant + 1)
+        self._show(run, picked=False)
+
+    async def _ask(self, request: ApprovalRequested) -> Answer:
+        if marimo.app_meta().mode != "edit":
+            raise nobody_to_ask()
+        self._live.stream.flush()
+        return await ask_in_text(request, several=isinstance(self._handle, Race))
+
+    def _pick(self, number: int) -> None:
+        # The page sets `variant` when it hears of this: marimo runs no cells for a change that the kernel made.
+        # The variable still holds what the cell returned.
+        self._show(replace(self._run.pick(number), name=f"{self._run.name}.pick({number})"), picked=True)
+
+    def _show(self, run: Run, *, picked: bool) -> None:
+        self.widget.set_trait("frozen", bundle(run)["text/html"])
+        self._live.announce_ready(run, None, picked=picked)

@@ -50,7 +50,7 @@ ALLOWED = {
         ("notebook/verify/exchange.py", "notebook/verify/in_kernel.py", "notebook/verify/verify.py"),
         "a new folder of its own below the system's temporary folder",
     ),
-    "hosts/marimo/prepare.py": "deletes a recording, after `check_place`",
+    "marimo.py": "deletes a recording, after `check_place`",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/browser.py": "a new folder of its own below the system's temporary folder",
 }

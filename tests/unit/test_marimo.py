@@ -1,13 +1,16 @@
 """Runs as marimo cells start them, without marimo's kernel; `tests/hosts/test_marimo.py` has the real one."""
 
+import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import agent_nb
-import agent_nb.marimo
 from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.hosts.marimo.prepare import CACHE, Cell
+from agent_nb.marimo import CACHE, Cell
+from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 PROMPT = "A landing page for a bakery in Lyon"
 
@@ -71,12 +74,36 @@ async def test_the_view_knows_the_picked_variant():
         "run_id": run.id,
         "variant": 1,
     }
-    view.receive(command)
+    view.widget._handle_custom_msg(command, [])
     assert view.value["variant"] == 1  # until the page sets it
     view._update({"variant": 2})
     assert view.value["variant"] == 2
     assert view.run.variant == 1
     assert view.run.html == run.variants[1].html
+
+
+def test_the_line_of_the_readme_needs_only_the_package():
+    script = "import agent_nb; print(agent_nb.marimo.agent.__module__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "agent_nb.marimo\n"
+
+
+async def test_an_interrupted_cell_ends_with_what_there_is():
+    reached = asyncio.Event()
+
+    @agent_nb.tool
+    async def wait() -> str:
+        reached.set()
+        await asyncio.sleep(3600)
+        return ""
+
+    agent = agent_nb.Agent(ScriptedProvider([[text("Half"), call("wait", {})]]), tools=[wait])
+    cell = asyncio.create_task(agent_nb.marimo.agent(PROMPT, name="hero", agent=agent))
+    await reached.wait()
+    cell.cancel()
+    run, view = await cell
+    assert (run.reason, run.text) == ("interrupted", "Half")
+    assert view.widget.frozen.startswith("<!-- hero: interrupted -->")
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""What hosts other than Jupyter need."""

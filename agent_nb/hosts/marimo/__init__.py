@@ -1,1 +1,0 @@
-"""Runs in marimo cells: the view, the messages that arrive while the cell awaits, the cassettes."""
