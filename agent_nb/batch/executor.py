@@ -1,37 +1,51 @@
-"""Runs the jobs of `agent.map` in the workers of an executor, such as those of a cluster."""
+"""Runs the jobs of `agent.map` in the workers of an executor, such as those of a cluster.
+
+`run_job` is what a worker does: one run, on an event loop of its process. Workers may have another release of this
+package, so its arguments and its answer are plain values and bytes.
+"""
 
 import asyncio
 import contextlib
+import functools
 import os
 import pickle
+import sys
 import tempfile
+import threading
 import uuid
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
-from agent_nb._base.threads import off_loop
+from agent_nb._base.threads import background_loop, off_loop
 from agent_nb._base.ticking import ticking
-from agent_nb.batch.jobs import Job
-from agent_nb.batch.worker import VERSIONS, Answer, pack, run_job
+from agent_nb.batch.jobs import BatchAgent, Job
 from agent_nb.engine.journal import EventLog
+from agent_nb.engine.opening import Material
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.errors import ConfigError
+from agent_nb.errors import AgentError, ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason, RunFinished
 from agent_nb.run import Run
 
+VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
+_first = threading.Lock()
+"""Held while the agents are made, so that threads of one worker share them."""
+_seen: set[str] = set()
+"""Files of batches that this process has seen."""
+POLL = 0.5
+"""Seconds between looks at the file of a batch."""
+
+Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
+"""The pickled run; why the job failed; nothing; or why this worker cannot run any job of the call."""
 TRIES = 2
 """How often a job is submitted whose worker dies."""
-LOOK = 5.0
-"""Seconds between looks at how many workers a cluster has."""
-PATIENCE = 600.0
-"""Seconds after which a batch ends whose workers have all gone. For its first worker it waits without end."""
-NO_WORKER = "The cluster has no worker. Start one, or stop."
 
 
 class Workers:
@@ -51,37 +65,17 @@ class Workers:
         """Why no further job can be run, as a sentence; empty while they can."""
         self._file = ""
         """Exists while the batch goes on. A worker that no longer sees it stops its run."""
-        self._answers: set[asyncio.Future[Answer]] = set()
-        self._watch: asyncio.Task[None] | None = None
 
-    def begin(self, folder: Path | None, waiting: Callable[[str], None]) -> None:
-        """Called before the first job. The folder is one that workers may share; None for a temporary one.
-
-        `waiting` is called with a sentence while there is no worker, and with an empty one when there is.
-        """
+    def begin(self, folder: Path | None) -> None:
+        """Called before the first job. The folder is one that workers may share; None for a temporary one."""
         with contextlib.suppress(OSError):
             handle, self._file = tempfile.mkstemp(prefix=".running-", dir=folder)
             os.close(handle)
-        self._watch = asyncio.get_running_loop().create_task(self._watch_workers(waiting))
 
     def end(self) -> None:
         """Ends the runs that workers have begun, if they see the file."""
         with contextlib.suppress(OSError):
             os.unlink(self._file)
-        if self._watch:
-            self._watch.cancel()
-
-    async def _watch_workers(self, waiting: Callable[[str], None]) -> None:
-        """Says when there is no worker; ends the batch if all have gone and none comes for a long time."""
-        had_workers, looks = False, 0
-        while (count := await off_loop(worker_count, self._executor)) is not None:
-            had_workers, looks = had_workers or count > 0, 0 if count else looks + 1
-            waiting(NO_WORKER if looks > 1 else "")  # Dask soon replaces a worker that has died
-            if had_workers and looks * LOOK > PATIENCE:
-                self.problem = f"The cluster has had no worker for {PATIENCE / 60:.0f} minutes."
-                for answer in self._answers:
-                    answer.cancel()
-            await asyncio.sleep(LOOK)
 
     def start(self, job: Job) -> "RemoteRun":
         return RemoteRun(self, job)
@@ -102,14 +96,10 @@ class Workers:
                     raise
                 error = "the executor cancelled it"
             except (Exception, KeyboardInterrupt, SystemExit) as raised:  # what a worker raised
-                error = mask(f"{_type(raised)}: {raised}")
+                error = mask(f"{type(raised).__name__}: {raised}")
                 log.info("a job of agent.map was lost: %s", error)
-                if "agent_nb" in error and _type(raised) in ("ModuleNotFoundError", "ImportError"):
+                if "agent_nb" in error and ("ModuleNotFoundError" in error or "ImportError" in error):
                     self.problem = f"A worker cannot import agent_nb. Install {VERSIONS} there."
-                if _type(raised) in ("NoWorkerError", "NoValidWorkerError"):  # Dask was told how long to wait
-                    self.problem = "The cluster has had no worker for the jobs, for as long as Dask waits."
-                if _type(raised) == "KilledWorker":  # Dask has tried it on several workers
-                    break
         return await not_run(job, "failed", self.problem or f"The job lost its worker each time: {error}")
 
     async def _submit(self, job: Job) -> Answer:
@@ -121,18 +111,13 @@ class Workers:
             raise
         except Exception as error:
             return "unusable", mask(f"The executor takes no jobs: {str(error).rstrip('.')}.")
-        answer = asyncio.wrap_future(future)
-        self._answers.add(answer)
         try:
-            return await asyncio.shield(answer)
+            return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             if abort := getattr(future, "abort", None):  # ipyparallel would run a job that is only cancelled
                 with contextlib.suppress(Exception):
                     abort()
-            answer.cancel()
             raise
-        finally:
-            self._answers.discard(answer)
 
     async def _result(self, job: Job, answer: Answer) -> Run:
         match answer:
@@ -226,21 +211,109 @@ def _sharing(run: Run, job: Job) -> Run:
     return replace(run, **{name: value for name, value in common.items() if getattr(run, name) == value})
 
 
-def _type(error: BaseException) -> str:
-    """The name of its type; ipyparallel has that of the worker's error as `ename`."""
-    return str(getattr(error, "ename", type(error).__name__))
+def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple[str, str]) -> Answer:
+    """Runs one prompt with the agent at this place in the parcel, which `pack` made.
 
-
-def worker_count(executor: Executor) -> int | None:
-    """How many workers a Dask or ipyparallel cluster has now; None if it is not known.
-
-    Blocks: call it in a thread.
+    `ticket` is the file that is removed when the batch is stopped, and a text that differs for every call.
     """
-    with contextlib.suppress(Exception):  # a cluster that has gone
-        view = getattr(executor, "view", None)
-        if view is not None:  # ipyparallel
-            return len(view.client.ids)
-        client = getattr(executor, "_client", None)  # Dask has no public name for it
-        if client is not None and not client.asynchronous:
-            return len(client.scheduler_info()["workers"])
-    return None
+    batch, _ = ticket
+    if versions != VERSIONS:
+        return "unusable", f"A worker has {VERSIONS}, this process has {versions}. Install the same in both."
+    try:
+        with _first:
+            agents, material = _open(parcel)
+    except AgentError as error:
+        return "unusable", f"A worker cannot create the agent: {error}"
+    except Exception as error:
+        reason = mask(f"{type(error).__name__}: {error}")
+        return (
+            "unusable",
+            f"A worker cannot load the agent ({reason}). It needs the same modules and packages.",
+        )
+    if _is_stopped(batch):
+        return "interrupted", None
+    # In a thread, because this one may have a running loop; not on a new loop, because runs share their connections.
+    work = asyncio.run_coroutine_threadsafe(agents[place].run(prompt, **material), background_loop("worker"))
+    try:
+        while not wait([work], POLL).done:
+            if _is_stopped(batch):
+                work.cancel()
+                return "interrupted", None
+        return "run", pickle.dumps(work.result(), protocol=5)
+    except KeyboardInterrupt:
+        work.cancel()
+        return "interrupted", None
+    except Exception as error:
+        return "failed", mask(f"{type(error).__name__}: {error}")
+
+
+def _is_stopped(batch: str) -> bool:
+    """Whether the file of a batch has been removed. A worker on another machine may never see it."""
+    if os.path.exists(batch):
+        _seen.add(batch)
+        return False
+    return batch in _seen
+
+
+@functools.lru_cache(maxsize=2)
+def _open(parcel: bytes) -> tuple[Sequence[BatchAgent], Material]:
+    """The agents stay for the next job, with their connections."""
+    agents, material = pickle.loads(zlib.decompress(parcel))
+    return agents, material
+
+
+def pack(jobs: Sequence[Job]) -> tuple[bytes, dict[int, int]]:
+    """The agents of these jobs and what each run is given; and the place of each agent by its `id`."""
+    agents = {id(job.agent): job.agent for job in jobs}
+    try:
+        content = _dumps((tuple(agents.values()), jobs[0].material))
+    except Exception as error:  # whatever `__reduce__` of somebody's class raises
+        raise ConfigError(_refusal(jobs, error)) from None
+    # It may have a key that was given in Python, and executors log the arguments of failed calls.
+    return zlib.compress(content), {key: place for place, key in enumerate(agents)}
+
+
+def _dumps(value: Any) -> bytes:
+    """cloudpickle, if it is installed, also sends what is defined in a notebook."""
+    try:
+        from cloudpickle import dumps
+    except ImportError:
+        from pickle import dumps
+    return bytes(dumps(value))
+
+
+def _refusal(jobs: Sequence[Job], error: Exception) -> str:
+    """Names the part that cannot be pickled, if one alone cannot."""
+    title = "The agent"
+    for name, part in (
+        named for job in {id(job.agent): job for job in jobs}.values() for named in _parts(job)
+    ):
+        try:
+            _dumps(part)
+        except Exception as found:
+            title, error = name, found
+            break
+    reason = mask(f"{type(error).__name__}: {error}").rstrip(".")
+    return (
+        f"{title} cannot be sent to another process: {reason}. Leave it out; a function can be defined in a module,"
+        " or sent with `cloudpickle` if that is installed."
+    )
+
+
+def _parts(job: Job) -> Iterator[tuple[str, Any]]:
+    """What an agent is made of and given, with a name for each part."""
+    config = job.prepared.config
+    yield f"The model `{config.provider.name}`", config.provider
+    yield from ((f"The tool `{tool.name}`", tool) for tool in job.prepared.toolbox)
+    hooks, rules = config.hooks, config.rules
+    for hook in (
+        *hooks.requests,
+        *hooks.before,
+        *hooks.after,
+        *hooks.events,
+        rules.default,
+        *rules.by_name.values(),
+    ):
+        yield f"The function `{getattr(hook, '__name__', type(hook).__name__)}`", hook
+    yield "The page viewer", config.viewer
+    yield from ((f"`{name}`", value) for name, value in job.material.items())

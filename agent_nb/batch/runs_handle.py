@@ -85,7 +85,7 @@ class RunsHandle:
         try:
             await self._load_saved()
             if self._workers:
-                self._workers.begin(self._store.folder if self._store else None, self._set_waiting)
+                self._workers.begin(self._store.folder if self._store else None)
             remaining = iter([index for index, run in enumerate(self._results.figures) if run is None])
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(self._jobs))):
@@ -101,7 +101,6 @@ class RunsHandle:
                 self._workers.end()
             for close in dict.fromkeys(job.close for job in self._jobs if job.close):
                 await close()
-            self._tally.waiting = ""
             self._notify(ended=True)
 
     def _check_workers(self) -> None:
@@ -176,11 +175,6 @@ class RunsHandle:
         self._costs[index] = cost
         if self._budget is not None and self._tally.cost >= self._budget:
             self.stop("budget")
-
-    def _set_waiting(self, sentence: str) -> None:
-        if self._tally.waiting != sentence:
-            self._tally.waiting = sentence
-            self._notify()
 
     def _note(self, sentence: str) -> None:
         self._tally.note = f"{self._tally.note} {sentence}".strip()

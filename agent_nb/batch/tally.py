@@ -7,7 +7,7 @@ from typing import Any
 class Tally:
     """Counts of a batch, updated while it runs."""
 
-    __slots__ = ("cost", "done", "failed", "loaded", "note", "running", "total", "waiting")
+    __slots__ = ("cost", "done", "failed", "loaded", "note", "running", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -16,8 +16,6 @@ class Tally:
         """US dollars so far, without runs of unknown price. Loaded runs cost nothing."""
         self.note = ""
         """A sentence for the user, such as why a run could not be saved."""
-        self.waiting = ""
-        """What the batch waits for, as a sentence, if the user can do something about it."""
 
     def counts(self) -> list[str]:
         """`3 of 8 done`, `4 running`, `1 failed`, `2 loaded`, without the zeros."""

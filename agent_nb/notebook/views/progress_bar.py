@@ -59,10 +59,8 @@ class _Ticking(Watcher):
         """Shows the current tally."""
 
     def status(self) -> str:
-        """`3 of 8 done, 4 running, $0.12 so far, about 2 min left`, or what the batch waits for."""
+        """`3 of 8 done, 4 running, $0.12 so far, about 2 min left`."""
         tally = self.tally
-        if tally.waiting:
-            return f"{tally.counts()[0]}. {tally.waiting}"
         cost = f"{dollars(tally.cost)} so far" if tally.cost else ""
         left = time_left(tally, time.monotonic() - self.began)
         return ", ".join(filter(None, (*tally.counts(), cost, left)))

@@ -4,7 +4,6 @@ import asyncio
 import multiprocessing
 import os
 import pickle
-import re
 import sys
 import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,7 +12,7 @@ import pytest
 
 from agent_nb import Agent, ConfigError, model
 from agent_nb.batch import tally
-from agent_nb.batch.worker import VERSIONS, pack, run_job
+from agent_nb.batch.executor import VERSIONS, pack, run_job
 from agent_nb.demo.provider import DemoProvider
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import MissingKeyError
@@ -193,17 +192,12 @@ class Losing(ThreadPoolExecutor):
         return lost
 
 
-class KilledWorker(Exception):  # noqa: N818 - as Dask names it
-    """The worker died on every attempt."""
-
-
 @pytest.mark.parametrize(
     ("losses", "error", "reasons", "submitted"),
     [
         (1, ConnectionError, ["end_turn"] * 2, 3),
         (1, KeyboardInterrupt, ["end_turn"] * 2, 3),
         (2, ConnectionError, ["failed", "end_turn"], 3),
-        (1, KilledWorker, ["failed", "end_turn"], 2),
     ],
 )
 async def test_a_lost_job_is_submitted_once_more(losses, error, reasons, submitted):
@@ -304,13 +298,11 @@ def no_cloudpickle(monkeypatch):
     [
         (
             lambda agent: agent.before_tool(lambda call: None),
-            r"The function `<lambda>` cannot be sent to another process: .*<lambda>.*\. Define it in a module, or"
-            r" install `cloudpickle`\.",
+            r"The function `<lambda>` cannot be sent to another process: .*<lambda>",
         ),
         (
             lambda agent: agent.toolbox._tools.update(guarded=holding_a_lock()),
-            r"The tool `guarded` cannot be sent to another process: .*\. Define it in a module, or install"
-            r" `cloudpickle`\.",
+            r"The tool `guarded` cannot be sent to another process: ",
         ),
         (
             lambda agent: setattr(agent, "viewer", sys.__stdout__),
@@ -321,9 +313,8 @@ def no_cloudpickle(monkeypatch):
 async def test_what_cannot_be_sent_is_named_before_anything_starts(no_cloudpickle, threads, change, sentence):
     agent = demo()
     change(agent)
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(ConfigError, match=f"^{sentence}.*sent with `cloudpickle` if that is installed"):
         agent.map(PROMPTS, executor=threads)
-    assert re.fullmatch(sentence, str(raised.value)), raised.value
 
 
 async def test_material_that_cannot_be_sent_is_named(threads):

@@ -8,7 +8,7 @@ from agent_nb import Agent, model
 from agent_nb.batch import tally
 from agent_nb.batch.tally import Tally, Watcher
 from agent_nb.events import RunFinished
-from agent_nb.notebook.views.progress_bar import Line, bar_html, time_left
+from agent_nb.notebook.views.progress_bar import bar_html, time_left
 
 PROMPTS = ["A bakery page", "A form", "A dashboard"]
 
@@ -121,13 +121,3 @@ def test_the_bar_has_no_colour_of_text():
     assert "width:25.0%" in html
     assert html.endswith("<p>2 of 8 done &amp; &lt;more&gt;</p>")
     assert ";color:" not in html
-
-
-async def test_the_line_says_what_is_waited_for():
-    tally = Tally(8)
-    tally.running = 2
-    line = Line(tally, bool)
-    assert line.status() == "0 of 8 done, 2 running"
-    tally.waiting = "The cluster has no worker."
-    assert line.status() == "0 of 8 done. The cluster has no worker."
-    line.end(None)
