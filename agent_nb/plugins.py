@@ -25,13 +25,12 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.options import Options
-from agent_nb.prompts import STACK_TEXTS, STACKS
-from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
+from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.run import Run
 from agent_nb.tools import Tool
 from agent_nb.tools.toolbox import FAMILIES
 
-__all__ = ["Api", "Cell", "Command", "Notebook", "Plugin", "Reaction", "Rules", "Vendor", "register"]
+__all__ = ["Cell", "Command", "Notebook", "Plugin", "Reaction", "Rules", "Vendor", "register"]
 
 GROUP, RULES_GROUP = "agent_nb", "agent_nb.rules"
 
@@ -123,20 +122,8 @@ class Plugin:
         """Rows of the table of vendors: what stands before the colon in `vendor:model`."""
         return ()
 
-    def protocols(self) -> Mapping[str, Api]:
-        """Wire protocols that vendors can name in `apis`."""
-        return {}
-
     def tools(self) -> Mapping[str, Sequence[Tool]]:
         """Tools by family: `-t FAMILY` or `-t TOOL` offers them to a model."""
-        return {}
-
-    def stacks(self) -> Mapping[str, str]:
-        """Instructions for `--stack NAME`."""
-        return {}
-
-    def designs(self) -> Mapping[str, str]:
-        """Design systems and other instructions for `--system NAME`."""
         return {}
 
     def commands(self) -> Iterable[Command]:
@@ -171,16 +158,11 @@ class Loaded:
 
 TOOLS: dict[str, Sequence[Tool]] = {}
 """The tools that plugins add, by family."""
-DESIGNS: dict[str, str] = {}
-"""The design systems that plugins add."""
 COMMANDS: dict[str, Command] = {}
 """The commands that plugins add."""
 _TABLES: dict[str, dict[str, Any]] = {
     "vendor": VENDORS,
-    "protocol": APIS,
     "tool": TOOLS,
-    "stack": STACK_TEXTS,
-    "design": DESIGNS,
     "command": COMMANDS,
 }
 _PACKAGE, _HERE = "agent_nb", "this notebook"
@@ -201,7 +183,6 @@ def plugins() -> list[Loaded]:
             for kind, table in _TABLES.items():
                 reserve(kind, table)
             reserve("tool", FAMILIES)
-            reserve("stack", STACKS)
             _loaded[:0] = [_load(point) for point in entry_points(GROUP, RULES_GROUP)]
     return _loaded
 
@@ -274,10 +255,7 @@ def _add(loaded: Loaded, plugin: object) -> None:
         raise ConfigError(f"It has rules for cells, so its entry point belongs in the group `{RULES_GROUP}`.")
     added: dict[str, Mapping[str, Any]] = {
         "vendor": {vendor.name: vendor for vendor in plugin.vendors()},
-        "protocol": plugin.protocols(),
         "tool": plugin.tools(),
-        "stack": plugin.stacks(),
-        "design": plugin.designs(),
         "command": {command.name: command for command in plugin.commands()},
     }
     names = [(kind, name) for kind, rows in added.items() for name in rows]

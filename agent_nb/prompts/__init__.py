@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from agent_nb._base.installed import load_plugins
 from agent_nb.errors import ConfigError
 
 STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
-STACK_TEXTS: dict[str, str] = {}
-"""The stacks that plugins add, and their instructions."""
 FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
 CUT_CALL = (
     "The call was cut off at the model's output limit, so its arguments are incomplete. It was not run."
@@ -32,18 +29,7 @@ _OPENINGS = ("About the images of this request", _ELEMENTS, _NUMBERS)
 @cache
 def prompt_text(name: str, *, network: bool = False) -> str:
     """The text of `prompts/<name>.md`; with `network`, for a live preview that may load from any https address."""
-    return _filled((_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip(), network)
-
-
-def stack_text(stack: str, *, network: bool = False) -> str:
-    """The instructions for a stack: one page that runs in the preview; with `network`, it may load more."""
-    if check_stack(stack) in STACK_TEXTS:
-        return _filled(STACK_TEXTS[stack], network)
-    return prompt_text(f"stacks/{stack}", network=network)
-
-
-def _filled(text: str, network: bool) -> str:
-    """The text with its placeholders replaced."""
+    text = (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
     if "$sandbox" in text:
         text = text.replace("$sandbox", prompt_text("network" if network else "sandbox"))
     for placeholder, words in _IN_SANDBOX.items():
@@ -51,13 +37,15 @@ def _filled(text: str, network: bool) -> str:
     return text
 
 
+def stack_text(stack: str, *, network: bool = False) -> str:
+    """The instructions for a stack: one page that runs in the preview; with `network`, it may load more."""
+    return prompt_text(f"stacks/{check_stack(stack)}", network=network)
+
+
 def check_stack(stack: str) -> str:
     """The stack, or a ConfigError if there is none of this name."""
-    if stack not in STACKS and stack not in STACK_TEXTS:
-        load_plugins()
-    names = (*STACKS, *STACK_TEXTS)
-    if stack not in names:
-        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(names[:-1])} or {names[-1]}.")
+    if stack not in STACKS:
+        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(STACKS[:-1])} or {STACKS[-1]}.")
     return stack
 
 

@@ -48,14 +48,6 @@ _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
 
 
-class Reader(Protocol):
-    """Splits the bytes of a stream into events, which may end anywhere in a chunk."""
-
-    def feed(self, chunk: bytes) -> Sequence[tuple[str, bytes]]:
-        """The events that this chunk completes: the name, if it has one, and the data as JSON."""
-        ...
-
-
 class Answer(Protocol):
     """An answer that has begun. No chunk is read after it has `ended`."""
 
@@ -249,7 +241,6 @@ class StreamingProvider(VendorProvider):
     path: str
     """The endpoint, below the base URL."""
     decoder: type[Decoder]
-    reader: type[Reader] = SseReader
 
     async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
         """Sends the body through the SDK, which raises its own errors; the stack closes the response."""
@@ -269,7 +260,7 @@ class StreamingProvider(VendorProvider):
             response = await self.open(stack, client, body)
         await self._check_answer(response)
         decoder = self.decoder(self.settings, body)
-        return _Reading(_chunks(response), self.reader(), decoder, self.settings)
+        return _Reading(_chunks(response), decoder, self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
@@ -289,16 +280,14 @@ class StreamingProvider(VendorProvider):
 class _Reading:
     """One stream being read: bytes to events to pieces."""
 
-    def __init__(
-        self, chunks: AsyncGenerator[bytes, None], reader: Reader, decoder: Decoder, settings: Settings
-    ) -> None:
+    def __init__(self, chunks: AsyncGenerator[bytes, None], decoder: Decoder, settings: Settings) -> None:
         self.chunks = chunks
         self.ended = False
         """A turn was yielded, or `[DONE]` came."""
         self._finish = decoder.finish
         self._decode = decoder.feed
         self._settings = settings
-        self._feed = reader.feed
+        self._feed = SseReader().feed
         self._head = b""
         self._has_events = False
         self._has_turn = False

@@ -43,12 +43,6 @@ class Weather(Plugin):
     def tools(self):
         return {"weather": [forecast]}
 
-    def stacks(self):
-        return {"plain": "Write plain HTML without styles."}
-
-    def designs(self):
-        return {"house": "Use green."}
-
     def commands(self):
         complete = lambda notebook, before: [("Lyon", "a city")]  # noqa: E731
         return [Command("forecast CITY", "The weather.", lambda notebook, rest: f"{rest}: sunny", complete)]
@@ -59,15 +53,10 @@ def test_everything_that_a_plugin_adds_can_be_used(shell):
     assert "sunny" in shell.run("%agent forecast Lyon").stdout
     assert [each.text for each in shell.complete("%agent forecast ")] == ["Lyon"]
     assert "-t weather" in repr(shell.run("%agent tools").displays)
-    assert shell.run(DEMO.format(options=" -t weather --stack plain --system house --dry-run")).ok
-    shown = shell.run(DEMO.format(options=" -t forecast --stack plain --system house --dry-run")).stdout
-    for part in ("forecast", "Write plain HTML", "Use green."):
-        assert part in shown
-    assert shell.run("%config AgentMagics.stack = 'plain'").ok
+    for name in ("weather", "forecast"):
+        assert "forecast" in shell.run(DEMO.format(options=f" -t {name} --dry-run")).stdout
     assert Agent("breeze:light").provider
-    assert "vendor breeze, tool weather, stack plain, design house, command forecast" in repr(
-        shell.run("%agent plugins").displays
-    )
+    assert "vendor breeze, tool weather, command forecast" in repr(shell.run("%agent plugins").displays)
 
 
 ASKED_MEANWHILE = """
@@ -106,7 +95,6 @@ def test_registering_again_replaces(shell):
     [
         ("vendors", [Vendor(name="anthropic", title="Mine", price_id="free")], "vendor `anthropic`"),
         ("tools", {"files": [forecast]}, "tool `files`"),
-        ("stacks", {"react": "Mine."}, "stack `react`"),
     ],
 )
 def test_a_name_of_ours_is_refused(method, added, message):

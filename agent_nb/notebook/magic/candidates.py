@@ -118,9 +118,9 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
             folder = typed if "/" in typed else "cassettes/"
             return _paths(session.home, folder, lambda name: name.endswith(".jsonl"))
         case "stack":
-            from agent_nb.prompts import STACK_TEXTS, STACKS
+            from agent_nb.prompts import STACKS
 
-            return [Candidate(name, "stack") for name in (*STACKS, *STACK_TEXTS)]
+            return [Candidate(name, "stack") for name in STACKS]
         case "save":
             return _paths(session.home, typed, lambda name: False)
         case _:

@@ -12,7 +12,6 @@ from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.cell_request import CassettePlan
 from agent_nb.notebook.values.value_paths import lookup
-from agent_nb.plugins import DESIGNS as DESIGNS_OF_PLUGINS
 
 DESIGN_FOLDER = "design"
 """Folder for the user's design systems."""
@@ -62,8 +61,6 @@ def find_system(source: str | None, namespace: Mapping[str, Any], home: Path) ->
     for path in (source, f"{source}.md", f"{DESIGN_FOLDER}/{source}.md"):
         if len(source) < 200 and "\n" not in source and (file := home / path).is_file():
             return _read(file)
-    if source in DESIGNS_OF_PLUGINS:
-        return DESIGNS_OF_PLUGINS[source]
     if len(source.split()) == 1:
         _check_word(source, namespace, home)
     return source
