@@ -182,7 +182,7 @@ def _verified(session: Session, run: Run, cells: Cells) -> Table:
     if cells.is_masked:
         raise UsageError("Parts of the code are masked (•••), so it cannot be run.")
     from agent_nb.notebook.kernel_tools.execute import has_run
-    from agent_nb.notebook.verify.verify import verify
+    from agent_nb.notebook.verify import verify
 
     if not all(has_run(step.executed) for step in kept_steps(run)) or run.settings.get("replayed"):
         code = "\n\n".join(cells.code)

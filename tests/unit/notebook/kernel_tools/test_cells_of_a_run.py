@@ -190,3 +190,9 @@ async def test_masked_code_is_not_run(ran, shell):
     register(secret := "my-Own-secret-9932")
     shell.names["keyed"] = await ran(f"key = '{secret}'")
     assert "masked (•••)" in shell.run("%agent cells keyed --verify").stderr
+
+
+async def test_verifying_without_nbclient_says_what_to_install(shell, ran, monkeypatch):
+    shell.ipython.user_ns["mine"] = await ran("a = 1")
+    monkeypatch.setitem(sys.modules, "nbclient", None)
+    assert 'pip install "agent-nb[verify]"' in shell.run("%agent cells mine --verify").stderr

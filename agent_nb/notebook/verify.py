@@ -1,0 +1,261 @@
+"""`%agent cells NAME --verify`: the cells of a run in a fresh kernel, and what differs from what the run left."""
+
+import ast
+import importlib
+import math
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from itertools import chain, zip_longest
+from pathlib import Path
+from subprocess import DEVNULL
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+from agent_nb._base.table import Table
+from agent_nb._base.text import printable, shortened
+from agent_nb.errors import ConfigError
+from agent_nb.looking.closeness import closeness
+from agent_nb.messages import Image
+from agent_nb.notebook.kernel_tools.execute import has_run
+from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.run import Run
+from agent_nb.run.cells import Cells, kept_steps, steps_of
+from agent_nb.run.code_names import names_in, parsed
+
+EQUAL, DIFFERS, NOT_VERIFIED = "equal", "differs", "not verified"
+_TESTS = {"DataFrame": "assert_frame_equal", "Series": "assert_series_equal", "ndarray": "assert_array_equal"}
+# Both get a namespace of their own, so that no name of theirs stands in for one that the cells forgot to set.
+_PREPARE = """import pickle, sys
+sys.path.append(home)
+for name, data in pickle.load(open("../inputs", "rb")).items():
+    namespace[name] = pickle.loads(data)
+sys.modules.setdefault("agent_nb", None)  # the cells do without it, unless an input is made of it"""
+_COMPARE = """import sys
+sys.modules["agent_nb"] or sys.modules.pop("agent_nb")
+sys.path.append(package)
+from agent_nb.notebook.verify import compared
+for name, result in compared("../values", namespace):
+    show({"name": name, "result": result}, raw=True)"""
+
+
+def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Table:
+    """Runs the cells and compares values, figures and files. Each cell may run for `seconds`."""
+    if not all(map(find_spec, ("nbclient", "ipykernel", "cloudpickle"))):
+        raise ConfigError('`--verify` needs nbclient: `pip install "agent-nb[verify]"`.')
+    with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as folder:
+        rows = tuple(_rows(run, cells, namespace, Path(folder), seconds))
+    results = [result.partition(":")[0] for _, result in rows]
+    counts = ", ".join(f"{results.count(result)} {result}" for result in (EQUAL, DIFFERS, NOT_VERIFIED))
+    note = (
+        f"{counts}. The cells ran in a fresh kernel, in a temporary folder with copies of the files that they name, "
+        "and were compared with what the notebook holds now."
+    )
+    return Table(("what", "result"), rows, "There was nothing to compare.", note)
+
+
+def _rows(
+    run: Run, cells: Cells, namespace: Mapping[str, Any], folder: Path, seconds: float
+) -> Iterator[tuple[str, str]]:
+    inputs = _pickled(_inputs(run, cells, namespace), folder / "inputs", "cloudpickle")
+    values = _pickled(_values(run, cells, namespace), folder / "values", "pickle")
+    copies = _copy_files(cells.code, folder / "work")
+    (problem, _), *outcomes, (late, shown) = _execute(cells.code, folder, seconds)
+    if problem:
+        raise ConfigError(f"The inputs of the cells could not be loaded in a fresh kernel ({problem}).")
+    values |= {bundle["name"]: bundle["result"] for bundle in shown if "result" in bundle}
+    yield from ((f"input {name}", text) for name, text in inputs.items() if text)
+    error, unreached = outcomes[-1][0], set[str]()
+    if error:
+        names = [names_in(code) for code in cells.code[len(outcomes) - 1 :]]
+        unknown = any(inputs.get(name, "").startswith(NOT_VERIFIED) for name in names[0].reads)
+        yield f"cell {len(outcomes)}", f"{NOT_VERIFIED if unknown else DIFFERS}: {error}"
+        unreached = {name for each in names for name in each.changes}
+    for name, text in values.items():
+        missing = "a cell failed" if name in unreached else late
+        yield name, f"{NOT_VERIFIED}: {missing}" if name in unreached or not text else text
+    left = [bundle for step in kept_steps(run) if step.end for bundle in step.end.outputs]
+    found = [bundle for _, bundles in outcomes for bundle in bundles]
+    for number, pair in enumerate(zip_longest(_images(left), _images(found)), 1):
+        yield f"figure {number}", _compared_bytes(*pair)
+    for path, changed in _files_in(folder / "work").items():
+        if changed != copies.get(path):
+            yield path, _compared_bytes(_file_left(run, path), (folder / "work" / path).read_bytes())
+
+
+def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Each input, the names among which its value is, and a remark. The value is that from before the run."""
+    steps = [step for step in steps_of(run) if has_run(step.executed)]
+    in_place = {name for step in steps for name in names_in(step.code).changes}
+    for name in cells.inputs:
+        changes = (
+            step.names
+            for step in steps
+            for how in ("bound", "changed", "deleted")
+            if name in step.names.get(how, ())
+        )
+        first = next(changes, None)
+        if first is None:
+            changed = name in in_place and not isinstance(namespace.get(name), ModuleType)
+            yield name, namespace, "as it is now: the code changes it in place" if changed else ""
+        elif name not in first.get("bound", ()):  # a function of the run reads it later
+            yield name, undo_store.before(str(first.get("undo", ""))), ""
+
+
+def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """The same for what the run left: the names that it bound or changed, also in place, and did not delete."""
+    names: set[str] = set()
+    for step in steps_of(run):
+        names |= {*step.names.get("bound", ()), *step.names.get("changed", ())}
+        names -= {*step.names.get("deleted", ())}
+    names.update({name for step in kept_steps(run) for name in names_in(step.code).changes} & {*cells.inputs})
+    for name in sorted(names):
+        if not isinstance(namespace.get(name), ModuleType | FunctionType | BuiltinFunctionType | type):
+            yield name, namespace, ""
+
+
+def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) -> dict[str, str]:
+    """Writes the values, and returns the remarks. cloudpickle takes functions and classes of the notebook along."""
+    pickles, remarks = {}, {}
+    for name, namespace, remark in values:
+        remarks[name] = remark
+        try:
+            pickles[name] = importlib.import_module(module).dumps(namespace[name])
+        except KeyError:
+            remarks[name] = f"{NOT_VERIFIED}: the notebook does not hold its value"
+        except Exception as error:  # `__reduce__` is code of any class
+            remarks[name] = f"{NOT_VERIFIED}: it cannot be pickled ({_message(error)})"
+    path.write_bytes(pickle.dumps(pickles))
+    return remarks
+
+
+def _copy_files(codes: Iterable[str], target: Path) -> dict[str, int]:
+    """Copies the files below the working directory that the code names."""
+    target.mkdir()
+    nodes = (node for code in codes for node in ast.walk(parsed(code) or ast.Module([], [])))
+    for name in {node.value for node in nodes if isinstance(node, ast.Constant)}:
+        path = Path(name[:250]) if isinstance(name, str) and name.isprintable() else Path()
+        if not path.is_absolute() and ".." not in path.parts and path.is_file():
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target / path)
+    return _files_in(target)
+
+
+def _files_in(folder: Path) -> dict[str, int]:
+    """The files below a folder, and when they were changed."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in paths}
+
+
+def _file_left(run: Run, path: str) -> bytes | None:
+    files = run.files if run.given_files is None else run.given_files
+    content = files.get(path) or (Path(path).read_bytes() if Path(path).is_file() else None)
+    return content.encode() if isinstance(content, str) else content
+
+
+def _images(bundles: Iterable[Any]) -> list[bytes]:
+    return [b64decode(bundle["image/png"]) for bundle in bundles if isinstance(bundle.get("image/png"), str)]
+
+
+def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tuple[str, list[Any]]]:
+    """The error, if any, and the outputs of our first cell, of those up to one that fails, and of our last."""
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, DeadKernelError
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    package = str(Path(__file__).parents[2])
+    given = f"home={os.getcwd()!r}, package={package!r}, namespace=globals(), show=display"
+    first, last = (f"exec({code!r}, dict({given}))" for code in (_PREPARE, _COMPARE))
+    manager = AsyncKernelManager()
+    manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]  # type: ignore[union-attr]
+    client = NotebookClient(
+        new_notebook(cells=[new_code_cell(code) for code in (first, *codes, last)]),
+        km=manager,
+        timeout_func=lambda cell: seconds,
+        interrupt_on_timeout=True,
+        error_on_timeout={"ename": "", "evalue": f"stopped after {seconds:.3g} seconds"},
+        shutdown_kernel="immediate",
+    )
+    options = {"cwd": str(folder / "work"), "env": {**os.environ, "IPYTHONDIR": str(folder / "ipython")}}
+    with client.setup_kernel(cleanup_kc=True, stdout=DEVNULL, stderr=DEVNULL, **options):
+        error = ""
+        for number, cell in enumerate(client.nb.cells):
+            if error and cell is not client.nb.cells[-1]:
+                continue
+            try:
+                client.execute_cell(cell, number)
+                error = ""
+            except CellExecutionError as failure:
+                error = _message(failure)
+            except DeadKernelError:
+                error = "the kernel died"
+            yield error, [output.get("data", {}) for output in cell.outputs]
+
+
+def compared(path: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Runs in the fresh kernel: compares the values that the run left with those of the cells."""
+    for name, data in pickle.loads(Path(path).read_bytes()).items():
+        try:
+            if name not in namespace:
+                yield name, f"{DIFFERS}: the cells do not set it"
+            else:
+                different = difference(pickle.loads(data), namespace[name])
+                yield name, f"{DIFFERS}: {different}" if different else EQUAL
+        except Exception as error:  # pickles and `__eq__` are code of any class
+            yield name, f"{NOT_VERIFIED}: {_message(error)}"
+
+
+def difference(expected: Any, found: Any) -> str:
+    """What is different, in a few words; empty if nothing is. Objects without `==` are compared by their attributes."""
+    kind, package = type(found).__qualname__, type(found).__module__.partition(".")[0]
+    if kind != type(expected).__qualname__:
+        return f"a {kind} instead of a {type(expected).__qualname__}"
+    if kind in _TESTS and package in ("numpy", "pandas", "polars"):
+        try:
+            getattr(importlib.import_module(f"{package}.testing"), _TESTS[kind])(found, expected)
+        except AssertionError as error:
+            return shortened(" ".join(str(error).split()), 160)
+        return ""
+    if isinstance(found, list | tuple | dict):
+        if len(found) != len(expected):
+            return f"{len(found)} items instead of {len(expected)}"
+        one, other = (
+            dict(value if isinstance(value, dict) else enumerate(value)) for value in (expected, found)
+        )
+    elif "__eq__" not in {*chain(*map(vars, type(found).__mro__[:-1]))} and hasattr(found, "__dict__"):
+        one, other = (
+            {**vars(value), "_cache": None} for value in (expected, found)
+        )  # pandas fills its cache late
+    else:
+        close = isinstance(found, float) and math.isclose(expected, found, rel_tol=1e-7)
+        same: Any = close or expected == found
+        every = getattr(same, "all", lambda: same)  # arrays of pandas compare item by item
+        return "" if every() else f"{shortened(repr(found), 60)} instead of {shortened(repr(expected), 60)}"
+    for key, value in one.items():
+        if different := "it is missing" if key not in other else difference(value, other[key]):
+            return shortened(f"at {shortened(repr(key), 40)}: {different}", 200)
+    return ""
+
+
+def _compared_bytes(expected: bytes | None, found: bytes | None) -> str:
+    """Compares figures, and files that the cells have written."""
+    if expected is None or found is None:
+        return f"{DIFFERS}: only {'the run' if found is None else 'the cells'} made it"
+    if expected == found:
+        return EQUAL
+    if not found.startswith(b"\x89PNG"):
+        return f"{DIFFERS}: another SHA-256"
+    score = closeness(Image(expected), Image(found))
+    return f"{EQUAL if score and score >= 99 else DIFFERS}: {score or 0:.1f} of 100 alike"
+
+
+def _message(error: Any) -> str:
+    """The type and the text of an error, or of one that was raised in the fresh kernel."""
+    name, text = getattr(error, "ename", type(error).__name__), getattr(error, "evalue", str(error))
+    return shortened(printable(f"{name}: {text}" if name else text, keep=""), 200)
