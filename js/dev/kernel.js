@@ -42,8 +42,7 @@ export class Kernel {
 			reply({ ok: false, error: "This kernel has no such run." });
 			return;
 		}
-		const owner = !(query.has("read-only") || this.record.readOnly);
-		reply({ run_id: this.id, meta: this.record.meta, owner, window: 1, last: this.sent });
+		reply({ run_id: this.id, meta: this.record.meta, window: 1, last: this.sent });
 		this.batch(1, this.sent);
 	}
 

@@ -224,7 +224,6 @@ const QUESTIONS = {
 	},
 	"two questions": { events: [...started(), ...ask("c1", CODE), ...ask("c2", { city: "Lyon" })] },
 	"a question being edited": { events: [...started(), ...ask("c1", CODE)], press: [["button", "Edit"]] },
-	"a question in another window": { events: [...started(), ...ask("c1", CODE)], readOnly: true },
 	"an answered question": {
 		events: [
 			...started(),

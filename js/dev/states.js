@@ -34,12 +34,11 @@ const place = document.querySelector("#states");
 document.documentElement.classList.toggle("dark", query.has("dark"));
 if (query.has("width")) place.style.width = `${query.get("width")}px`;
 
-async function draw([name, { events, meta = {}, ready = {}, press = [], readOnly = false, before }]) {
+async function draw([name, { events, meta = {}, ready = {}, press = [], before }]) {
 	const record = {
 		meta: { ...META, ...meta, key: name },
 		events: events.map((event, index) => ({ run_id: name, variant: 0, at: 1, seq: index + 1, ...event })),
 		ready: events.some(({ type }) => type === "run_finished") && { ...READY, ...ready },
-		readOnly,
 	};
 	const output = document.createElement("div");
 	output.dataset.anbRun = name;

@@ -38,7 +38,7 @@ export function restoreFirstFrame(
  */
 export async function replaceFirstFrames(run: RunEntry): Promise<void> {
 	const { notebook, state } = run;
-	if (!state?.ready || !state.owner || notebook?.model.readOnly || !firstFrames(run).length) return;
+	if (!state?.ready || notebook?.model.readOnly || !firstFrames(run).length) return;
 	const answer = await run.command("result");
 	if (answer.ok) for (const replace of firstFrames(run)) replace(answer.data as CellOutput["data"]);
 }

@@ -196,7 +196,7 @@ export class Host {
 		if (placed !== Boolean(bar)) return;
 		if (bar) this.unmount(bar);
 		else this.mount(document.body.appendChild(h("div", { class: BAR })), run);
-		if (run.busy && run.state?.owner) void run.command("placed", { placed });
+		if (run.busy) void run.command("placed", { placed });
 	}
 
 	/** Whether the notebook has the run's first frame, drawn or not; true if that cannot be known. */

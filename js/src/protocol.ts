@@ -19,14 +19,6 @@ export interface ReadyMessage extends Ready {
 	run_id: string;
 }
 
-/** Which browser window has the buttons of a run; with `confirm` it has to say that it is still there. */
-export interface OwnerMessage {
-	kind: "owner";
-	run_id: string;
-	window: number;
-	confirm: boolean;
-}
-
 /** The variants in which code runs without asking, because the user has allowed it for this run. */
 export interface RunningCodeMessage {
 	kind: "running_code";
@@ -56,20 +48,12 @@ export type Refusal = {
 	error: string;
 	fields?: Record<string, string>;
 };
-export type FromKernel =
-	| Batch
-	| ReadyMessage
-	| OwnerMessage
-	| RunningCodeMessage
-	| CheckMessage
-	| Answer
-	| Refusal;
+export type FromKernel = Batch | ReadyMessage | RunningCodeMessage | CheckMessage | Answer | Refusal;
 
 export type CommandName =
 	| "hello"
 	| "resync"
 	| "under_way"
-	| "own"
 	| "stop"
 	| "approve"
 	| "deny"
@@ -94,7 +78,7 @@ export type Address = { key: string } | { run_id: string };
 
 export type Send = (message: Record<string, unknown>) => void;
 
-/** A word per browser window, for the kernel alone: a reload keeps it, and with it the right to stop and approve. */
+/** A word per browser window, for the kernel alone: a reload keeps it, so that the window finds its runs again. */
 function windowId(): string {
 	try {
 		const known = sessionStorage.getItem("anb-window") ?? randomId();

@@ -60,8 +60,6 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	provideModule("variants", variants);
 	provideModule("zip", zip);
 	runs.receive(batch);
-	// No window owns the run: there is nothing to stop, to approve or to pick.
-	runs.receive({ kind: "owner", run_id: batch.run_id, window: 0, confirm: false });
 	const run = runs.get(batch.meta?.key ?? "");
 	const choices = newChoices();
 	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw() {} });

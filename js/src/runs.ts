@@ -10,7 +10,6 @@ import {
 	type FromKernel,
 	Link,
 	type LostRun,
-	type OwnerMessage,
 	type ReadyMessage,
 	type Refusal,
 	type Send,
@@ -33,8 +32,6 @@ export interface RunState {
 	readonly ready: Ready | null;
 	/** What happened to the kernel, such as "the kernel was restarted"; empty while it has the run. */
 	readonly lost: string;
-	/** False when the same notebook is open elsewhere and that page has the buttons. */
-	readonly owner: boolean;
 }
 
 /** An element of a page. */
@@ -72,8 +69,6 @@ export class RunEntry {
 	readonly #past = new Set<string>();
 	/** The run that the kernel's last answer to `hello` named. */
 	#greeted: string | null = null;
-	/** Whether that answer made this page the owner. */
-	#owner = true;
 	/** Whether this window has the run on screen, as the kernel knows it: it assumes so until it is told. */
 	#onScreen = true;
 	#asking = false;
@@ -139,18 +134,16 @@ export class RunEntry {
 		void this.#link.command("hello", { key: this.key }).then((answer) => {
 			this.#asking = false;
 			if (answer.ok) this.#link.window = Number(answer.window);
-			if (answer.ok)
-				this.#greet(String(answer.run_id), answer.owner !== false, answer.meta as Meta | undefined);
+			if (answer.ok) this.#greet(String(answer.run_id), answer.meta as Meta | undefined);
 		});
 	}
 
 	/** The kernel names the newest run of this key: if the page shows another, that one is older and still running. */
-	#greet(id: string, owner: boolean, meta: Meta | undefined): void {
+	#greet(id: string, meta: Meta | undefined): void {
 		this.#greeted = id;
-		this.#owner = owner;
 		this.#past.delete(id);
 		if (this.state && this.state.id !== id) this.#forsake(this.state.id);
-		else this.#change({ owner, ...(meta && { meta }) });
+		else this.#change(meta ? { meta } : {});
 	}
 
 	command(name: Exclude<CommandName, "hello" | "resync">, fields: Record<string, unknown> = {}) {
@@ -211,7 +204,6 @@ export class RunEntry {
 			variants: this.#apply(batch),
 			ready: same?.ready ?? null,
 			lost: "",
-			owner: this.#greeted !== batch.run_id || this.#owner,
 		};
 		this.redraw();
 	}
@@ -257,14 +249,6 @@ export class RunEntry {
 		return next;
 	}
 
-	/** Another window has taken over, or this one; the owner confirms that it is still open. */
-	setOwner({ window, confirm }: OwnerMessage): void {
-		const owner = window === this.#link.window;
-		if (confirm && owner && this.state) void this.command("own");
-		this.#owner = owner;
-		this.#change({ owner });
-	}
-
 	/** The kernel is gone: what was seen stays, and nothing can be asked of it. */
 	lose(why: string): void {
 		const variants = new Map(this.state?.variants);
@@ -273,7 +257,7 @@ export class RunEntry {
 			const cutOff = reason === "interrupted" && !this.state?.ready;
 			if (busy || cutOff) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
 		}
-		this.#change({ variants, lost: why, owner: false });
+		this.#change({ variants, lost: why });
 	}
 
 	setReady(ready: ReadyMessage): void {
@@ -371,8 +355,7 @@ export class Runs {
 			// Others may lead to it, or fold.
 			if (message.first === 1) for (const other of this.#byKey.values()) other.redraw();
 		} else if (message.kind === "ready") run.setReady(message);
-		else if (message.kind === "running_code") run.setRunningCode(message.variants);
-		else run.setOwner(message);
+		else run.setRunningCode(message.variants);
 	}
 
 	/** Asks the kernel for the runs that this window had before it was loaded again. */

@@ -295,15 +295,6 @@ test.each([
 	expect(find(".anb-detail .first").textContent).toBe(caption);
 });
 
-test("the buttons disappear when another page owns the run", async () => {
-	kernel.batch(1, script(started, turn, ...asks("a")));
-	await soon();
-	expect(find(".anb-acts").hidden).toBe(false);
-	kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1", owner: false });
-	await soon();
-	expect(find(".anb-acts").hidden).toBe(true);
-});
-
 test("a second question with the same title is announced", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();

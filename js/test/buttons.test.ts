@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
 import { done, finished, script, started, text, thinking, tool, turn, USAGE } from "./events.ts";
-import { META, output, shadow, soon, still } from "./kernel.ts";
+import { output, shadow, soon, still } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
 describe("buttons", () => {
@@ -26,35 +26,6 @@ describe("buttons", () => {
 		vi.useRealTimers();
 		expect(shadow().querySelector(".anb-foot .ready")?.textContent).toBe(STOP_HINT);
 		expect(stopButton().textContent).toBe("Stop");
-	});
-
-	test("a second page has no buttons", async () => {
-		await show();
-		kernel.answer(kernel.sent[0], { ok: true, meta: META, owner: false, window: 2, last: 4 });
-		await Promise.resolve();
-		tell(kernel, 1, 4);
-		await soon();
-		expect(stopButton().hidden).toBe(true);
-		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("open in another window");
-		const take = shadow().querySelector<HTMLButtonElement>(".anb-stop .anb-btn:last-child")!;
-		take.click();
-		const [asked] = kernel.commands("own");
-		expect([take.textContent, asked]).toMatchObject(["Take over", { run_id: "r1" }]);
-		kernel.say({ kind: "owner", window: 2, confirm: false });
-		await soon();
-		expect([stopButton().hidden, take.hidden]).toEqual([false, true]);
-		expect(kernel.commands("own")).toHaveLength(1);
-	});
-
-	test("a page says that it is still there, when it is asked", async () => {
-		await show();
-		kernel.answer(kernel.sent[0], { ok: true, run_id: "r1", meta: META, owner: true, window: 1, last: 4 });
-		await Promise.resolve();
-		tell(kernel, 1, 4);
-		kernel.say({ kind: "owner", window: 2, confirm: true });
-		expect(kernel.commands("own")).toHaveLength(0);
-		kernel.say({ kind: "owner", window: 1, confirm: true });
-		expect(kernel.commands("own")).toHaveLength(1);
 	});
 
 	test("y approves, n denies with a note", async () => {

@@ -14,7 +14,7 @@ function place(numbers: readonly number[]): Promise<void> {
 function answer(number: number): void {
 	const run_id = `r${number}`;
 	const hello = kernel.commands("hello").findLast(({ key }) => key === `k${number}`);
-	kernel.answer(hello, { ok: true, run_id, owner: true });
+	kernel.answer(hello, { ok: true, run_id });
 	kernel.batch(1, structuredClone(EVENTS), { run_id, meta: { ...META, key: `k${number}` } });
 	kernel.say({ kind: "ready", run_id, line: "ready", digest: "d" });
 }
@@ -35,7 +35,7 @@ test("the page forgets finished runs that it has not shown for long, and asks fo
 	await place([0]);
 	expect(output().shadowRoot).toBeNull();
 	expect(kernel.commands("hello")).toHaveLength(RUNS + 1);
-	kernel.say({ kind: "owner", run_id: "r0", window: 2, confirm: false });
+	kernel.say({ kind: "running_code", run_id: "r0", variants: [] });
 	expect(output().shadowRoot).toBeNull();
 	answer(0);
 	await soon();

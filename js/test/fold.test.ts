@@ -18,7 +18,7 @@ async function run(name: string, more: { base?: string; folds?: boolean; end?: b
 	kernel.batch(1, events, { run_id: `id of ${name}`, meta });
 	await soon();
 	for (const hello of kernel.commands("hello"))
-		kernel.answer(hello, { ok: true, run_id: `id of ${hello.key}`, owner: true, window: 1 });
+		kernel.answer(hello, { ok: true, run_id: `id of ${hello.key}`, window: 1 });
 	await soon();
 }
 

@@ -12,14 +12,14 @@ describe("mounting", () => {
 
 	test("a cell that is run again says hello again", async () => {
 		await show();
-		kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1", owner: true });
+		kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1" });
 		tell(kernel, 1, 9);
 		await soon();
 		tell(kernel, 1, 2, "r2");
 		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-id="r2"></div></div>';
 		await soon();
 		expect(kernel.commands("hello")).toHaveLength(2);
-		kernel.answer(kernel.commands("hello")[1], { ok: true, run_id: "r2", owner: true });
+		kernel.answer(kernel.commands("hello")[1], { ok: true, run_id: "r2" });
 		tell(kernel, 3, 9, "r2");
 		await soon();
 		expect(kernel.commands("hello")).toHaveLength(2);
@@ -28,7 +28,7 @@ describe("mounting", () => {
 	test("a page that shows no output of a run leaves it to others", async () => {
 		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-outcome="one"></div></div>';
 		await soon();
-		kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1", owner: true });
+		kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1" });
 		tell(kernel, 1, 9);
 		kernel.say({ kind: "ready", line: "ready", digest: "one" });
 		await soon();

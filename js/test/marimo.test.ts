@@ -42,7 +42,7 @@ test("a view asks for its own run, and shows the frozen form until it comes", as
 	await soon();
 	expect(el.textContent).toBe("frozen");
 	expect(el.shadowRoot).toBeNull();
-	model.answer(model.sent[0], { ok: true, run_id: "r1", owner: true });
+	model.answer(model.sent[0], { ok: true, run_id: "r1" });
 	model.batch(1, EVENTS);
 	await soon();
 	expect(el.shadowRoot!.querySelector(".phase")!.textContent).toBe("done");

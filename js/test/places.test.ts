@@ -100,7 +100,7 @@ describe("the place of a run under way", () => {
 			const lost = { key: "k", run_id: "r1", cell_id, data: { "text/html": FIRST } };
 			kernel.answer(kernel.commands("under_way").at(-1), { ok: true, runs: [lost] });
 			await soon();
-			kernel.answer(kernel.commands("hello").at(-1), { ok: true, run_id: "r1", owner: true, window: 1 });
+			kernel.answer(kernel.commands("hello").at(-1), { ok: true, run_id: "r1", window: 1 });
 			await soon();
 			tell(kernel, 1, 4);
 		}

@@ -124,8 +124,9 @@ describe("batches", () => {
 });
 
 describe("commands", () => {
-	test("hello is sent once and brings owner and meta", async () => {
+	test("hello is sent once and brings meta", async () => {
 		const run = runs.get("k");
+		runs.receive(batch(1, 3));
 		run.hello();
 		run.hello();
 		expect(sent).toHaveLength(1);
@@ -134,13 +135,11 @@ describe("commands", () => {
 			id: String(sent[0]!.id),
 			ok: true,
 			run_id: "r1",
-			meta: META,
-			owner: false,
+			meta: { ...META, number: 7 },
 			last: 3,
 		});
 		await Promise.resolve();
-		runs.receive(batch(1, 3));
-		expect(run.state).toMatchObject({ owner: false });
+		expect(run.state?.meta.number).toBe(7);
 	});
 
 	test("only the window that is asked looks at a page", async () => {
@@ -166,15 +165,13 @@ describe("commands", () => {
 		expect(asked).toEqual([[run, own]]);
 	});
 
-	test("each run is greeted, and has its own owner", async () => {
+	test("each run is greeted", async () => {
 		const run = runs.get("k");
 		run.hello();
-		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "r1", owner: false });
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "r1" });
 		await Promise.resolve();
 		runs.receive(batch(1, 3));
-		expect(run.state?.owner).toBe(false);
 		runs.receive(batch(1, 2, { run_id: "r2" }));
-		expect(run.state?.owner).toBe(true);
 		run.hello();
 		run.hello();
 		expect(sent.map((message) => message.command)).toEqual(["hello", "hello"]);
@@ -309,7 +306,7 @@ describe("runs without an output", () => {
 		const { since } = run;
 		run.release();
 		drawn.mockClear();
-		runs.receive({ kind: "owner", run_id: "r1", window: 2, confirm: false });
+		runs.receive({ kind: "running_code", run_id: "r1", variants: [] });
 		expect(drawn).not.toHaveBeenCalled();
 		run.hello();
 		expect(sent.filter(({ command }) => command === "hello")).toHaveLength(2);

@@ -368,12 +368,4 @@ describe("several variants on the page", () => {
 		expect(shadow().activeElement?.getAttribute("aria-label")).toBe("Grid");
 		expect(all(".anb-variant")).toHaveLength(3);
 	});
-
-	test("a second page has no buttons", async () => {
-		model.answer(model.commands("hello")[0]!, { ok: true, run_id: "r1", owner: false, last: 6 });
-		await soon();
-		expect(visible(".anb-pick")).toHaveLength(0);
-		expect(visible(".anb-stop-one")).toHaveLength(0);
-		expect(visible(".open")).toHaveLength(3);
-	});
 });

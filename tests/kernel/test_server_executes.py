@@ -32,7 +32,7 @@ def test_a_page_that_answers_gets_the_live_view_and_stop(page, server):
     cell = page.start(f"{CELL}\nA page", stdin=False)
     page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
     assert "data-anb-id" in page.displays[0]["text/html"]
-    assert page.command("hello", client="page-2")["owner"]
+    assert page.command("hello", client="page-2")["ok"]
     assert page.command("stop", client="page-2")["ok"]
     page.finish(cell)
     assert page.kernel.value("(hero.reason, hero.html)") == "('stopped', '<h1>Bre')"

@@ -24,7 +24,7 @@ START = """async (record) => {
     off: () => {},
     send: ({ id, command, key }) => queueMicrotask(() => {
       const meta = { ...record.meta, key }, run_id = `run of ${key}`;
-      receive({ kind: "answer", id, ok: true, run_id, meta, owner: true, last: record.events.length });
+      receive({ kind: "answer", id, ok: true, run_id, meta, last: record.events.length });
       if (command !== "hello") return;
       const events = structuredClone(record.events);
       receive({ kind: "batch", run_id, first: 1, last: events.length, events, meta });

@@ -34,10 +34,6 @@ from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 MOST_RUNS = 50
-FOR_THE_OWNER = frozenset(
-    ("annotate", "approve", "ask_again", "deny", "pick", "placed", "show_output", "stop", "undo_python")
-)
-"""Commands that only the window with the buttons may give."""
 _KERNEL = uuid4().hex[:12]
 """Tells this kernel from others of the same page. In a browser all have the same process id."""
 _CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
@@ -50,12 +46,6 @@ class HubModel(anywidget.AnyWidget):
     kernel = traitlets.Unicode().tag(sync=True)
     channel = traitlets.Unicode().tag(sync=True)
     """The broadcast channel for what the page sends; empty where the comm reaches the kernel while a cell runs."""
-    session = ""
-    """The session that sent the message which is being handled: in JupyterLab, one for each page."""
-
-    def _handle_msg(self, message: Any) -> None:
-        self.session = session_of(message)
-        super()._handle_msg(message)
 
 
 class Hub:
@@ -69,7 +59,6 @@ class Hub:
         self._commands: dict[str, Callable[[LiveRun, Json], Json | None]] = {
             "hello": _hello,
             "resync": lambda run, message: None,  # everything is sent after the answer
-            "own": lambda run, message: run.own(message["client"], message["session"]),
             "stop": _stop,
             "approve": _approve,
             "deny": lambda run, message: run.questions.answer(
@@ -90,13 +79,11 @@ class Hub:
             "cells": lambda run, message: run.cells(_variant(message)),
             "request": lambda run, message: request_for_page(run.result, message),
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
-            "on_screen": lambda run, message: run.stream.set_on_screen(
-                message["client"], on_screen=bool(message.get("on_screen"))
-            ),
+            "on_screen": _on_screen,
             "checked": _checked,
             "placed": _placed,
             "undo_python": lambda run, message: {"text": undo_store.undo(str(message.get("token")))},
-            "result": lambda run, message: {"data": run.output()},
+            "result": lambda run, message: {"data": run.output(message["client"])},
             "preview_report": lambda run, message: run.report(_variant(message), message.get("entries")),
         }
         self._open()
@@ -120,8 +107,7 @@ class Hub:
         if self._refused:  # the page may have widgets by now
             self._open()
         run = LiveRun.following(handle, self.send, network=network)
-        message = cell_message(get_ipython())
-        run.session, run.cell_id = session_of(message), str((message.get("metadata") or {}).get("cellId", ""))
+        run.cell_id = str((cell_message(get_ipython()).get("metadata") or {}).get("cellId", ""))
         self._add(run)
         return run
 
@@ -173,28 +159,24 @@ class Hub:
     def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
         # Some kernels handle comm messages in another thread, with another loop.
         if threading.get_ident() == self._thread:
-            self.receive(content, model.session)
+            self.receive(content)
         else:
-            self._loop.call_soon_threadsafe(self.receive, content, model.session)
+            self._loop.call_soon_threadsafe(self.receive, content)
 
-    def receive(self, content: Any, session: str = "") -> None:
-        """Carries out a command that a page has sent in a session, and answers it."""
+    def receive(self, content: Any) -> None:
+        """Carries out a command that a page has sent, and answers it."""
         if not isinstance(content, dict) or content.get("kind") != "command":
             return
-        content = {**content, "session": session, "client": str(content.get("client"))}
+        content = {**content, "client": str(content.get("client"))}
         answer: Json = {"kind": "answer", "id": content.get("id")}
         name = str(content.get("command"))
         if name == "under_way":
-            self.send({**answer, "ok": True, "runs": self._lost_by(content["client"], session)})
+            self.send({**answer, "ok": True, "runs": self._lost_by(content["client"])})
             return
         try:
             run = self._find(content)
             if name not in self._commands:
                 raise ConfigError(f"There is no command {name!r}.")
-            if name in FOR_THE_OWNER and not run.greet(content["client"], session):
-                raise ConfigError(
-                    "Another window has the buttons of this run. Use that one, or press Take over."
-                )
             result = self._commands[name](run, content)
         except AgentError as error:
             fields = {"fields": error.fields} if isinstance(error, InvalidArgsError) else {}
@@ -204,7 +186,7 @@ class Hub:
         if name in ("hello", "resync"):
             run.stream.send_all()
 
-    def _lost_by(self, client: str, session: str) -> list[Json]:
+    def _lost_by(self, client: str) -> list[Json]:
         """The runs under way of a window that has been loaded again, with what their cells showed."""
         return [
             {
@@ -214,7 +196,7 @@ class Hub:
                 "data": first_frame(run.key, run.name, run.stream.meta.model, run.id),
             }
             for run in self._runs.values()
-            if not run.done and run.owner == client and run.session != session
+            if not run.done and client in run.stream.windows
         ]
 
     def _find(self, content: Json) -> LiveRun:
@@ -223,11 +205,6 @@ class Hub:
             if content.get("run_id") == run.id or content.get("key") == run.key:
                 return run
         raise ConfigError("This kernel does not know that run.")
-
-
-def session_of(message: Any) -> str:
-    """The session in the header of a Jupyter message; empty where there is none."""
-    return str(((message or {}).get("header") or {}).get("session", ""))
 
 
 def _listen(handle: Callable[[Any], None]) -> Any:
@@ -250,14 +227,21 @@ def _listen(handle: Callable[[Any], None]) -> Any:
 def _hello(run: LiveRun, message: Json) -> Json:
     stream = run.stream
     stream.watched.set()
-    stream.windows[message["client"]] = True
+    run.window = message["client"]
+    stream.windows[run.window] = True
     return {
         "run_id": run.id,
         "meta": to_wire(stream.meta),
-        "owner": run.greet(message["client"], message["session"]),
-        "window": window_number(message["client"]),
+        "window": window_number(run.window),
         "last": len(stream.events),
     }
+
+
+def _on_screen(run: LiveRun, message: Json) -> None:
+    on_screen = bool(message.get("on_screen"))
+    if on_screen:
+        run.window = message["client"]
+    run.stream.set_on_screen(message["client"], on_screen=on_screen)
 
 
 def _stop(run: LiveRun, message: Json) -> None:

@@ -35,8 +35,6 @@ PATIENCE = 5.0
 """Seconds from the start of the run that a page has before questions are asked without it, or nobody looks."""
 POLL = 0.1
 """Seconds between two looks whether a front end has refused the widget."""
-OWNER_PATIENCE = 2.0
-"""Seconds that the window with the buttons has to say that it is still there when another wants them."""
 CHECK_PATIENCE = 70.0
 """Seconds that the page has to look at a page. It does so for one variant after the other, 30 s each at most."""
 
@@ -56,18 +54,15 @@ class LiveRun:
 
     def __init__(self, stream: RunStream, handle: Handle | None = None, result: Run | None = None) -> None:
         self.stream, self.handle, self.result = stream, handle, result
-        self.owner: str | None = None
-        """The browser window that may stop the run and answer its questions, by a word that it alone knows: the first
-        that asked for the run, then the one that executed the cell, until that is closed and another takes over."""
+        self.window = ""
+        """The browser window that was the last to show the run, by a word that it alone knows: it looks at pages."""
+        self._writer = ""
+        """The window that writes the result into the notebook where the kernel's update has not reached it."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
         self.in_background = False
-        self.session = ""
-        """The session that executed the cell."""
         self.cell_id = ""
         """The cell's id in its notebook; empty if unknown."""
-        self._handover: asyncio.TimerHandle | None = None
-        """Makes another window the owner, unless the owner is heard from first."""
         self.refused = False
         """Whether a front end has said that it shows no widgets."""
         self._started = time.monotonic()
@@ -80,8 +75,8 @@ class LiveRun:
         self.questions = Questions(handle.problems_of) if handle else Questions()
         self.ask_otherwise: Ask | None = None
         """How to ask if no page shows the run."""
-        self._checks: dict[str, asyncio.Future[Json]] = {}
-        """The checks that the page carries out, each with its report to come."""
+        self._checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
+        """The open checks: the window that was asked, and its report to come."""
 
     @classmethod
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
@@ -154,10 +149,13 @@ class LiveRun:
         """Tells the page the notes of this run, as it is displayed now."""
         self.stream.set_annotations(safe_annotations(run.annotations))
 
-    def output(self) -> Json:
-        """The frozen result by MIME type."""
+    def output(self, client: str) -> Json:
+        """The frozen result by MIME type, for one window: in a shared notebook, a second would write it twice."""
         if self.result is None:
             raise ConfigError("The run has not ended yet.")
+        self._writer = self._writer or client
+        if client != self._writer:
+            raise ConfigError("Another window writes the result into the notebook.")
         return {**bundle(replace(self.result, key=self.key))}
 
     async def ask(self, request: ApprovalRequested) -> Answer:
@@ -205,15 +203,15 @@ class LiveRun:
         return True
 
     async def look(self, request: CheckRequest | ElementRequest) -> Json:
-        """The report about a page from the window that owns the run."""
+        """The report about a page, from the window that was the last to show the run."""
         self.stream.flush()
         if not await self._finds_page():
             raise ViewerUnavailableError("no browser shows this run.")
         report: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         check_id = str(next(_check_ids))
-        self._checks[check_id] = report
+        self._checks[check_id] = self.window, report
         try:
-            self.stream.send_check(window_number(self.owner or ""), check_id, request)
+            self.stream.send_check(window_number(self.window), check_id, request)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
             raise ViewerUnavailableError("the person's browser does not answer.") from None
@@ -222,44 +220,13 @@ class LiveRun:
 
     def checked(self, client: str, check_id: str, report: Json | str) -> None:
         """Takes the report of a check, or why there is none."""
-        check = self._checks.get(check_id)
-        if check is None or check.done() or client != self.owner:
+        asked, check = self._checks.get(check_id, ("", None))
+        if check is None or check.done() or client != asked:
             raise ConfigError("That check is not expected.")
         if isinstance(report, str):
             check.set_exception(ViewerUnavailableError(report))
         else:
             check.set_result(report)
-
-    def greet(self, client: str, session: str = "") -> bool:
-        """Whether that window is the owner. The one that executed the cell is, whoever came first."""
-        if self.owner is None or self._executed(session):
-            self._hand_over(client)
-        return self.owner == client
-
-    def own(self, client: str, session: str = "") -> None:
-        """The owner says that it is still there, or another window wants to take over."""
-        if client == self.owner or self.owner is None or self._executed(session):
-            self._hand_over(client)
-            return
-        self.stream.send_owner(window_number(self.owner), confirm=True)
-        if self._handover is None:
-            later = asyncio.get_running_loop().call_later
-            self._handover = later(OWNER_PATIENCE, self._hand_over, client)
-        raise ConfigError(
-            "The window that has the buttons is asked first."
-            f" If it does not answer within {OWNER_PATIENCE:g} seconds, they come here."
-        )
-
-    def _executed(self, session: str) -> bool:
-        return session != "" and session == self.session
-
-    def _hand_over(self, client: str) -> None:
-        if self._handover is not None:
-            self._handover.cancel()
-            self._handover = None
-        before, self.owner = self.owner, client
-        if before not in (None, client):
-            self.stream.send_owner(window_number(client))
 
     def console(self, variant: int | None = None) -> PageConsole:
         """What the page of a variant has logged, by default of the one that the variable has."""

@@ -157,10 +157,6 @@ class RunStream:
         self.meta = replace(self.meta, running_code=variants)
         self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
 
-    def send_owner(self, window: int, *, confirm: bool = False) -> None:
-        """Tells all pages which window has the buttons; with `confirm` that window has to answer."""
-        self._send({"kind": "owner", "run_id": self.run_id, "window": window, "confirm": confirm})
-
     def send_check(self, window: int, check_id: str, request: CheckRequest | ElementRequest) -> None:
         """Asks that window to look at a page of the run, or at elements of any page, which is sent with it."""
         check: Json = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}

@@ -44,7 +44,7 @@ export function createAnnotationSlot(context: Context, player: Player, track: HT
 		update({ run }: Snapshot, replay: Replay | null) {
 			if (run.meta.annotations?.length) asked ??= load();
 			// A note goes to the variable that a cell of the notebook has set.
-			button.hidden = !run.owner || !run.ready || !run.meta.magic;
+			button.hidden = !run.ready || !run.meta.magic;
 			if (replay) view?.update(replay);
 		},
 	};

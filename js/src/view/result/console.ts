@@ -123,7 +123,7 @@ function createReport({ run, choices, signal }: Context, view: HTMLElement): (en
 		timer = undefined;
 		// When the view that reports is closed, the next one that has entries takes over.
 		run.reporter ??= view;
-		if (pending.length && run.reporter === view && run.state?.owner)
+		if (pending.length && run.reporter === view && !run.state?.lost)
 			void run.command("preview_report", { variant: choices.variant, entries: pending });
 		pending = [];
 	}

@@ -61,7 +61,6 @@ function createRunningCode(context: Context) {
 		update({ run }: Snapshot) {
 			variants = context.run.busy ? (run.meta.running_code ?? []) : [];
 			element.hidden = variants.length === 0;
-			button.hidden = run.owner === false;
 			const where = run.variants.size > 1 ? ` in variant ${variants.map((one) => one + 1).join(", ")}` : "";
 			line.replaceChildren(...withCode(`\`run_python\` is allowed for this run${where}`));
 		},

@@ -94,9 +94,7 @@ function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
 	const button = h("button", { class: "anb-btn anb-act", type: "button" }, square, label);
-	const hint = h("span", { class: "anb-hint" }, "open in another window");
-	const take = h("button", { class: "anb-btn", type: "button" }, "Take over");
-	const element = h("span", { class: "anb-stop" }, hint, button, take);
+	const element = h("span", { class: "anb-stop" }, button);
 	let asked = false;
 
 	function press(): void {
@@ -110,18 +108,11 @@ function createStop(context: Context) {
 		setAttribute(button, "aria-disabled", on ? "true" : null);
 	}
 	listen(button, "click", context.signal, press);
-	listen(take, "click", context.signal, () =>
-		followInFooter(context, context.run.command("own"), "The kernel is busy and did not answer.", () => {}),
-	);
 
 	return {
 		element,
-		update({ run }: Snapshot) {
-			const { busy } = context.run;
-			const elsewhere = !run.owner && !run.lost && context.run.greeted;
-			element.hidden = !busy && !elsewhere;
-			button.hidden = !run.owner || !busy;
-			hint.hidden = take.hidden = !elsewhere;
+		update() {
+			element.hidden = !context.run.busy;
 		},
 	};
 }

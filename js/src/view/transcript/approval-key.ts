@@ -8,7 +8,7 @@ export const ANSWER_KEY = "F8";
 
 /** Leads to the first question, and from its card to the next. A run with no further question leaves the key to others. */
 export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
-	const { choices, run, signal } = context;
+	const { choices, signal } = context;
 	let questions: readonly Question[] = [];
 
 	function onKey(event: KeyboardEvent): void {
@@ -24,7 +24,7 @@ export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot
 	}
 
 	function mayAnswer(): boolean {
-		return !choices.replay && run.state?.owner !== false && frame.checkVisibility();
+		return !choices.replay && frame.checkVisibility();
 	}
 
 	window.addEventListener("keydown", onKey, { capture: true, signal });

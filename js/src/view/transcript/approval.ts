@@ -103,8 +103,7 @@ export class Approval {
 	}
 
 	get #mayAnswer(): boolean {
-		const { run, choices } = this.#context;
-		return run.state?.owner !== false && choices.replay === null;
+		return this.#context.choices.replay === null;
 	}
 
 	get #position(): number {

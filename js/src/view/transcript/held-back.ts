@@ -9,7 +9,7 @@ export function createHeldBack(context: Context, row: ToolRow): Node[] {
 	const { run, choices, signal, notify } = context;
 	if (currentState(context).settings.data !== "schema" || row.change) return [];
 	const line = h("p", { class: "anb-cap" }, "Only you see this. The model got names, types and shapes.");
-	if (!run.busy || choices.replay || run.state?.owner === false) return [line];
+	if (!run.busy || choices.replay) return [line];
 	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show the model");
 	listen(button, "click", signal, () => {
 		const reply = run.command("show_output", { variant: choices.variant, call_id: row.call_id });

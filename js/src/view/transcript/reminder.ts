@@ -10,7 +10,7 @@ const [WAITS, ASKS] = ["[*]:", "[?]:"];
 /** The frames whose question is not on screen. */
 const away = new Set<HTMLElement>();
 
-export function createReminder({ run, choices, signal }: Context, frame: HTMLElement) {
+export function createReminder({ choices, signal }: Context, frame: HTMLElement) {
 	const notified = new Set<string>();
 	let open: readonly Question[] = [];
 	let seen = false;
@@ -49,7 +49,7 @@ export function createReminder({ run, choices, signal }: Context, frame: HTMLEle
 	});
 
 	return ({ variants }: Snapshot): void => {
-		open = choices.replay || run.state?.owner === false ? [] : questionsOf(variants);
+		open = choices.replay ? [] : questionsOf(variants);
 		const shown = open.length > 0 ? frame.querySelector(".anb-card.ask:not([hidden])") : null;
 		if (shown !== card) {
 			observer.disconnect();

@@ -117,7 +117,7 @@ export function createPick(context: Context): VariantPart {
 			variant = next;
 			const picked = run.ready?.picked === true && run.ready.variant === next.number;
 			const action = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
-			element.hidden = !run.owner;
+			element.hidden = run.lost !== "" || !context.run.greeted;
 			element.toggleAttribute("disabled", next.state.busy);
 			element.classList.toggle("picked", picked);
 			check.toggleAttribute("hidden", !picked);
@@ -157,10 +157,10 @@ export function createStopOrOpen(context: VariantContext, own: Context): Variant
 
 	return {
 		element,
-		update(next, { run }) {
+		update(next) {
 			variant = next;
 			const held = hasFocus(stop);
-			stop.hidden = !next.state.busy || !run.owner;
+			stop.hidden = !next.state.busy;
 			open.hidden = next.state.busy;
 			setLabel(stop, `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`);
 			setAttribute(stop, "aria-disabled", asked === next.number ? "true" : null);

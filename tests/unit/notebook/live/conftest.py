@@ -4,6 +4,9 @@ import pytest
 
 from agent_nb.notebook.live.hub import Hub
 
+PAGE = "page"
+"""The window of the test."""
+
 
 class Desk:
     """A hub whose messages are kept, and commands to it."""
@@ -16,12 +19,12 @@ class Desk:
         handle.label("hero", key)
         run = self.hub.follow(handle)
         run.stream.watched.set()
-        run.greet("page")
+        run.stream.windows[PAGE] = True
         return run
 
-    def command(self, name, /, session="", **fields):
-        message = {"kind": "command", "id": f"#{len(self.sent)}", "client": "page", "command": name, **fields}
-        self.hub.receive(message, session)
+    def command(self, name, /, **fields):
+        message = {"kind": "command", "id": f"#{len(self.sent)}", "client": PAGE, "command": name, **fields}
+        self.hub.receive(message)
         return next(one for one in self.sent if isinstance(one, dict) and one.get("id") == message["id"])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested, ApprovalResolved
-from agent_nb.notebook.live.hub import BUNDLE, FOR_THE_OWNER
+from agent_nb.notebook.live.hub import BUNDLE
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from tests.support.scripts import run_script, write
 
@@ -196,67 +196,38 @@ async def test_a_run_that_has_not_begun_answers_hello(desk):
     await handle
 
 
-def owners(desk):
-    """The windows that were named as the owner, and whether they had to confirm."""
-    return [(one["window"], one["confirm"]) for one in desk.sent if one["kind"] == "owner"]
-
-
-async def test_a_window_that_is_closed_gives_up_its_buttons_to_one_that_wants_them(desk, monkeypatch):
-    run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
-    monkeypatch.setattr("agent_nb.notebook.live.live_run.OWNER_PATIENCE", 0)
-    page, second = (desk.command("hello", key="k", client=name) for name in ("page", "second"))
-    assert (page["owner"], second["owner"]) == (True, False)
-    await asyncio.sleep(0.05)
-    assert owners(desk) == [], "nobody has asked for the buttons"
-    assert "is asked first" in desk.command("own", run_id=run.id, client="second")["error"]
-    assert desk.command("own", run_id=run.id, client="page")["ok"], "it is still open"
-    await asyncio.sleep(0.05)
-    assert run.owner == "page"
-    desk.command("own", run_id=run.id, client="second")
-    await asyncio.sleep(0.05)  # this time it is closed
-    assert owners(desk) == [(page["window"], True), (page["window"], True), (second["window"], False)]
-    assert desk.command("hello", key="k", client="second")["owner"]
-
-
-async def test_the_window_that_executed_the_cell_has_the_buttons(desk):
-    run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
-    run.session = "executed"
-    executed = desk.command("hello", key="k", client="mine", session="executed")
-    assert executed["owner"]
-    assert owners(desk) == [(executed["window"], False)]
-    assert not desk.command("hello", key="k", client="page", session="other")["owner"]
-    assert desk.command("hello", key="k", client="mine", session="after a reload")["owner"]
-    assert not any("mine" in json.dumps(message) for message in desk.sent)
-
-
 async def test_a_window_that_was_loaded_again_gets_its_runs_under_way(desk):
     handle = Agent(ScriptedProvider([[stall()]])).start("go")
-    run = desk.show(handle, "k")
-    run.session, run.cell_id = "before the reload", "cell-1"
-    (lost,) = desk.command("under_way", session="after it")["runs"]
+    desk.show(handle, "k").cell_id = "cell-1"
+    (lost,) = desk.command("under_way")["runs"]
     assert (lost["key"], lost["run_id"], lost["cell_id"]) == ("k", handle.id, "cell-1")
     assert f'data-anb-id="{handle.id}"' in lost["data"]["text/html"]
-    assert desk.command("under_way", session="before the reload")["runs"] == []
-    assert desk.command("under_way", session="another", client="second")["runs"] == []
+    assert desk.command("under_way", client="second")["runs"] == []
     handle.stop()
     await handle
-    assert desk.command("under_way", session="after it")["runs"] == []
+    assert desk.command("under_way")["runs"] == []
 
 
-@pytest.mark.parametrize("name", sorted(FOR_THE_OWNER))
-async def test_a_command_of_another_window_has_no_effect(desk, name):
+async def test_the_first_answer_of_any_window_wins(desk):
     handle = Agent(ScriptedProvider([[call("dangerous", id="c")], [text("Done.")]]), tools=[dangerous]).start(
         "Go."
     )
     run = desk.show(handle, "k")
     await questions(run, 1)
-    about = {"key": "k", "variant": 0, "call_id": "c", "note": "from elsewhere", "placed": False}
-    answer = desk.command(name, **about, client="another")
-    assert (answer["ok"], "Another window" in answer["error"]) == (False, True)
-    assert (len(run.questions), run.placed, handle.done) == (1, True, False)
-    assert desk.command("approve", key="k", variant=0, call_id="c")["ok"]
+    about = {"key": "k", "variant": 0, "call_id": "c"}
+    assert desk.command("approve", **about, client="window-2")["ok"]
+    assert "no longer open" in desk.command("deny", **about)["error"]
     done = await handle
     assert done.tool_uses[0].result.text == "much"
+    assert "window-2" not in json.dumps(desk.sent), "windows do not learn each other's word"
+
+
+async def test_one_window_writes_the_result_into_the_notebook(desk):
+    run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
+    run.announce_ready(await run.handle, None)
+    assert desk.command("result", key="k")["ok"]
+    assert "Another window" in desk.command("result", key="k", client="second")["error"]
+    assert desk.command("result", key="k")["ok"], "it may have been loaded again"
 
 
 async def test_what_a_page_logs_has_numbers_that_hold_in_the_variable(desk):

@@ -19,7 +19,8 @@ async def look(desk, viewer, answer):
     handle = Agent(provider).with_viewer(viewer).start("A page")
     handle.label("hero", "hero-1")
     desk.hub.follow(handle)
-    desk.command("hello", key="hero-1")
+    for client in ("another window", "page"):
+        desk.command("hello", key="hero-1", client=client)
     for _ in range(30_000):
         checks = [one for one in desk.sent if one["kind"] == "check"]
         if checks or handle.done:
@@ -31,7 +32,7 @@ async def look(desk, viewer, answer):
     return run, run.tool_uses[-1].result
 
 
-async def test_the_window_that_owns_the_run_looks_at_the_page(desk):
+async def test_the_window_that_was_the_last_to_show_the_run_looks_at_the_page(desk):
     shots = [{"width": width, "height": 900, "png": plain_png(width, 900)} for width in (390, 1280)]
     report = {"screenshots": shots, "console": [{"level": "error", "text": "boom", "line": 3}]}
 
