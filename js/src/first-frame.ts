@@ -7,14 +7,17 @@ import type { RunEntry } from "./runs.ts";
 /** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
 export const ID = "data-anb-id";
 
+/** Milliseconds in which a shared notebook gets the result from the window that ran the cell. */
+const WRITE_AFTER = 1000;
+
 /** The first frames of a run, each with a function that replaces it; none where the notebook cannot be read. */
-export function firstFrames({
-	notebook,
-	state,
-}: Pick<RunEntry, "notebook"> & { state: { id: string } | null }): ((data: CellOutput["data"]) => void)[] {
+function firstFrames(
+	notebook: NotebookContext | null,
+	run_id: string,
+): ((data: CellOutput["data"]) => void)[] {
 	return [...(notebook?.model.sharedModel.cells ?? [])].flatMap((cell) =>
 		(cell.getOutputs?.() ?? []).flatMap((output, index) =>
-			String(output.data?.["text/html"]).includes(`${ID}="${state?.id}"`)
+			String(output.data?.["text/html"]).includes(`${ID}="${run_id}"`)
 				? [(data) => cell.updateOutputs?.(index, index + 1, [{ ...output, data }])]
 				: [],
 		),
@@ -27,7 +30,7 @@ export function restoreFirstFrame(
 	{ run_id, cell_id, data }: LostRun,
 ): void {
 	const cell = notebook?.model.sharedModel.cells.find((one) => one.getId?.() === cell_id);
-	if (!cell || notebook?.model.readOnly || firstFrames({ notebook, state: { id: run_id } }).length) return;
+	if (!cell || notebook?.model.readOnly || firstFrames(notebook, run_id).length) return;
 	const output = { output_type: "display_data", data, metadata: {} };
 	cell.updateOutputs?.(0, cell.getOutputs?.().length ?? 0, [output]);
 }
@@ -38,7 +41,11 @@ export function restoreFirstFrame(
  */
 export async function replaceFirstFrames(run: RunEntry): Promise<void> {
 	const { notebook, state } = run;
-	if (!state?.ready || notebook?.model.readOnly || !firstFrames(run).length) return;
+	const isMissing = (): boolean => state !== null && firstFrames(notebook, state.id).length > 0;
+	if (!state?.ready || notebook?.model.readOnly || !isMissing()) return;
+	await new Promise((resolve) => setTimeout(resolve, WRITE_AFTER));
+	if (!isMissing()) return;
 	const answer = await run.command("result");
-	if (answer.ok) for (const replace of firstFrames(run)) replace(answer.data as CellOutput["data"]);
+	if (!answer.ok) return;
+	for (const replace of firstFrames(notebook, state.id)) replace(answer.data as CellOutput["data"]);
 }

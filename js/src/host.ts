@@ -7,9 +7,8 @@
 
 import { claim, release } from "./claims.ts";
 import { showTitles } from "./collapsed.ts";
-import { h } from "./dom.ts";
 import type * as FarFrames from "./far-frames.ts";
-import { firstFrames, ID, replaceFirstFrames, restoreFirstFrame } from "./first-frame.ts";
+import { ID, replaceFirstFrames, restoreFirstFrame } from "./first-frame.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
 import { loadModule } from "./loading.ts";
@@ -26,10 +25,6 @@ const DIGEST = "data-anb-outcome";
 const LIVE = "data-anb-live";
 /** On a surface in a view of its own beside the notebook, whose panel it fills. */
 const FILLS = "data-anb-fills";
-/** A bar at the edge of the page, for a run under way whose output is gone: the cell was cut, or the output cleared. */
-const BAR = "anb-away";
-/** Milliseconds between two looks into the notebook for the output of a run that the page does not draw. */
-const LOOK_EVERY = 1000;
 /** Outputs from which on drawing their pages is felt when the notebook is scrolled. */
 const LONG = 12;
 
@@ -60,8 +55,6 @@ export class Host {
 	readonly #choices = new Map<string, Pick<Mount, "id" | "choices">>();
 	/** The mounted outputs that are on screen. */
 	#sight: Sight | null = null;
-	/** When the notebook was last searched for an output. */
-	#looked = 0;
 	#signal: AbortSignal | null = null;
 	/** Outputs that were found so far. */
 	#found = 0;
@@ -90,13 +83,9 @@ export class Host {
 		});
 	}
 
-	/** Shows the runs under way that this window had before it was loaded again: in their cells, or else in a bar. */
+	/** Shows the runs under way that this window had before it was loaded again, if their cells are still there. */
 	async restore(): Promise<void> {
-		for (const lost of await this.#runs.lost()) {
-			restoreFirstFrame(this.#runs.notebook, lost);
-			this.#placed.add(lost.run_id);
-			this.#runs.get(lost.key).hello();
-		}
+		for (const lost of await this.#runs.lost()) restoreFirstFrame(this.#runs.notebook, lost);
 	}
 
 	/** Shows a run, or else the newest, in a widget view, as soon as there is one, until `unmount` is called with it. */
@@ -169,7 +158,6 @@ export class Host {
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(LIVE);
 		mount.restoreFrames();
-		if (isBar(element)) element.remove();
 	}
 
 	#isMounted(run: RunEntry): boolean {
@@ -184,25 +172,6 @@ export class Host {
 	lose(why: string): void {
 		this.gone = true;
 		this.#runs.lose(why);
-		for (const { run } of [...this.#mounts.values()]) this.#checkPlace(run);
-	}
-
-	/** Shows a run under way in a bar while its output is gone. Then the kernel displays the result again at the end. */
-	#checkPlace(run: RunEntry): void {
-		const mounted = [...this.#mounts].flatMap(([element, mount]) => (mount.run === run ? [element] : []));
-		const bar = mounted.find(isBar);
-		const known = run.busy && this.#placed.has(run.state?.id ?? "");
-		const placed = !known || mounted.length > (bar ? 1 : 0) || this.#isInNotebook(run);
-		if (placed !== Boolean(bar)) return;
-		if (bar) this.unmount(bar);
-		else this.mount(document.body.appendChild(h("div", { class: BAR })), run);
-		if (run.busy) void run.command("placed", { placed });
-	}
-
-	/** Whether the notebook has the run's first frame, drawn or not; true if that cannot be known. */
-	#isInNotebook(run: RunEntry): boolean {
-		this.#looked = performance.now();
-		return !run.notebook || firstFrames(run).length > 0;
 	}
 
 	/**
@@ -235,7 +204,6 @@ export class Host {
 		for (const [element, { run }] of [...this.#mounts]) {
 			if (!hasLeft(element)) continue;
 			this.unmount(element);
-			this.#checkPlace(run);
 			this.#runs.close(run, (other) => this.#isMounted(other));
 		}
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
@@ -272,7 +240,6 @@ export class Host {
 		for (const element of this.#waiting) {
 			if (element.getAttribute(KEY) === run.key && element.isConnected) this.#tryMount(element, run, false);
 		}
-		if (!run.busy || performance.now() - this.#looked > LOOK_EVERY) this.#checkPlace(run);
 		void replaceFirstFrames(run);
 	}
 
@@ -322,7 +289,6 @@ export class Host {
 		this.#waiting.delete(element);
 		this.mount(element, run);
 		if (isNew) showWhole(surfaceOf(element));
-		this.#checkPlace(run);
 		if (element.hasAttribute(ID)) void replaceFirstFrames(run);
 		return true;
 	}
@@ -344,10 +310,6 @@ function outputsIn(node: Node): Iterable<Element> {
 /** The outputs on the page with the run's key. */
 function outputsOf({ key }: RunEntry): Element[] {
 	return [...document.querySelectorAll(`[${KEY}]`)].filter((one) => one.getAttribute(KEY) === key);
-}
-
-function isBar(element: Element): boolean {
-	return element.className === BAR;
 }
 
 /** Whether an output is no longer on the page. A widget view may be filled before it is attached. */

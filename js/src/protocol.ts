@@ -63,7 +63,6 @@ export type CommandName =
 	| "annotate"
 	| "file"
 	| "request"
-	| "placed"
 	| "undo_python"
 	| "cells"
 	| "result"
@@ -91,7 +90,6 @@ function windowId(): string {
 
 /** A run under way that this window had before it was loaded again. */
 export interface LostRun {
-	readonly key: string;
 	readonly run_id: string;
 	/** The cell that started it, by its id in the notebook. */
 	readonly cell_id: string;

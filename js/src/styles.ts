@@ -1,6 +1,5 @@
 // The styles, shared by every mount.
 
-import away from "./styles/away.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
 import composer from "./styles/composer.css";
@@ -36,7 +35,6 @@ export function adoptStyles(root: ShadowRoot): void {
 				composer,
 				replay,
 				narrow,
-				away,
 				motion,
 			].join("\n"),
 		);

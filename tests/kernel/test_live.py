@@ -93,19 +93,6 @@ def test_every_window_may_stop_a_run(page, server):
     assert page.events()[-1]["reason"] == "stopped"
 
 
-def test_a_result_whose_output_was_cleared_is_displayed_again(page, server):
-    server.plan(reply(Say("So far."), Hold()))
-    cell = page.start(f"%%agent cleared {MODEL}\nA page")
-    page.pump(lambda: any(event["type"] == "text_delta" for event in page.events()))
-    assert "not ended" in page.command("result")["error"]
-    assert page.command("placed", placed=False)["ok"]
-    page.command("stop")
-    page.finish(cell)
-    first, result = (display["text/html"].split("\n")[0] for display in page.displays)
-    assert (first, result) == ("<!-- cleared: running -->", "<!-- cleared: stopped -->")
-    assert all(update["text/html"].startswith("<!-- cleared: running -->") for update in page.updates)
-
-
 ASKING = (
     "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
     "    'Runs a command.'\n    return 'ran ' + command"

@@ -81,7 +81,6 @@ class Hub:
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "on_screen": _on_screen,
             "checked": _checked,
-            "placed": _placed,
             "undo_python": lambda run, message: {"text": undo_store.undo(str(message.get("token")))},
             "result": lambda run, message: {"data": run.output(message["client"])},
             "preview_report": lambda run, message: run.report(_variant(message), message.get("entries")),
@@ -190,7 +189,6 @@ class Hub:
         """The runs under way of a window that has been loaded again, with what their cells showed."""
         return [
             {
-                "key": run.key,
                 "run_id": run.id,
                 "cell_id": run.cell_id,
                 "data": first_frame(run.key, run.name, run.stream.meta.model, run.id),
@@ -254,10 +252,6 @@ def _pick(run: LiveRun, message: Json) -> None:
     if run.on_pick is None:
         raise ConfigError(f"Pick it in the notebook: `{run.name}.pick({number})`.")
     run.on_pick(number)
-
-
-def _placed(run: LiveRun, message: Json) -> None:
-    run.placed = bool(message.get("placed"))
 
 
 def _approve(run: LiveRun, message: Json) -> None:

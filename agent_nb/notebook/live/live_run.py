@@ -66,8 +66,6 @@ class LiveRun:
         self.refused = False
         """Whether a front end has said that it shows no widgets."""
         self._started = time.monotonic()
-        self.placed = True
-        """Whether the notebook still has the run's output, as far as the page has said."""
         self._consoles: dict[int, PageConsole] = {}
         """What the previewed pages of the variants have logged; kept here for `run.console`."""
         self.on_pick: Callable[[int], None] | None = None

@@ -83,7 +83,7 @@ class LiveView(FrozenView):
         self._in_console = self._can_update and not has_cells(get_ipython())
         if needs_view():
             display(hub().model)
-        self._light = LightForm(handle, self._live, self._update, hint)
+        self._light = LightForm(handle, self._live, self._replace, hint)
 
     def warn(self, text: str) -> None:
         self._printed.append(text)
@@ -127,19 +127,13 @@ class LiveView(FrozenView):
         """Shows this in place of the first frame."""
         from IPython.display import clear_output
 
-        if self._can_update and self._live.placed:
+        if self._can_update:
             self._display.update(form, raw=True)
             return
-        if not self._can_update:
-            clear_output(wait=True)
-            for text in self._printed:
-                super().warn(text)
+        clear_output(wait=True)
+        for text in self._printed:
+            super().warn(text)
         self._display.display(form, raw=True)
-        self._live.placed = True
-
-    def _update(self, form: dict[str, str]) -> None:
-        if self._live.placed:
-            self._replace(form)
 
     def _end_light(self) -> None:
         if self._light is not None:
