@@ -1,12 +1,11 @@
-// Leads to a question whose card is not on screen: by the tab's title, the cell's prompt, and a notification where the
-// user has already allowed them.
+// Leads to a question whose card is not on screen: by the tab's title, and a notification where the user has already allowed
+// them.
 
 import { printable } from "../../printable.ts";
 import { type Question, questionKey, questionsOf } from "../../questions.ts";
 import type { Context, Snapshot } from "../context.ts";
 
 const PREFIX = "Approval needed · ";
-const [WAITS, ASKS] = ["[*]:", "[?]:"];
 /** The frames whose question is not on screen. */
 const away = new Set<HTMLElement>();
 
@@ -21,11 +20,9 @@ export function createReminder({ choices, signal }: Context, frame: HTMLElement)
 	});
 
 	function mark(): void {
-		const isAway = open.length > 0 && (document.hidden || !seen);
-		if (isAway) away.add(frame);
+		if (open.length > 0 && (document.hidden || !seen)) away.add(frame);
 		else away.delete(frame);
 		setTitle();
-		setPrompt(frame, isAway);
 		for (const question of document.hidden ? open : []) notify(question);
 	}
 
@@ -65,12 +62,4 @@ function setTitle(): void {
 	const title = document.title.replaceAll(PREFIX, "");
 	const wanted = away.size > 0 ? PREFIX + title : title;
 	if (document.title !== wanted) document.title = wanted;
-}
-
-/** The prompt of the cell whose output has this frame, while the cell runs. */
-function setPrompt(frame: HTMLElement, asks: boolean): void {
-	const { host } = frame.getRootNode() as ShadowRoot;
-	const prompt = host?.closest(".jp-Cell")?.querySelector(".jp-InputPrompt");
-	const [from, to] = asks ? [WAITS, ASKS] : [ASKS, WAITS];
-	if (prompt?.textContent === from) prompt.textContent = to;
 }
