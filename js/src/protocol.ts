@@ -60,7 +60,6 @@ export type CommandName =
 	| "ask_again"
 	| "show_output"
 	| "pick"
-	| "annotate"
 	| "file"
 	| "request"
 	| "undo_python"

@@ -280,7 +280,7 @@ function withTool(state: VariantState, call_id: string, change: (row: ToolRow) =
 }
 
 function changeTool(state: VariantState, event: ToolEvent): VariantState {
-	return withTool(state, event.call_id, (row) => ({ ...toolRowAfter(row, event), changes: state.changes }));
+	return withTool(state, event.call_id, (row) => toolRowAfter(row, event));
 }
 
 function compactedRow(state: VariantState, event: ConversationCompacted): LineRow {

@@ -46,8 +46,6 @@ export interface ToolRow {
 	code: ToolErrorCode | null;
 	hint: string;
 	change: Change | null;
-	/** How often the run had changed a file at the last event of the call. */
-	changes: number;
 	/** How the question was decided; null if nobody was asked. */
 	answer: Decision | null;
 }
@@ -111,7 +109,6 @@ export function newToolRow(
 		code: null,
 		hint: "",
 		change: null,
-		changes: 0,
 		answer: null,
 	};
 }

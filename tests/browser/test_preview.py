@@ -307,35 +307,6 @@ def test_page_that_was_stopped_early_says_so(stage: Stage):
     ).to_be_visible()
 
 
-def test_page_is_compared_with_the_page_before(stage: Stage):
-    turn = event("turn_started", step=1)
-    html = "<!doctype html>\n<h1>Old</h1>\n<p style='height:3000px'></p>\n<p>End</p>"
-    stage.play([turn, *wrote("index.html", html)])
-    stage.preview.get_by_text("Old").wait_for()
-    button = stage.widget.get_by_role("button", name="Compare with the page before this change")
-    assert not button.is_visible()
-    stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"], [3, 1, "<p>Fin</p>"]]))
-    button.click()
-    before = stage.widget.frame_locator(".anb-compare iframe").frame_locator("iframe")
-    before.get_by_text("Old").wait_for()
-    slider = stage.widget.get_by_role("slider", name="Before and after")
-    slider.focus()
-    stage.page.keyboard.press("ArrowLeft")
-    assert slider.get_attribute("aria-valuetext") == "49 % before, 51 % after"
-    share = stage.widget.locator(".anb-compare").evaluate(
-        "node => parseFloat(getComputedStyle(node, '::after').left) / node.offsetWidth"
-    )
-    assert round(share, 2) == 0.49
-    left, right = (stage.widget.get_by_text(side, exact=True).bounding_box() for side in ("Before", "After"))
-    assert left["x"] + left["width"] < right["x"]
-    stage.widget.locator(".anb-page > iframe").first.hover()
-    stage.page.mouse.wheel(0, 800)
-    body = before.locator("body")
-    wait_until(stage.page, lambda: body.evaluate("() => scrollY") > 300)
-    button.click()
-    stage.widget.locator(".anb-compare").wait_for(state="hidden")
-
-
 def test_the_wheel_scrolls_what_is_around_a_page_that_nobody_has_clicked(stage: Stage):
     stage.play([*wrote("index.html", "<h1>Tall</h1><p style='height: 4000px'>Page</p>")])
     stage.page.evaluate("() => { document.body.style.height = '4000px' }")

@@ -290,24 +290,6 @@ def test_an_older_run_of_the_same_request_shows_itself(page):
     assert ids == [page.kernel.value(f"{name}.id")[1:-1] for name in ("twin", "older")]
 
 
-def test_a_note_from_the_page_goes_to_the_run_of_the_variable(page):
-    page.kernel.run("twin = twin.annotate('end', 'by hand')")
-    before = len(page.batches)
-    key = page.kernel.value("twin.key")[1:-1]
-    assert page.command("annotate", key=key, at="turn 1", text="Look")["ok"]
-    page.pump(lambda: len(page.batches) > before)
-    notes = [(note["at"], note["text"]) for note in page.batches[-1]["meta"]["annotations"]]
-    assert notes == [("turn 1", "Look"), ("end", "by hand")]
-    assert page.kernel.value("len(twin.annotations)") == "2"
-    assert "There is no moment 'turn 9'" in page.command("annotate", key=key, at="turn 9", text="x")["error"]
-    assert page.command("annotate", key=f"{key}.2", at=0, text="x")["error"].startswith(
-        "Add it in the notebook"
-    )
-    page.kernel.run("mine, twin = twin, older")
-    assert "`twin` holds something else now" in page.command("annotate", key=key, at=0, text="x")["error"]
-    page.kernel.run("twin = mine")
-
-
 def test_a_run_changed_by_hand_is_shown_frozen(page):
     shown = page.kernel.run("twin.with_files({'index.html': '<h1>Mine</h1>'})").result["text/html"]
     assert 'data-anb-run=""' in shown

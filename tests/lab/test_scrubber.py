@@ -70,19 +70,6 @@ def test_a_run_is_walked_through(page):
     expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(3)
 
 
-def test_a_note_is_added_at_the_moment(page):
-    frame = widget_in_replay(page)
-    frame.get_by_role("slider", name="Moment of the run").press("Home")
-    frame.get_by_role("slider", name="Moment of the run").press("ArrowRight")
-    frame.get_by_role("button", name="Add a note here").click()
-    field = frame.get_by_role("textbox", name="Note")
-    field.fill("Look **here**.")
-    field.press("Control+Enter")
-    expect(frame.locator(".cards .note")).to_have_text("Look here.")
-    expect(field).to_be_hidden()
-    keep_screenshot(page, "replay-lab-note")
-
-
 def test_the_request_comes_from_the_kernel(page):
     frame = widget_in_replay(page)
     frame.get_by_role("slider", name="Moment of the run").press("End")

@@ -67,9 +67,6 @@ class Hub:
             "show_output": _show_output,
             "ask_again": lambda run, message: run.let_code_run(_variant(message), allowed=False),
             "pick": _pick,
-            "annotate": lambda run, message: run.annotate(
-                _variant(message), message.get("at", ""), str(message.get("text", ""))
-            ),
             "file": lambda run, message: run.file(
                 _variant(message), str(message.get("path")), message.get("version")
             ),

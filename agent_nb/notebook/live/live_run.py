@@ -69,7 +69,6 @@ class LiveRun:
         self._consoles: dict[int, PageConsole] = {}
         """What the previewed pages of the variants have logged; kept here for `run.console`."""
         self.on_pick: Callable[[int], None] | None = None
-        self.on_annotate: Callable[[int, float | str, str], Run] | None = None
         self.questions = Questions(handle.problems_of) if handle else Questions()
         self.ask_otherwise: Ask | None = None
         """How to ask if no page shows the run."""
@@ -136,12 +135,6 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
         )
         self.stream.finish(ready)
-
-    def annotate(self, variant: int, at: float | str, text: str) -> None:
-        """Puts a note on the run of the variable, and shows it."""
-        if self.on_annotate is None:
-            raise ConfigError(f"Add it in the notebook: `{self.name} = {self.name}.annotate({at!r}, text)`.")
-        self.show_annotations(self.on_annotate(variant + 1, at, text))
 
     def show_annotations(self, run: Run) -> None:
         """Tells the page the notes of this run, as it is displayed now."""

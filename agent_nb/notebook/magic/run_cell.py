@@ -93,7 +93,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)
-        view.connect(partial(pick, session, handle), partial(annotate, session, handle))
+        view.connect(partial(pick, session, handle))
         if options.background:
             _in_background(session, handle, view, options, plan.rules)
             return
@@ -235,17 +235,6 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
         )
     picked = current.pick(number)
     return picked, bind(session, picked)
-
-
-def annotate(session: Session, handle: Handle, number: int, at: float | str, text: str) -> Run:
-    """Puts a note on a variant, counted from 1, of the run that the variable holds."""
-    if handle.result is None:
-        raise ConfigError("The run has not ended yet.")
-    current = _held_run(session, handle.result)
-    variant = current.pick(number) if current.variants else current
-    noted = replace(current, annotations=variant.annotate(at, text).annotations)
-    assign(session, noted.name, noted)
-    return noted
 
 
 def _held_run(session: Session, run: Run) -> Run:

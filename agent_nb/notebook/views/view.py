@@ -8,8 +8,6 @@ from agent_nb.run import Run
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
 """Binds a variant, counted from 1; returns it and the name of its files, or None if others are still running."""
-Annotate = Callable[[int, float | str, str], Run]
-"""Puts a note on the run of the variable: a variant, counted from 1, a moment, and the text."""
 
 
 class View:
@@ -25,8 +23,8 @@ class View:
     def warn(self, text: str) -> None:
         print(text)
 
-    def connect(self, pick: Pick, annotate: Annotate) -> None:
-        """Sets what the widget's buttons do."""
+    def connect(self, pick: Pick) -> None:
+        """Sets what the widget's Pick buttons do."""
 
     def ask_with(self, ask: Ask) -> None:
         """Sets how to ask for approval where the view itself cannot."""

@@ -8,7 +8,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.session import shown_hub
 from agent_nb.notebook.views.terminal import TerminalView, without_controls
-from agent_nb.notebook.views.view import Annotate, Pick, View
+from agent_nb.notebook.views.view import Pick, View
 from agent_nb.options import Options
 from agent_nb.render import Progress, abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
@@ -89,12 +89,12 @@ class LiveView(FrozenView):
         self._printed.append(text)
         super().warn(text)
 
-    def connect(self, pick: Pick, annotate: Annotate) -> None:
+    def connect(self, pick: Pick) -> None:
         def picked(number: int) -> None:
             if bound := pick(number):
                 self._show(*bound, picked=True)
 
-        self._live.on_pick, self._live.on_annotate = picked, annotate
+        self._live.on_pick = picked
 
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:

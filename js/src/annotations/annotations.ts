@@ -10,7 +10,6 @@ import type { Player, Stops } from "../view/replay/player.ts";
 import css from "./annotations.css";
 import { type Answers, answersOf } from "./answers.ts";
 import { spokenVerdict } from "./card.ts";
-import { createComposer } from "./composer.ts";
 import { createBar, createCards, createMarks } from "./parts.ts";
 import { comparePositions, type Place, placesOf } from "./places.ts";
 
@@ -27,7 +26,6 @@ export class Annotations implements Stops {
 	readonly #marks: ReturnType<typeof createMarks>;
 	readonly #bar: ReturnType<typeof createBar>;
 	readonly #cards: ReturnType<typeof createCards>;
-	readonly #composer: ReturnType<typeof createComposer>;
 	#shown: Place | null = null;
 	#wasPlaying = false;
 	/** Whether the replay was playing when it came to the place that is shown. */
@@ -45,28 +43,20 @@ export class Annotations implements Stops {
 			(question, answer) => this.#give(question, answer),
 			() => this.#goOn(),
 		);
-		this.#composer = createComposer(context, (time) => this.#endNote(time));
-		const parts = [this.#bar.element, this.#cards.element, this.#composer.element];
+		const parts = [this.#bar.element, this.#cards.element];
 		this.element = h("section", { class: "anb-noted", "aria-label": "Notes" }, ...parts);
 		// The keys of the scrubber do not act here: arrow keys scroll a long note, and answers are typed.
 		listen(this.element, "keydown", context.signal, (event) => {
 			event.stopPropagation();
-			if (event.key === "Escape") this.#endNote(null);
+			if (event.key === "Escape") this.#focusSlider();
 		});
-	}
-
-	/** Opens the form for a note at this moment. */
-	compose(): void {
-		this.element.hidden = false;
-		this.#composer.open();
 	}
 
 	update(replay: Replay): void {
 		adopt(this.element);
 		const places = this.#places(replay);
 		const here = places.findLast((place) => comparePositions(place, replay) <= 0) ?? null;
-		this.element.hidden = places.length === 0 && this.#composer.element.hidden;
-		this.#bar.element.hidden = places.length === 0;
+		this.element.hidden = places.length === 0;
 		if (here !== this.#shown) this.#show(here, replay);
 		this.#wasPlaying = replay.playing;
 		this.#marks.update(places, replay.tape.seconds, this.#answers);
@@ -124,14 +114,6 @@ export class Annotations implements Stops {
 			this.#cards.focus();
 			this.#context.redraw();
 		} else this.#goOn(this.#cameByPlaying);
-	}
-
-	/** Closes the form, and shows the note that was added. */
-	#endNote(time: number | null): void {
-		this.#composer.element.hidden = true;
-		if (time === null) this.#context.redraw();
-		else this.#player.seek(time);
-		this.#focusSlider();
 	}
 
 	#goOn(playing = true): void {

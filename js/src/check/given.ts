@@ -18,8 +18,6 @@ export interface Report {
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
 	/** One for each selector, null where it finds nothing. `agent_nb/looking/element_look.py` reads them. */
 	elements: (Look | null)[];
-	/** A small JPEG as an address, if one was asked for. */
-	thumbnail?: string;
 	/** What is missing, and why. */
 	notes: string[];
 }
@@ -40,8 +38,6 @@ export interface Given {
 	html: string;
 	/** The elements to look at instead of the whole page, if there are any. */
 	selectors: readonly string[];
-	/** Whether only a thumbnail is wanted. */
-	thumbnail?: boolean;
 }
 
 /** What the script sends: a part of the report, whose lists are added to it; the width it needs next; or the end. */

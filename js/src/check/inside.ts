@@ -6,7 +6,7 @@ import { elementStyles } from "./element.ts";
 import { findProblems } from "./findings.ts";
 import type { FromCheck, Given } from "./given.ts";
 import { findOverflow } from "./overflow.ts";
-import { imageOf, keepDrawings, screenshot, thumbnail } from "./screenshot.ts";
+import { imageOf, keepDrawings, screenshot } from "./screenshot.ts";
 import { settle } from "./settle.ts";
 import { now, pause, within } from "./time.ts";
 
@@ -51,7 +51,6 @@ async function look(): Promise<void> {
 		await resize(width);
 		const limit = index ? MOST.resettle : MOST.settle;
 		await step(limit, `The page had not settled after ${limit / 1000} s.`, settle);
-		if (given.thumbnail) return post({ part: { thumbnail: await thumbnail() } });
 		if (selectors.length) return lookAtElements();
 		if (width === PHONE) post({ part: { overflow: findOverflow() } });
 		await step(MOST.screenshot, `The screenshot at ${width} px failed.`, async () =>

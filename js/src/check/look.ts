@@ -17,10 +17,6 @@ const MOST_CHARACTERS = 5_900_000;
 /** Bytes of a file that the page uses. */
 const MOST_FILE = 4_000_000;
 const HEIGHT = 844;
-/** The width of the window for a thumbnail. */
-const THUMBNAIL_OF = 1280;
-/** At most 12 KB. */
-const THUMBNAIL = /^data:image\/jpeg;base64,[\w+/=]{1,16384}$/;
 /** Not to be seen, but on screen as a whole: what is outside of it is not drawn, and does not know itself visible. */
 const UNSEEN = `position:fixed;inset:0 auto auto 0;height:${HEIGHT}px;border:0;opacity:0;z-index:-1;pointer-events:none;transform:scale(.2);transform-origin:0 0`;
 
@@ -44,18 +40,6 @@ export async function look(parts: Parts, run: RunEntry, message: CheckMessage): 
 	const open = run.state?.meta.network ?? false;
 	await inspect({ widths, path, html, selectors }, report, (events) => new parts.Frame(events, open));
 	return limited(report);
-}
-
-/** The top of a page as a small JPEG, as an address; empty if there is none. The page may have made it up. */
-export async function takeThumbnail(
-	Frame: typeof FrameType,
-	page: Pick<Page, "path" | "html">,
-	open: boolean,
-): Promise<string> {
-	const report = emptyReport();
-	const wanted = { ...page, widths: [THUMBNAIL_OF], selectors: [], thumbnail: true };
-	await inspect(wanted, report, (events) => new Frame(events, open));
-	return THUMBNAIL.test(String(report.thumbnail)) ? String(report.thumbnail) : "";
 }
 
 function emptyReport(): Report {

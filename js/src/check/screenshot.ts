@@ -9,9 +9,6 @@ const MOST_ELEMENTS = 8000;
 /** Characters of an image in base64: two of them and the rest of the report are one message. */
 const MOST_PNG = 2_500_000;
 
-const THUMBNAIL = { width: 240, height: 300 };
-/** Characters: 12 KB in base64. */
-const MOST_THUMBNAIL = 16_384;
 /** Pixels of the image of an element on its long side. */
 const MOST_SIDE = 400;
 
@@ -21,17 +18,6 @@ export async function screenshot(): Promise<Report["screenshots"][number]> {
 	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
 	const shown = Math.min(height, MOST_HEIGHT);
 	return { width, height, png: encoded(await drawTop(shown)), cut: shown < height };
-}
-
-/** A small JPEG of the top of the page, as an address. */
-export async function thumbnail(): Promise<string> {
-	checkCount(document);
-	const { width, height } = THUMBNAIL;
-	const scale = width / window.innerWidth;
-	const drawn = await drawTop(Math.min(document.documentElement.scrollHeight, Math.round(height / scale)));
-	const small = resized(drawn, scale);
-	const all = [0.8, 0.6, 0.4, 0.2].map((quality) => small.toDataURL("image/jpeg", quality));
-	return all.find((address) => address.length < MOST_THUMBNAIL) ?? "";
 }
 
 /** The page from its top to a height. */

@@ -5,24 +5,16 @@ import { h } from "../../dom.ts";
 import { loadModule } from "../../loading.ts";
 import type { Replay } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { iconButton } from "../shared/buttons.ts";
 import type { Player } from "./player.ts";
 
 export function createAnnotationSlot(context: Context, player: Player, track: HTMLElement) {
 	const element = h("div");
-	const button = iconButton(context, "edit", "Add a note here", () => void compose());
-	let asked: Promise<void> | null = null;
+	let asked = false;
 	let view: Module.Annotations | null = null;
-
-	async function compose(): Promise<void> {
-		if (context.choices.replay?.playing) player.toggle();
-		asked ??= load();
-		await asked;
-		view?.compose();
-	}
 
 	async function load(): Promise<void> {
 		let waiting = false;
+		asked = true;
 		// Nothing is played past a stop before the stops are known.
 		player.stops = {
 			between: (replay) => replay,
@@ -40,11 +32,8 @@ export function createAnnotationSlot(context: Context, player: Player, track: HT
 
 	return {
 		element,
-		button,
 		update({ run }: Snapshot, replay: Replay | null) {
-			if (run.meta.annotations?.length) asked ??= load();
-			// A note goes to the variable that a cell of the notebook has set.
-			button.hidden = !run.ready || !run.meta.magic;
+			if (run.meta.annotations?.length && !asked) void load();
 			if (replay) view?.update(replay);
 		},
 	};

@@ -34,8 +34,7 @@ export function createScrubber(context: Context, shown: boolean) {
 	const annotations = createAnnotationSlot(context, player, slider.element);
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
 	const [label, clock] = readout.elements;
-	const buttons = [request.element, annotations.button, close];
-	const controls = [keys.element, slider.element, label, clock, speed, ...buttons];
+	const controls = [keys.element, slider.element, label, clock, speed, request.element, close];
 	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
 	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
 	const element = h("div", look, annotations.element, about.element, bar);

@@ -12,7 +12,6 @@ import { createRadios, iconButton } from "../shared/buttons.ts";
 import { Sight } from "../shared/on-screen.ts";
 import { showAlone, showPane } from "../transcript/folded-transcript.ts";
 import { createCode } from "./code.ts";
-import { createCompare } from "./compare.ts";
 import { createConsole } from "./console.ts";
 import { createDiff } from "./diff.ts";
 import { createFiles } from "./files.ts";
@@ -32,8 +31,7 @@ const TABS = Object.entries(LABELS) as [Tab, string][];
 export function createResult(context: Context) {
 	const tabs = createTabs(context);
 	const console = createConsole(context, tabs.setErrors);
-	const compare = createCompare(context);
-	const preview = createPreview(context, { reveals: true, onScrolled: compare.scrollToShare }, console);
+	const preview = createPreview(context, { reveals: true }, console);
 	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
 		preview,
 		code: createCode(context),
@@ -42,11 +40,10 @@ export function createResult(context: Context) {
 		files: createFiles(context),
 	};
 	const inspect = createInspectButton(context, preview);
-	const tools = createTools(context, preview, [inspect.element, compare.button]);
+	const tools = createTools(context, preview, inspect.element);
 	const versions = createVersions(context, preview);
 	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
 	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
-	stage.append(compare.element);
 	const element = h("section", { class: "anb-right", "aria-label": "Result" }, bar, stage, versions.element);
 	const sight = new Sight(context.redraw, context.signal);
 	sight.watch(element);
@@ -65,10 +62,8 @@ export function createResult(context: Context) {
 			inspect.update(snapshot);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
 			// The preview stays live behind the other tabs, which draw only when they are shown.
-			for (const part of [preview, compare]) {
-				if (sight.has(element)) part.update(snapshot);
-				else part.rest();
-			}
+			if (sight.has(element)) preview.update(snapshot);
+			else preview.rest();
 			if (tab !== "preview") panels[tab].update(snapshot);
 			versions.update(snapshot);
 		},
@@ -128,7 +123,7 @@ const DEVICES: readonly [Device, IconName, string][] = [
 ];
 
 /** Buttons for the shown file; which of them depends on the tab. */
-function createTools(context: Context, preview: { reload(): void }, others: readonly HTMLElement[]) {
+function createTools(context: Context, preview: { reload(): void }, inspect: HTMLElement) {
 	const { choices } = context;
 	const devices = createRadios(context, {
 		label: "Preview width",
@@ -155,7 +150,7 @@ function createTools(context: Context, preview: { reload(): void }, others: read
 	const close = iconButton(context, "cross", "Hide result", () => showPane(context, false));
 
 	return {
-		elements: [...others, devices.element, rule, reload, wrap, copyFile, open, fold, close],
+		elements: [inspect, devices.element, rule, reload, wrap, copyFile, open, fold, close],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;

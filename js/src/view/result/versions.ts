@@ -10,7 +10,6 @@ import type { Choices } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
-import { createThumbnails } from "./version-thumbnails.ts";
 
 export function createVersions(context: Context, preview: { scale(): string }) {
 	const { choices } = context;
@@ -66,7 +65,7 @@ function stopsOf({ file }: ShownFile): Stop[] {
 }
 
 /** The moments of the run since the shown page was there. */
-export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
 	const first = file.versions[0]?.change ?? 0;
 	const stops = new Map<number, Stop>();
 	for (const { path, versions } of files.values())
@@ -84,7 +83,7 @@ function withUnfinished(stops: readonly Stop[], files: readonly FileState[]): St
 }
 
 /** The index of what is shown; a version that is still being written comes after all stops. */
-export function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
+function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
 	if (live) return stops.length;
 	const last = moment ?? Number.MAX_VALUE;
 	return stops.findLastIndex(({ change }) => change <= last);
@@ -143,11 +142,6 @@ function createPager(context: Context) {
 		at: 0,
 	};
 	listen(range, "input", context.signal, () => choose(Number(range.value) - 1));
-	const thumbnails = createThumbnails(context, range, (index) => {
-		const { shown, stops } = position;
-		const stop = stops[index];
-		return shown && stop ? { change: stop.change, label: labelOf(shown, stops, index) } : null;
-	});
 
 	function choose(index: number): void {
 		const { shown, stops } = position;
@@ -159,7 +153,7 @@ function createPager(context: Context) {
 	}
 
 	return {
-		elements: [back, range, forward, thumbnails],
+		elements: [back, range, forward],
 		update(next: Position) {
 			position = next;
 			const { stops, at, shown } = next;

@@ -9,7 +9,7 @@ from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted
 from agent_nb.notebook.magic.names import bind
-from agent_nb.notebook.magic.run_cell import annotate, pick
+from agent_nb.notebook.magic.run_cell import pick
 from agent_nb.prompts.left_out import has_note
 from agent_nb.render import bundle
 from agent_nb.run.checks import failure_of
@@ -317,9 +317,8 @@ async def test_picking_binds_the_variant(shell):
 
 async def test_notes_of_any_variant_stay_when_another_is_picked(shell):
     race = await race_of(shell)
-    pick(shell.session, race, 2)
-    annotate(shell.session, race, 3, "end", "Of the third")
-    assert shell.names["hero"].variant == 1
+    pick(shell.session, race, 3)
+    shell.names["hero"] = shell.names["hero"].annotate("end", "Of the third")
     picked, _ = pick(shell.session, race, 1)
     assert [(note.variant, note.text) for note in picked.annotations] == [(2, "Of the third")]
 
