@@ -126,7 +126,7 @@ async def test_a_notebook_is_valid_and_replaces_a_link(ran, tmp_path):
     kept, target = tmp_path / "kept.ipynb", tmp_path / "cells.ipynb"
     kept.write_text("mine")
     target.symlink_to(kept)
-    assert run.to_notebook(target) == target
+    assert run.to_notebook(target, overwrite=True) == target
     assert kept.read_text() == "mine"
     notebook = nbformat.read(target, as_version=4)
     nbformat.validate(notebook)
