@@ -160,6 +160,7 @@ check: env js/node_modules/.installed ## lint and types, Python and TypeScript
 	$(VENV)/bin/ruff format --check agent_nb tests docs js
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(PY) -m docs.scripts.import_circles
 	cd js && npm run --silent check
 
 format: env js/node_modules/.installed ## put the code in shape

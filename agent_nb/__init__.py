@@ -11,7 +11,7 @@ from agent_nb._base.constants import VERSION
 
 if TYPE_CHECKING:
     from agent_nb import events
-    from agent_nb.agent import Agent
+    from agent_nb.agent import Agent, model
     from agent_nb.batch.runs import Runs
     from agent_nb.batch.runs_handle import RunsHandle
     from agent_nb.cassette import replay
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from agent_nb.messages import Image, Message
     from agent_nb.notebook.kernel_tools import kernel_tools
     from agent_nb.plugins import register
-    from agent_nb.providers import model
     from agent_nb.run import Run, load
     from agent_nb.run.compare import Comparison, assert_same, compare
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
@@ -62,7 +61,7 @@ _HOMES = {
     "kernel_tools": "agent_nb.notebook.kernel_tools",
     "load": "agent_nb.run",
     "mcp_server": "agent_nb.tools.mcp.server",
-    "model": "agent_nb.providers",
+    "model": "agent_nb.agent",
     "read_images": "agent_nb.engine.opening",
     "register": "agent_nb.plugins",
     "replay": "agent_nb.cassette",

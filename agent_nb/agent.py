@@ -11,12 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
 
+import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.bridge import run_blocking
+from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb._base.wire import to_wire
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import Store
 from agent_nb.batch.runs_handle import RunsHandle
-from agent_nb.cassette import Target, record
+from agent_nb.cassette import Target, record, replay
 from agent_nb.engine.agent_parts import AgentParts, read_model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool
@@ -28,9 +30,13 @@ from agent_nb.events import Event
 from agent_nb.looking.page_check import LOOKS, PageViewer
 from agent_nb.messages import Message
 from agent_nb.prompts import check_stack
+from agent_nb.providers import model
 from agent_nb.providers.base import Provider
+from agent_nb.providers.registry import MAKERS
 from agent_nb.run import Run
 from agent_nb.tools.file_tools import READ_FILE
+
+__all__ = ["Agent", "model"]
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)
@@ -267,3 +273,12 @@ class Agent(AgentParts):
     def _prepare(self, opening: Opening) -> Prepared:
         prepared = super()._prepare(opening)
         return replace(prepared, record=partial(record, self._target)) if self._target else prepared
+
+
+def _demo(name: str, **options: Any) -> Provider:
+    from agent_nb.demo import DemoProvider
+
+    return DemoProvider(name, **options)
+
+
+MAKERS.update({DEMO: _demo, REPLAY: replay})

@@ -25,6 +25,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.options import Options
+from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.run import Run
 from agent_nb.tools import Tool
@@ -277,3 +278,6 @@ def _remove(loaded: Loaded) -> None:
     for kind, name in [key for key, owner in _owners.items() if owner == loaded.name]:
         del _owners[kind, name], _TABLES[kind][name]
     loaded.plugin, loaded.adds = None, ()
+
+
+VENDOR_SOURCES.append(plugins)

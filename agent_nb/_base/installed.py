@@ -4,7 +4,6 @@
 `*.dist-info` in a downloaded folder would be found there, and its code run.
 """
 
-import importlib
 import importlib.util
 import json
 import site
@@ -36,11 +35,6 @@ def load_entry_point(point: EntryPoint) -> object:
         if not any(Path(place).resolve().is_relative_to(home) for place in places for home in homes if place):
             raise ImportError(f"`{top}` is not the installed module: {places[0] if places else 'not found'}.")
     return point.load()
-
-
-def load_plugins() -> None:
-    """Loads the plugins, once. Called where a name is not known, because a plugin may add it."""
-    importlib.import_module("agent_nb.plugins").plugins()
 
 
 def _site_packages() -> list[Path]:

@@ -1,18 +1,16 @@
 """Where a notebook is shown, whether the user is watching, and how Ctrl-C reaches a run."""
 
 import contextlib
-import importlib
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.threads import off_loop, start_thread
+from agent_nb._base.threads import off_loop
 
 ANSWER_PATIENCE = 1.5
 """Seconds that a page has to answer, from when it was first asked."""
@@ -42,29 +40,9 @@ async def is_watched(shell: Any) -> bool:
     return await _page.answers()
 
 
-def preload(shell: Any) -> None:
-    """Imports what the first run needs, once the cell with `%load_ext` has ended.
-
-    If nobody can be asked, it only begins to ask whether a page is there: a notebook that runs by itself waits for
-    nothing and may use another model.
-    """
-    if hasattr(shell, "kernel") and is_attended(shell):
-        start_thread("preload", partial(_import, shell))
-    elif hasattr(shell, "kernel"):
-        _page.ask()
-
-
-def _import(shell: Any) -> None:
-    from agent_nb.notebook.session import default_model
-    from agent_nb.providers import model
-    from agent_nb.providers.streaming import VendorClient
-
-    importlib.import_module("agent_nb.notebook.magic.run_cell").warm_up(shell)
-    with contextlib.suppress(Exception):  # a run tells the user what is wrong
-        provider = model(default_model())
-        if isinstance(provider, VendorClient):
-            provider.preload()
-            importlib.import_module("genai_prices.data")
+def ask_for_page() -> None:
+    """Begins to ask whether a page is connected to this kernel; `is_watched` waits for the answer."""
+    _page.ask()
 
 
 class _PageQuestion:

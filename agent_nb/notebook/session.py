@@ -1,7 +1,6 @@
 """Session: what lasts from one `%%agent` cell to the next."""
 
 import asyncio
-import sys
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +80,14 @@ def default_model() -> str:
         return ""
 
 
+_hubs: list[Any] = []
+
+
 def shown_hub() -> Any:
-    """The kernel's `Hub`; None if no run was shown in the page. Importing its module would take long."""
-    return getattr(sys.modules.get("agent_nb.notebook.live.hub"), "current", None)
+    """The kernel's `Hub`; None if no run was shown in the page."""
+    return _hubs[0] if _hubs else None
+
+
+def set_hub(hub: Any) -> None:
+    """Called by the `Hub` of this kernel, whose module takes long to import."""
+    _hubs[:] = [hub]

@@ -4,20 +4,33 @@ An unknown vendor, a missing key and a missing package raise different errors, e
 anything is sent.
 """
 
+import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.installed import load_plugins
 from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.sdk_packages import can_load, is_installed
-from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor, load
+from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
 
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider
+
+PROVIDERS = {
+    "anthropic_messages": "agent_nb.providers.anthropic_messages:AnthropicMessagesProvider",
+    "responses": "agent_nb.providers.responses:ResponsesProvider",
+    "interactions": "agent_nb.providers.interactions:InteractionsProvider",
+    "generate_content": "agent_nb.providers.generate_content:GenerateContentProvider",
+    "chat": "agent_nb.providers.chat:ChatProvider",
+}
+"""The provider of each wire protocol, as `module:Class`."""
+MAKERS: dict[str, Callable[..., "Provider"]] = {}
+"""What makes the models that ask no server, by the key of `APIS`. `agent.py` registers them."""
+VENDOR_SOURCES: list[Callable[[], object]] = []
+"""Called when a vendor is not known, because they may add it to `VENDORS`. `plugins.py` registers here."""
 
 
 def model(
@@ -41,11 +54,11 @@ def model(
         check_effort(effort)
         check_number("silence", silence, "a number of seconds above 0")
         _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
-        return load(vendor.api.target)(model_name, **options)  # type: ignore[no-any-return]
+        return MAKERS[vendor.apis[0]](model_name, **options)
     check_type("base_url", base_url, str | None, "text")
     check_type("api_key", api_key, str | None, "text")
-    api = _api(vendor, options.pop("api", ""))
-    _check_installed(vendor, api)
+    protocol = _protocol(vendor, options.pop("api", ""))
+    _check_installed(vendor, APIS[protocol])
     key_variable, key = _key(vendor, name, api_key)
     headers, max_tokens = options.pop("headers", None) or {}, options.pop("max_tokens", None)
     check_type("headers", headers, Mapping, "a dict of names and values")
@@ -61,7 +74,13 @@ def model(
         headers={**vendor.headers, **headers},
         options=options,
     )
-    return load(api.target)(settings)  # type: ignore[no-any-return]
+    return load(PROVIDERS[protocol])(settings)  # type: ignore[no-any-return]
+
+
+def load(target: str) -> Any:
+    """Imports what a `module:Class` target names."""
+    module_name, _, class_name = target.partition(":")
+    return getattr(importlib.import_module(module_name), class_name)
 
 
 def full_name(name: str) -> str:
@@ -85,7 +104,8 @@ def _parse(name: str) -> tuple[Vendor, str]:
         )
     vendor_name, colon, model_name = name.strip().partition(":")
     if vendor_name.lower() not in VENDORS:
-        load_plugins()
+        for source in VENDOR_SOURCES:
+            source()
     vendor = VENDORS.get(vendor_name.lower())
     if vendor is None:
         raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))
@@ -115,10 +135,11 @@ def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
         raise ConfigError(f"`{vendor.name}:` asks no server: it takes `pace`, not `{option}`.")
 
 
-def _api(vendor: Vendor, name: str) -> Api:
+def _protocol(vendor: Vendor, name: str) -> str:
+    """The key of `APIS` to use."""
     if name and name not in vendor.apis:
         raise ConfigError(f"{vendor.name!r} has no api {name!r}. Use {' or '.join(vendor.apis)}.")
-    return APIS[name] if name else vendor.api
+    return name or vendor.apis[0]
 
 
 def _check_installed(vendor: Vendor, api: Api) -> None:

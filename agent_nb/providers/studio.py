@@ -14,12 +14,18 @@ from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder
 from agent_nb.providers.image_prices import has_image_price
 from agent_nb.providers.keys import find_key
+from agent_nb.providers.registry import load
 from agent_nb.providers.registry import model as make_model
 from agent_nb.providers.settings import Settings, check_base_url
-from agent_nb.providers.vendors import VENDORS, Vendor, load
+from agent_nb.providers.vendors import VENDORS, Vendor
 
 CHOICE = "AGENT_NB_IMAGES"
 """`local`, or the maker's `vendor:model`. A maker that is named here is never replaced by another."""
+IMAGE_MAKERS = {
+    "openai": "agent_nb.providers.openai_image_maker:OpenAIImageMaker",
+    "gemini": "agent_nb.providers.gemini_image_maker:GeminiImageMaker",
+}
+"""What makes images at each vendor, as `module:Class`."""
 UNPRICED = "the run has a budget, and the price of {} is not known"
 
 
@@ -63,14 +69,14 @@ def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
         return []
     usable = list(_usable(getattr(provider, "settings", None)))
     wanted = [_pick(usable, chosen)] if chosen else usable
-    return [load(settings.vendor.image_target)(settings) for settings in wanted]
+    return [load(IMAGE_MAKERS[settings.vendor.name])(settings) for settings in wanted]
 
 
 def _pick(usable: list[Settings], chosen: str) -> Settings:
     name, _, model = chosen.partition(":")
     vendor = VENDORS.get(name.lower())
-    if vendor is None or not vendor.image_target:
-        makers = [f"{row.name}:{row.image_model}" for row in VENDORS.values() if row.image_target]
+    if vendor is None or vendor.name not in IMAGE_MAKERS:
+        makers = [f"{name}:{VENDORS[name].image_model}" for name in IMAGE_MAKERS]
         raise ConfigError(f"{chosen!r} makes no images. {CHOICE} can be local, {' or '.join(makers)}.")
     for settings in usable:
         if settings.vendor is vendor:
@@ -83,11 +89,11 @@ def _pick(usable: list[Settings], chosen: str) -> Settings:
 
 def _usable(own: Settings | None) -> Iterator[Settings]:
     own_vendor = own.vendor.name if own else ""
-    if own and own.vendor.image_target and own.api_key:
+    if own and own.vendor.name in IMAGE_MAKERS and own.api_key:
         # The address and headers set for the model apply to its vendor's image API too.
         yield replace(own, model=own.vendor.image_model, effort=None, max_tokens=None, options={})
     for vendor in VENDORS.values():
-        if vendor.image_target and vendor.name != own_vendor and (found := find_key(vendor.keys)):
+        if vendor.name in IMAGE_MAKERS and vendor.name != own_vendor and (found := find_key(vendor.keys)):
             yield _from_environment(vendor, *found)
 
 

@@ -4,11 +4,9 @@ A vendor with an OpenAI-compatible API is one row here and nothing else. Lists o
 elsewhere are derived from this table. Nothing heavy is imported.
 """
 
-import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb._base.wire import Json
@@ -29,10 +27,8 @@ YOUR_SERVER = "your server"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """A wire protocol: the provider that speaks it, and the SDK it needs."""
+    """A wire protocol: the SDK it needs. `PROVIDERS` in `registry.py` names what speaks it."""
 
-    target: str
-    """`module:Class` of the provider, imported on first use."""
     package: str = ""
     """The SDK's name on PyPI; empty for models that need no server."""
     sdk: str = ""
@@ -42,25 +38,13 @@ class Api:
 
 
 APIS: dict[str, Api] = {
-    "anthropic_messages": Api(
-        target="agent_nb.providers.anthropic_messages:AnthropicMessagesProvider",
-        package="anthropic",
-        sdk="anthropic",
-    ),
-    "responses": Api(target="agent_nb.providers.responses:ResponsesProvider", package="openai", sdk="openai"),
-    "interactions": Api(
-        target="agent_nb.providers.interactions:InteractionsProvider",
-        package="google-genai",
-        sdk="google.genai",
-    ),
-    "generate_content": Api(
-        target="agent_nb.providers.generate_content:GenerateContentProvider",
-        package="google-genai",
-        sdk="google.genai",
-    ),
-    "chat": Api(target="agent_nb.providers.chat:ChatProvider", package="openai", sdk="openai"),
-    DEMO: Api(target="agent_nb.demo:DemoProvider", options=("pace",)),
-    REPLAY: Api(target="agent_nb.cassette:replay", options=("pace", "folder")),
+    "anthropic_messages": Api(package="anthropic", sdk="anthropic"),
+    "responses": Api(package="openai", sdk="openai"),
+    "interactions": Api(package="google-genai", sdk="google.genai"),
+    "generate_content": Api(package="google-genai", sdk="google.genai"),
+    "chat": Api(package="openai", sdk="openai"),
+    DEMO: Api(options=("pace",)),
+    REPLAY: Api(options=("pace", "folder")),
 }
 
 
@@ -102,9 +86,8 @@ class Vendor:
     """Sent with every request; `headers` of the same name win."""
     images: bool = True
     note: str = ""
-    image_target: str = ""
-    """`module:Class` of its image maker; empty if it makes none."""
     image_model: str = ""
+    """The model that makes its images, if `IMAGE_MAKERS` in `studio.py` has the vendor."""
 
     @property
     def api(self) -> Api:
@@ -156,7 +139,6 @@ _ROWS = (
         price_id="openai",
         models=OPENAI_MODELS,
         note="Responses API",
-        image_target="agent_nb.providers.openai_image_maker:OpenAIImageMaker",
         image_model="gpt-image-2.6-sunburst",
     ),
     Vendor(
@@ -172,7 +154,6 @@ _ROWS = (
         price_id="google",
         models=GEMINI_MODELS,
         note='Interactions API; `api="generate_content"` for the older one, which does not stream arguments',
-        image_target="agent_nb.providers.gemini_image_maker:GeminiImageMaker",
         image_model="gemini-nano-banana-2.1",
     ),
     Vendor(
@@ -269,9 +250,3 @@ _ROWS = (
 )
 
 VENDORS: dict[str, Vendor] = {row.name: row for row in _ROWS}
-
-
-def load(target: str) -> Any:
-    """Imports what a `module:Class` target names."""
-    module_name, _, class_name = target.partition(":")
-    return getattr(importlib.import_module(module_name), class_name)

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_nb import Agent, Limits, Run, tool
+from agent_nb import Agent, Limits, Run, model, tool
 from agent_nb.errors import AgentError
 from agent_nb.events import TextDelta, ThinkingDelta, ToolStarted
-from agent_nb.providers import model
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Tool
 

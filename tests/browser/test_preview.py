@@ -114,7 +114,9 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
 });
 </script>"""
-HEARD = "() => { window.keys = []; addEventListener('keydown', ({ key, ctrlKey }) => keys.push([key, ctrlKey])) }"
+HEARD = (
+    "() => { window.keys = []; addEventListener('keydown', ({ key, ctrlKey }) => keys.push([key, ctrlKey])) }"
+)
 
 
 def test_escape_and_save_leave_the_page_once_it_has_used_escape_itself(stage: Stage):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.scripts.import_circles import circle
 from tests.support import ROOT
 
 PACKAGE = ROOT / "agent_nb"
@@ -26,6 +27,29 @@ def test_the_engine_names_no_tool_and_no_vendor():
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert node.value not in names, (module.name, node.value)
+
+
+def test_imports_make_no_circle():
+    assert circle(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "from package.high import top",
+        "import importlib\n\ndef late():\n    importlib.import_module('package.high.top')",
+        "TABLE = {'top': 'package.high.top:Top'}",
+    ],
+)
+def test_a_circle_by_a_name_in_a_string_is_found(tmp_path, named):
+    for name, text in {"high/top.py": "import package.low.base", "low/base.py": named}.items():
+        file = tmp_path / "package" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    assert {*circle(tmp_path / "package")} == {"package.high.top", "package.low.base"}
+    (tmp_path / "package/high/top.py").write_text("import package.low.other")
+    (tmp_path / "package/low/other.py").touch()
+    assert {*circle(tmp_path / "package")} == {"package.high", "package.low"}
 
 
 def rooms(folder: Path) -> set[str]:

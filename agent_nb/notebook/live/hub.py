@@ -28,6 +28,7 @@ from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
+from agent_nb.notebook.session import set_hub, shown_hub
 from agent_nb.render import first_frame
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
@@ -296,12 +297,8 @@ def _variant(message: Json) -> int:
     return int(message.get("variant") or 0)
 
 
-current: Hub | None = None
-
-
 def hub() -> Hub:
     """The kernel's hub, made with the first run that somebody watches."""
-    global current  # noqa: PLW0603 - one per kernel is the point
-    if current is None:
-        current = Hub()
-    return current
+    if shown_hub() is None:
+        set_hub(Hub())
+    return shown_hub()  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from traitlets import observe
 
-from agent_nb._base.threads import off_loop
+from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.magic.rewrite import CellRewriter
@@ -139,7 +139,7 @@ def load(shell: Any) -> None:
 
     def begin(*_: Any) -> None:
         _remove(shell.events.unregister, "post_run_cell", begin)
-        importlib.import_module("agent_nb.notebook.front_end").preload(shell)
+        _preload(shell)
 
     ends = (("post_run_cell", end) for end in (rewriter.end_cell, magics.session.note_end, begin))
     for event, function in (("pre_run_cell", rewriter.begin_cell), *ends):
@@ -163,6 +163,34 @@ def unload(shell: Any) -> None:
     magics._unregister("agent")
     if magics in shell.configurables:
         shell.configurables.remove(magics)
+
+
+def _preload(shell: Any) -> None:
+    """Imports what the first run needs, once the cell with `%load_ext` has ended.
+
+    If nobody can be asked, it only begins to ask whether a page is there: a notebook that runs by itself waits for
+    nothing and may use another model.
+    """
+    from agent_nb.notebook.front_end import ask_for_page, is_attended
+
+    if hasattr(shell, "kernel") and is_attended(shell):
+        start_thread("preload", partial(_import_for_run, shell))
+    elif hasattr(shell, "kernel"):
+        ask_for_page()
+
+
+def _import_for_run(shell: Any) -> None:
+    from agent_nb.notebook.magic.run_cell import warm_up
+    from agent_nb.notebook.session import default_model
+    from agent_nb.providers import model
+    from agent_nb.providers.streaming import VendorClient
+
+    warm_up(shell)
+    with contextlib.suppress(Exception):  # a run tells the user what is wrong
+        provider = model(default_model())
+        if isinstance(provider, VendorClient):
+            provider.preload()
+            importlib.import_module("genai_prices.data")
 
 
 def _remove(remove: Callable[..., Any], *what: Any) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.installed import load_plugins
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop
@@ -35,6 +34,7 @@ from agent_nb.notebook.values.value_masking import mask_environment
 from agent_nb.notebook.views.view import View
 from agent_nb.notebook.views.views import view_for
 from agent_nb.options import Options
+from agent_nb.plugins import plugins
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
@@ -65,7 +65,7 @@ def warm_up(shell: Any) -> None:
         with contextlib.suppress(ImportError):  # a browser's Python has no filelock
             importlib.import_module(name)
     importlib.import_module("agent_nb.notebook.magic.parsing")
-    load_plugins()
+    plugins()
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")
 

@@ -8,7 +8,9 @@ from agent_nb.errors import MissingKeyError
 from agent_nb.messages import Usage
 from agent_nb.providers import model
 from agent_nb.providers.prices import has_price, price_of
-from agent_nb.providers.vendors import APIS, EFFORT, NO_PRICE, VENDORS, Vendor, load
+from agent_nb.providers.registry import PROVIDERS, load
+from agent_nb.providers.studio import IMAGE_MAKERS
+from agent_nb.providers.vendors import APIS, EFFORT, NO_PRICE, VENDORS, Vendor
 from tests.support.kernels import KEYS
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, turn_of
@@ -43,12 +45,13 @@ def test_the_last_family_of_a_vendor_matches_every_name(vendor: Vendor):
     assert all(family.pattern for family in vendor.models[:-1])
 
 
-@pytest.mark.parametrize(
-    "vendor", [row for row in VENDORS.values() if row.image_target], ids=attrgetter("name")
-)
-def test_an_image_maker_can_be_loaded(vendor: Vendor):
-    assert load(vendor.image_target).__module__ == vendor.image_target.partition(":")[0]
-    assert vendor.image_model
+@pytest.mark.parametrize("target", [*PROVIDERS.values(), *IMAGE_MAKERS.values()])
+def test_providers_and_image_makers_can_be_loaded(target: str):
+    assert load(target).__module__ == target.partition(":")[0]
+
+
+def test_every_vendor_with_an_image_model_has_an_image_maker():
+    assert {row.name for row in VENDORS.values() if row.image_model} == {*IMAGE_MAKERS}
 
 
 @pytest.mark.parametrize("vendor", VENDORS.values(), ids=attrgetter("name"))
@@ -81,4 +84,4 @@ def test_a_vendor_names_the_variable_of_its_key(acme: Vendor):
 
 def test_every_protocol_is_spoken_by_the_server_of_the_tests_and_has_a_case():
     asked = {key for key, api in APIS.items() if api.package}
-    assert asked == set(DIALECTS) == set(CASE)
+    assert asked == set(PROVIDERS) == set(DIALECTS) == set(CASE)
