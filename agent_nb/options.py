@@ -1,6 +1,6 @@
 """The options of `%%agent`. Each field of `Options` is one of them, with its spelling and its help.
 
-`%load_ext` imports this module to build the help; `notebook/magic/parsing.py` reads a line into `Options`.
+`%load_ext` imports this module to build the help; `notebook/parsing.py` reads a line into `Options`.
 """
 
 from collections.abc import Callable
@@ -196,6 +196,8 @@ class Options:
     )
     is_named: bool = False
     """Whether the line gives NAME."""
+    line: str = ""
+    """The line itself."""
     prefers_replay: bool = False
     """Whether a cassette that fits is played, also with `--live`, and any other is ignored."""
 

@@ -130,6 +130,11 @@ class Handle(ABC):
         return self._variants[variant].files
 
     @property
+    def settings(self) -> Json:
+        """What the run was set to; that of the first variant."""
+        return self._variants[0].config.settings
+
+    @property
     def viewer(self) -> PageViewer | None:
         """What looks at the page for the model; variants share it."""
         return self._variants[0].config.viewer

@@ -1,15 +1,34 @@
-"""The cells that the page offers after a failed run: the same cell once more, and with another model."""
+"""The cells that the page offers: a failed one once more, or with another model; the options of one that continues."""
 
 import re
+from collections.abc import Callable
 from typing import Any
+
+from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.wire import Json
+from agent_nb.notebook.parsing import parse_line
+from agent_nb.options import OPTIONS, Options
 from agent_nb.providers import default_model_name
 from agent_nb.run import Run
+from agent_nb.run.protocol import Repeat
 
 MAX_CELL = 2_000
 """Characters. A longer cell is not offered: the user is to read what the button inserts."""
+REPEATED: dict[str, Callable[[Any], str]] = {
+    "tools": str,
+    "system": "system {}".format,
+    "effort": "effort {}".format,
+    "budget": lambda usd: f"${usd:.2f}" if usd >= 0.01 else f"${usd:g}",
+    "steps": "{} turns".format,
+    "seconds": "{:g} s".format,
+    "approve": "approve {}".format,
+    "data": str,
+    "stack": str,
+}
+"""The options that a cell which continues a run repeats, by their field, with what the page shows of a value."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
 _MODEL = re.compile(r"\s(?:-m\s*|--model[=\s]\s*)[^\s-]\S*")
 
@@ -38,3 +57,43 @@ def with_model(cell: str, model: str) -> str:
     options, check, expression = found[2].partition(" --check")
     line = f"{found[1]} -m {model}{_MODEL.sub('', options)}{check}{expression}"
     return cell[: found.start(1)] + line + cell[found.end() :]
+
+
+def line_options(settings: Json) -> Options:
+    """The options of the cell of a run with these settings; none if its line is unknown or cannot be read."""
+    try:
+        return parse_line(str(settings.get("line", "")), "agent")
+    except UsageError:
+        return Options()
+
+
+def repeats(settings: Json, *, is_loaded: bool = False) -> tuple[Repeat, ...]:
+    """The options that a cell which continues the run repeats.
+
+    The cell of a loaded or replayed run may be someone else's, and so may the approval in it.
+    """
+    if not settings.get("line"):
+        return ()
+    options, is_own = line_options(settings), not is_loaded and not settings.get("replayed")
+    named = [
+        (OPTIONS[name].flags[0], show, value)
+        for name, show in REPEATED.items()
+        if is_own or name != "approve"
+        for value in _values(getattr(options, name))
+    ]
+    return tuple(
+        Repeat(text=f"{flag} {_word(value)}", label=show(value))
+        for flag, show, value in named
+        if str(value).isprintable()
+    )
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
+def _word(value: Any) -> str:
+    """A value as a word of the line."""
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    quote = "'" if '"' in text else '"'
+    return text if re.fullmatch(r"[\w./*][\w.:/=*,-]*", text) else f"{quote}{text}{quote}"

@@ -9,6 +9,16 @@ from agent_nb.run.annotations import Annotation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """An option that a cell which continues the run repeats."""
+
+    text: str
+    """As it stands in the cell: `-t kernel`."""
+    label: str
+    """In short: `kernel`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
     """What the page needs to know of a run from the start; it comes with every batch that begins at event 1."""
 
@@ -23,6 +33,8 @@ class Meta:
     """The name of the magic, for the cells that the page offers."""
     default_model: str = ""
     """The model of cells that name none; empty if the configured one is unknown."""
+    repeats: tuple[Repeat, ...] = ()
+    """The options of its cell that the next one needs too."""
     network: bool = False
     """Whether the live preview may load from any https address."""
     digest: str | None = None

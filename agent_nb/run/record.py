@@ -39,6 +39,8 @@ class Settings(TypedDict, total=False):
     stack: str
     window: int
     lean: bool
+    line: str
+    """The first line of the cell, without the magic; the next cell repeats some of its options."""
     server: Json
     """What a server of the user's own says about its model."""
     started: str

@@ -9,7 +9,7 @@ from typing import Any
 from agent_nb import errors, events, messages
 from agent_nb.events import ENDINGS, Tone
 from agent_nb.run.annotations import Annotation
-from agent_nb.run.protocol import Meta, Ready
+from agent_nb.run.protocol import Meta, Ready, Repeat
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110
@@ -103,6 +103,7 @@ def typescript() -> str:
         union("Event", [kind.__name__ for kind in kinds]),
         union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
         interface(Annotation),
+        interface(Repeat),
         interface(Meta),
         interface(Ready),
         _endings(),

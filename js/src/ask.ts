@@ -1,6 +1,7 @@
 // The cell that asks for a change to a run: notes on elements of its page, and text.
 
 import { isName, type NotebookContext } from "./cells.ts";
+import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
 
 /** An element that the user has pointed at. */
@@ -27,6 +28,8 @@ export interface Ask {
 	text: string;
 	/** The field that takes the focus when it is drawn: that of the last note, or the one below the notes. */
 	focus?: "note" | "text" | undefined;
+	/** The options of the run's cell that the next one leaves out, as they stand in it. */
+	without?: readonly string[];
 	/** The run of the cell that was inserted last, out of sight: this one continues from it. */
 	base?: string;
 }
@@ -78,7 +81,13 @@ export function cellText(run: RunEntry, asking: Asking): string | null {
 	const next = nextName(name, run);
 	const base = baseOf(run, asking);
 	if (!magic) return marimoCell(base, next, lines.join("\n"));
-	return `%%${magic} ${next}${modelOption(run)} --from ${base}\n${lines.join("\n")}`;
+	const options = [`--from ${base}`, ...repeatsOf(run, asking.ask).map((one) => one.text)].join(" ");
+	return `%%${magic} ${next}${modelOption(run)} ${options}\n${lines.join("\n")}`;
+}
+
+/** The options of the run's cell that the next one repeats. */
+export function repeatsOf({ state }: RunEntry, { without }: Ask): Repeat[] {
+	return (state?.meta.repeats ?? []).filter(({ text }) => !without?.includes(text));
 }
 
 /** What the next run continues from: the run, or the moment of it that is shown. */

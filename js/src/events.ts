@@ -240,6 +240,11 @@ export interface Annotation {
 	variant: number;
 }
 
+export interface Repeat {
+	text: string;
+	label: string;
+}
+
 export interface Meta {
 	key: string;
 	name: string;
@@ -247,6 +252,7 @@ export interface Meta {
 	demo: boolean;
 	magic: string;
 	default_model: string;
+	repeats: Repeat[];
 	network: boolean;
 	digest: string | null;
 	failed_check: string;

@@ -52,6 +52,18 @@ describe("the next cell", () => {
 		}
 	});
 
+	test("repeats the options of the run's cell, without those that were taken out", () => {
+		const run = runOf();
+		const repeats = ["-t kernel", "--budget 0.2"].map((text) => ({ text, label: text }));
+		run.state = { ...run.state!, meta: { ...META, repeats } };
+		expect(cellText(run, { notes: [], text: "Why?" })).toBe(
+			"%%agent hero_2 --from hero -t kernel --budget 0.2\nWhy?",
+		);
+		expect(cellText(run, { notes: [], text: "Why?", without: ["-t kernel"] })).toBe(
+			"%%agent hero_2 --from hero --budget 0.2\nWhy?",
+		);
+	});
+
 	test("continues from the moment that is shown, of the variant that is shown", () => {
 		const run = runOf();
 		const line = (moment: number | null, variant = 0) =>

@@ -20,6 +20,7 @@ export const META: Meta = {
 	demo: true,
 	magic: "agent",
 	default_model: "demo:",
+	repeats: [],
 	network: false,
 	digest: null,
 	failed_check: "",

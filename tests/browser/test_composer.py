@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from playwright.sync_api import expect
+
+from agent_nb.run.protocol import Repeat
 from tests.support.widget_stage import (
     Stage,
     event,
@@ -52,6 +55,24 @@ def test_change_becomes_a_cell_by_keyboard(stage: Stage):
     stage.page.keyboard.press("Enter")
     stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for()
     assert stage.page.evaluate("window.copied") == [cell]
+
+
+@needs_axe
+def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
+    repeats = (Repeat(text="-t kernel", label="kernel"), Repeat(text="--budget 0.2", label="$0.20"))
+    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)], repeats=repeats)
+    field = stage.widget.get_by_role("textbox", name="Ask for a change")
+    field.fill("Why?")
+    field.press("Enter")
+    cell = stage.widget.locator(".anb-next code")
+    expect(cell).to_have_text("%%agent hero_2 --from hero -t kernel --budget 0.2\nWhy?")
+    options = stage.widget.get_by_role("list", name="Options of the next cell")
+    assert options.get_by_role("listitem").all_inner_texts() == ["kernel", "$0.20"]
+    assert findings(stage) == []
+    options.get_by_role("button", name="Leave out -t kernel").click()
+    assert focused(stage) == "Ask for a change"
+    field.press("Enter")
+    expect(cell).to_have_text("%%agent hero_2 --from hero --budget 0.2\nWhy?")
 
 
 def test_what_is_typed_after_the_cell_was_shown_is_shown_before_it_is_inserted(stage: Stage):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from agent_nb.run.protocol import Repeat
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
 pytestmark = needs_browser
@@ -114,7 +115,7 @@ ENDS = {
 
 @pytest.mark.parametrize("reason", ENDS)
 def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(stage: Stage, reason: str):
-    play(stage, cut_rewrite(reason), ready=ready())
+    play(stage, cut_rewrite(reason), ready=ready(), repeats=(Repeat(text="-t kernel", label="kernel"),))
     for width in (1000, 480):
         stage.page.set_viewport_size({"width": width, "height": 900})
         card = stage.widget.locator(".anb-log > li:last-child .anb-card")
@@ -122,7 +123,7 @@ def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(sta
         assert "Kept: index.html v1. Unfinished, not kept: index.html." in card.inner_text()
         assert stage.widget.get_by_role("button", name="Continue").is_visible()
         assert card.locator(".anb-cell:visible code").all_text_contents() == [
-            "%%agent hero -c\nContinue where you stopped."
+            "%%agent hero -c -t kernel\nContinue where you stopped."
         ]
 
 

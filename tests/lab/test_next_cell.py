@@ -13,6 +13,7 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
+from tests.support.wire import Call, Say, reply
 
 pytestmark = needs_chromium
 
@@ -46,6 +47,28 @@ def test_ctrl_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     wait_for_kernel(hero)
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
     keep_screenshot(hero, "lab-next-cell")
+
+
+def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
+    model = '%config AgentMagics.model = "anthropic:claude-opus-5-5"'
+    line = "%%agent look -t kernel --approve auto --budget 0.20"
+    write_notebook(lab.root / "data.ipynb", LOAD, model, f"{line}\nAdd it up")
+    for name in ("total", "half"):
+        code = {"code": f"{name} = 1 + 1"}
+        vendor.plan(reply(Call("run_python", code, id=f"toolu_{name}")), reply(Say("It is 2.")))
+    open_notebook(page, lab, "data.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
+    expect(page.locator(".anb-options li")).to_have_text(["kernel", "$0.20", "approve auto"])
+    ask(page, "And half of it?")
+    keep_screenshot(page, "lab-next-cell-options")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+    wait_for_kernel(page)
+    options = "-t kernel --budget 0.2 --approve auto"
+    assert page.evaluate(CELLS)[3:] == [[f"%%agent look_2 --from look {options}\nAnd half of it?", 4]]
+    expect(page.get_by_text("There is no tool")).to_have_count(0)
+    expect(page.locator(".anb-names").get_by_text("half")).not_to_have_count(0)
 
 
 def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):

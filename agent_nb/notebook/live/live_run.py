@@ -21,7 +21,7 @@ from agent_nb.looking.page_console import PageConsole, console_of
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.retry_cells import retry_cells
+from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.annotations import safe_annotations
@@ -79,7 +79,10 @@ class LiveRun:
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
         """A run that is under way; with `network` its live preview may load from any https address."""
         meta = replace(
-            _meta(handle.key, handle.name, handle.model), network=network, running_code=handle.running_code
+            _meta(handle.key, handle.name, handle.model),
+            network=network,
+            running_code=handle.running_code,
+            repeats=repeats(handle.settings),
         )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)
@@ -96,6 +99,7 @@ class LiveRun:
         meta = replace(
             _meta(key, run.name, model),
             digest=run_digest(run),
+            repeats=repeats(run.settings, is_loaded=True),
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
         )

@@ -92,7 +92,7 @@ def _log(session: Session, rest: str) -> str:
 
 
 def _help(session: Session, rest: str) -> str:
-    from agent_nb.notebook.magic.parsing import PARSER
+    from agent_nb.notebook.parsing import PARSER
 
     about = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
     commands = all_commands(session).values()

@@ -17,7 +17,7 @@ from agent_nb.notebook.magic.candidates import (
     runs,
 )
 from agent_nb.notebook.magic.commands import all_commands
-from agent_nb.notebook.magic.parsing import CHECK
+from agent_nb.notebook.parsing import CHECK
 from agent_nb.notebook.session import Session
 from agent_nb.options import OPTIONS
 

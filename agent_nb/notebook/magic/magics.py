@@ -90,7 +90,7 @@ class AgentMagics(Magics, Settings):
 
     def parse(self, line: str) -> Options:
         """The options of a line; raises `UsageError` with the remedy if it cannot be read."""
-        from agent_nb.notebook.magic.parsing import parse_line
+        from agent_nb.notebook.parsing import parse_line
 
         return parse_line(line, self.magic_name)
 

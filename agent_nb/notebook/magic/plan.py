@@ -9,6 +9,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
@@ -27,6 +28,7 @@ from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.use import used
+from agent_nb.notebook.retry_cells import line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.cells import recent_cells
@@ -187,13 +189,13 @@ class _Cell:
         return agent.with_stack(options.stack) if options.stack else agent
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
-        prepared = tuple(self.rules.prepare(each) for each in prepared)
+        prepared = tuple(_with_line(self.rules.prepare(each), self.options.line) for each in prepared)
         opening = prepared[0].opening
         former = self.prompt.formerly()
         prompt = former if opening.prompt == former.text else self.prompt
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         sent = schema if self.options.data == "schema" else ""
-        notes = (*self.rules.notes(), note, sent, *_notes(prompt, opening.shortened))
+        notes = (*self.rules.notes(), note, sent, self._lacking(), *_notes(prompt, opening.shortened))
         return Plan(
             name=self.options.name,
             prepared=prepared,
@@ -202,6 +204,14 @@ class _Cell:
             rules=self.rules,
             note="\n".join(filter(None, notes)),
         )
+
+    def _lacking(self) -> str:
+        """What to add where the run to continue had tools that this cell has not."""
+        had = line_options(self.base.settings).tools if self.base else ()
+        lacking = " ".join(f"-t {name}" for name in had if name not in self.options.tools)
+        if not self.base or not lacking:
+            return ""
+        return f"`{self.base.name}` had the tools of `{lacking}`, and this cell has not. Add `{lacking}`."
 
     def _key(self, prepared: Sequence[Prepared]) -> str:
         """Identifies the output: the same request has the same key."""
@@ -212,6 +222,14 @@ class _Cell:
         extras = (others, request.stack, images, request.compact, request.lean and "lean")
         own = (request.opening.prompt, first, base, request.instructions or "")
         return request_key(self.options.name, *own, *(extra for extra in extras if extra))
+
+
+def _with_line(prepared: Prepared, line: str) -> Prepared:
+    """With the first line of this cell among its settings, unless it has a secret in it; a cassette has another's."""
+    settings = {name: value for name, value in prepared.config.settings.items() if name != "line"}
+    if line and safe_text(line) == line:
+        settings["line"] = line
+    return replace(prepared, config=replace(prepared.config, settings=settings))
 
 
 def _viewer(session: Session, options: Options, *, watched: bool) -> PageViewer | None:

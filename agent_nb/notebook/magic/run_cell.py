@@ -64,7 +64,7 @@ def warm_up(shell: Any) -> None:
     for name in ("fastjsonschema", "filelock", "markdown_it"):
         with contextlib.suppress(ImportError):  # a browser's Python has no filelock
             importlib.import_module(name)
-    importlib.import_module("agent_nb.notebook.magic.parsing")
+    importlib.import_module("agent_nb.notebook.parsing")
     plugins()
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")

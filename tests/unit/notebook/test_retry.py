@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb.notebook.retry_cells import MAX_CELL, retry_cells, with_model
+from agent_nb.notebook.retry_cells import MAX_CELL, repeats, retry_cells, with_model
 from agent_nb.notebook.views.views import view_for
 from tests.support.shells import quick_run
 from tests.support.wire import WireServer, problem
@@ -62,3 +62,58 @@ def test_nothing_is_offered_for_other_ends_or_cells_that_cannot_be_shown():
     ):
         assert retry_cells(failed, cell) == ("", "")
     assert retry_cells(failed, "%%agent\nA page")[0] == "%%agent\nA page"
+
+
+LINE = (
+    "look -m demo: -t kernel --tool=mcp:files --system 'Use our colours' --effort high --budget 0.20 --steps 8"
+    " --seconds 90 --approve run_python=run --data schema --stack react --no-save --check '-t x' in text"
+)
+REPEATED = {
+    "-t kernel": "kernel",
+    "-t mcp:files": "mcp:files",
+    '--system "Use our colours"': "system Use our colours",
+    "--effort high": "effort high",
+    "--budget 0.2": "$0.20",
+    "--steps 8": "8 turns",
+    "--seconds 90": "90 s",
+    "--approve run_python=run": "approve run_python=run",
+    "--data schema": "schema",
+    "--stack react": "react",
+}
+
+
+def repeated(settings: dict, **more: bool) -> dict[str, str]:
+    return {each.text: each.label for each in repeats(settings, **more)}
+
+
+def test_the_next_cell_repeats_the_options_that_it_would_not_have():
+    assert repeated({"line": LINE}) == REPEATED
+    line = " ".join(["next", *REPEATED])
+    assert repeated({"line": line}) == REPEATED
+
+
+def test_an_approval_of_another_is_not_repeated():
+    others = {text: label for text, label in REPEATED.items() if "approve" not in text}
+    assert repeated({"line": LINE}, is_loaded=True) == others
+    assert repeated({"line": LINE, "replayed": "look.jsonl"}) == others
+
+
+@pytest.mark.parametrize(
+    "line", ["", "look", "look --steps none", "look 'open", 'look --system "a\nb"', "--nothing"]
+)
+def test_a_line_that_names_none_or_cannot_be_read_repeats_nothing(line):
+    assert repeats({"line": line}) == ()
+
+
+def test_a_run_keeps_the_line_of_its_cell_and_says_which_tools_the_next_one_lacks(shell):
+    shell.run("%%agent look -m demo: -t kernel --pace 0\nA page about bread")
+    assert shell.names["look"].settings["line"] == "look -m demo: -t kernel --pace 0"
+    lacking = "`look` had the tools of `-t kernel`, and this cell has not. Add `-t kernel`."
+    assert lacking in shell.run("%%agent other -m demo: --from look --pace 0\nMake it darker").stdout
+    told = shell.run("%%agent other -m demo: --from look -t kernel --pace 0\nMake it darker")
+    assert lacking not in told.stdout
+
+
+def test_a_line_with_a_secret_is_not_kept(shell):
+    shell.run("%%agent look -m demo: --pace 0 --system 'sk-ant-api03-0123456789abcdef0123456789'\nA page")
+    assert "line" not in shell.names["look"].settings

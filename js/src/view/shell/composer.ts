@@ -1,7 +1,7 @@
 // The field below a run that asks for a change. Enter shows the next cell, with a button that inserts it; Ctrl+Enter
 // inserts and runs it.
 
-import { askAfter, cellText, newAsk } from "../../ask.ts";
+import { askAfter, cellText, newAsk, repeatsOf } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
 import type * as Inspect from "../../inspect/inspector.ts";
@@ -21,9 +21,10 @@ export function createComposer(context: Context) {
 	const runs = createButton("Run", "Insert the next cell below and run it (Ctrl+Enter)");
 	const next = createNext(context, field.element, onInserted);
 	const notes = h("ul", { class: "anb-notes" });
+	const options = createOptions(context, field.element);
 	const row = h("div", { class: "anb-askrow" }, field.element, show, runs);
 	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter" };
-	const element = h("div", { class: "anb-compose", ...about }, next.element, notes, row);
+	const element = h("div", { class: "anb-compose", ...about }, next.element, notes, options.element, row);
 	let drawNotes: (() => void) | null = null;
 
 	async function loadNotes(): Promise<void> {
@@ -38,28 +39,59 @@ export function createComposer(context: Context) {
 		context.redraw();
 	}
 
-	/** The button that one presses says what comes next. */
-	function label(from: string | null): void {
-		const { base } = choices.ask;
-		const [main, plain] = canInsert(run) ? [runs, "Run"] : [show, "Next cell"];
-		setText(main, base ? `Insert after ${base}` : from ? `Continue from ${from}` : plain);
-		runs.hidden = main !== runs;
-	}
-
 	listenForPresses(context, { element, show, runs, next }, onInserted);
 	return {
 		element,
 		update({ run: { lost, meta }, state }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
 			if (!isFull(element)) delete choices.ask.base;
-			label(momentName(state, choices));
+			labelButtons(context, show, runs, momentName(state, choices));
 			if (drawNotes) drawNotes();
 			else if (choices.ask.notes.length) void loadNotes();
+			options.update();
 			field.update(choices.ask);
 			if (choices.ask.focus === "text") moveFocus(field.element);
 			if (choices.ask.focus === "text") choices.ask.focus = undefined;
 			// What was shown is no longer what the cell would hold.
 			if (next.text !== null && next.text !== cellText(run, choices)) next.show(null);
+		},
+	};
+}
+
+/** The button that one presses says what comes next. */
+function labelButtons(
+	{ choices, run }: Context,
+	show: HTMLElement,
+	runs: HTMLElement,
+	from: string | null,
+): void {
+	const { base } = choices.ask;
+	const [main, plain] = canInsert(run) ? [runs, "Run"] : [show, "Next cell"];
+	setText(main, base ? `Insert after ${base}` : from ? `Continue from ${from}` : plain);
+	runs.hidden = main !== runs;
+}
+
+/** The options that the next cell repeats, each with a button that takes it out. */
+function createOptions(context: Context, field: HTMLElement) {
+	const { choices, run } = context;
+	const element = h("ul", { class: "anb-options", "aria-label": "Options of the next cell" });
+	let shown = "";
+	return {
+		element,
+		update() {
+			const repeats = run.state?.meta.magic ? repeatsOf(run, choices.ask) : [];
+			const next = JSON.stringify(repeats);
+			if (shown === next) return;
+			shown = next;
+			const chips = repeats.map(({ text, label }) => {
+				const drop = iconButton(context, "cross", `Leave out ${text}`, () => {
+					choices.ask.without = [...(choices.ask.without ?? []), text];
+					moveFocus(field);
+					context.redraw();
+				});
+				return h("li", { title: text }, label, drop);
+			});
+			element.replaceChildren(...chips);
 		},
 	};
 }

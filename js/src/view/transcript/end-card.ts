@@ -1,5 +1,6 @@
 // The last card of a run that was stopped, met a limit or failed: what was kept, and the cell that goes on from there.
 
+import { newAsk, repeatsOf } from "../../ask.ts";
 import { isName } from "../../cells.ts";
 import { h, icon, setAttribute, setText, withCode } from "../../dom.ts";
 import { plural } from "../../format.ts";
@@ -92,5 +93,7 @@ function continuingCell({ run, choices }: Context, state: VariantState): string 
 	const { name = "", magic } = meta ?? {};
 	const bound = variants?.size === 1 || ready?.variant === choices.variant;
 	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null && bound;
-	return can && magic && isName(name) ? `%%${magic} ${name} -c\nContinue where you stopped.` : null;
+	if (!can || !magic || !isName(name)) return null;
+	const options = ["-c", ...repeatsOf(run, newAsk()).map(({ text }) => text)].join(" ");
+	return `%%${magic} ${name} ${options}\nContinue where you stopped.`;
 }

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from agent_nb.notebook.magic.parsing import PARSER
+from agent_nb.notebook.parsing import PARSER
 from agent_nb.options import OPTIONS, Options, option
 
 
@@ -15,7 +15,7 @@ def test_every_option_is_in_the_help_in_order(shell):
     ]
     assert places == sorted(places)
     others = {each.name for each in fields(Options)} - set(OPTIONS)
-    assert others == {"is_named", "prefers_replay"}  # read from NAME; set by the rules of a plugin
+    assert others == {"is_named", "line", "prefers_replay"}  # read from NAME; set by the rules of a plugin
 
 
 def test_defaults_are_those_of_the_fields(shell):

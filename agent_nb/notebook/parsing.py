@@ -20,6 +20,7 @@ CHECK = "--check"
 
 def parse_line(line: str, magic: str) -> Options:
     """The options of a line; raises `UsageError` if it cannot be read."""
+    written = line.strip()
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
         raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
@@ -46,7 +47,7 @@ def parse_line(line: str, magic: str) -> Options:
             check = read_check(check)
         except ConfigError as error:
             raise UsageError(str(error)) from None
-    return Options(**values, is_named=is_named, check=check)
+    return Options(**values, is_named=is_named, check=check, line=written)
 
 
 def _parser() -> MagicArgumentParser:
