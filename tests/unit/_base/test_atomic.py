@@ -46,10 +46,7 @@ ALLOWED = {
     "batch/runs.py": "makes the folder that the user named",
     "looking/chromium_process.py": "a new folder of its own below the system's temporary folder",
     "files/contents.py": "ordinary code that the user runs: cells made of a run do not need agent_nb",
-    **dict.fromkeys(
-        ("notebook/verify/exchange.py", "notebook/verify/in_kernel.py", "notebook/verify/verify.py"),
-        "a new folder of its own below the system's temporary folder",
-    ),
+    "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/browser.py": "a new folder of its own below the system's temporary folder",
