@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from agent_nb._base.fast_init import quick
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 from agent_nb.messages import Message, Tagged, Usage
@@ -229,13 +228,11 @@ class UsageUpdated(BaseEvent):
 # stream
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta(BaseEvent):
     text: str
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingDelta(BaseEvent):
     text: str
@@ -250,14 +247,12 @@ class ToolStarted(BaseEvent):
     title: str
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolArgsDelta(BaseEvent):
     call_id: str
     text: str
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDelta(BaseEvent):
     """Part of a file that is being written. The file is now `old[:offset] + text`; offset 0 starts it over."""

@@ -11,6 +11,7 @@ import socket
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_nb._base.constants import IN_BROWSER
@@ -55,8 +56,7 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
 
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
-_watching: "weakref.WeakKeyDictionary[asyncio.Task[Any], _Watch]"
-_watching = weakref.WeakKeyDictionary()
+_watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 _reading = threading.Lock()
 
 
@@ -89,38 +89,30 @@ async def release(user: object) -> None:
 def responses_opened(
     found: "list[httpx2.Response]", silence: float, *, strict: bool = False
 ) -> Iterator[None]:
-    """Collects the responses this task opens inside the block, which an SDK hides.
+    """Collects the responses opened inside the block, which an SDK hides.
 
     `silence` is how many seconds they may pass without a byte, before and after their headers.
     `strict` has the SDK fail on bytes that are not UTF-8 instead of replacing them.
     """
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("a stream is read inside a task")
-    _watching[task] = _Watch(found, silence, strict)
+    token = _watch.set(_Watch(found, silence, strict))
     try:
         yield
     finally:
-        _watching.pop(task, None)
-
-
-def _watching_now() -> _Watch | None:
-    task = asyncio.current_task()
-    return _watching.get(task) if task is not None else None
+        _watch.reset(token)
 
 
 async def _limit_silence(request: "httpx2.Request") -> None:
-    if watching := _watching_now():
-        request.extensions.setdefault("timeout", {})["read"] = watching.silence
+    if watch := _watch.get():
+        request.extensions.setdefault("timeout", {})["read"] = watch.silence
 
 
 async def _collect(response: "httpx2.Response") -> None:
-    if watching := _watching_now():
-        if watching.strict and "content-encoding" not in response.headers:
+    if watch := _watch.get():
+        if watch.strict and "content-encoding" not in response.headers:
             from agent_nb.providers.utf8 import Utf8Body
 
             response.stream = Utf8Body(response.stream)
-        watching.found.append(response)
+        watch.found.append(response)
 
 
 async def _keep_alive(response: "httpx2.Response") -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from jiter import from_json
 
 from agent_nb._base.constants import EFFORTS
+from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
@@ -27,7 +28,6 @@ from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
 from agent_nb.providers.dialects import Dialect
 from agent_nb.providers.http import make_client, release, responses_opened, shared_client
-from agent_nb.providers.json_content import content, content_length
 from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.prices import context_window
@@ -246,8 +246,7 @@ class StreamingProvider(VendorProvider):
         """Sends the body through the SDK, which raises its own errors; the stack closes the response."""
         stream = await client.post(
             self.path,
-            content=content(body),
-            options={"headers": {"Content-Length": str(content_length(body))}},
+            content=encoded(body),
             cast_to=object,
             stream=True,
             stream_cls=importlib.import_module(self.sdk).AsyncStream[object],
@@ -344,6 +343,11 @@ class _Reading:
         ):  # comments are a stream without events
             raise failure.not_an_api(self._settings, self._head.decode("utf-8", "replace"))
         raise failure.cut(self._settings)
+
+
+def encoded(body: Json) -> bytes:
+    """The body as JSON. Half a character, which no SDK can encode, is replaced."""
+    return whole_text(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))).encode()
 
 
 def _usual_silence(settings: Settings) -> float:
