@@ -203,6 +203,8 @@ class ApprovalRequested(BaseEvent):
     """Whether "always" covers only calls with the same arguments."""
     lets_run: bool = False
     """Whether the user may allow all calls of this tool in the run."""
+    written: bool = False
+    """Whether the model has written the call into its text. "Always" does not cover it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Literal
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 
-WRITTEN = "text_call_"
-"""How the id of a call begins that the model has written as text."""
 AS_TEXT = "Not run: it is part of the answer's text."
 """Summary for what was shown as a call until more text followed."""
 
@@ -67,11 +65,8 @@ class ToolCall(Tagged):
     name: str
     arguments: str
     """JSON exactly as the model wrote it, which may be invalid."""
-
-    @property
-    def is_written(self) -> bool:
-        """Whether the model has written it into its text, instead of making the call."""
-        return self.id.startswith(WRITTEN)
+    written: bool = False
+    """Whether the model has written it into its text, instead of making the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -255,7 +255,7 @@ class ReplayedTools(ToolRunner):
     async def _play(self, moment: ToolMoment, call: ToolCall) -> None:
         tool, args = self._prepared(call)
         args = moment.data.get("args", self._args.get(moment.call, args))
-        title = title_of(tool, args, moment.call) if tool else call.name
+        title = title_of(tool, args, written=call.written) if tool else call.name
         match moment.what:
             case "ready":
                 self._args[moment.call] = args
@@ -264,7 +264,7 @@ class ReplayedTools(ToolRunner):
                 self.emit(ev.ToolRunning, call_id=moment.call, title=title)
             case "asking":
                 name, title = moment.data.get("name", call.name), moment.data.get("title", title)
-                about = question_about(self.toolbox.get(name))
+                about = {"written": call.written, **question_about(self.toolbox.get(name))}
                 self.emit(
                     ev.ApprovalRequested, call_id=moment.call, name=name, title=title, args=args, **about
                 )

@@ -29,7 +29,7 @@ from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError, FileError
 from agent_nb.events import ENDINGS, Reason
 from agent_nb.files import safe_path
-from agent_nb.messages import WRITTEN, Message, Part, ToolCall, Usage
+from agent_nb.messages import Message, Part, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 from agent_nb.run.record import unique_call_id
 
@@ -235,7 +235,7 @@ def _calls_by_id(turn: RecordedTurn, number: int, seen: dict[str, int]) -> dict[
     made = {call.id for call in turn.calls}
     started = [piece for _, piece in turn.attempts[-1].pieces if isinstance(piece, CallStarted)]
     if turn.end:  # what was shown as a call may have been text
-        started = [piece for piece in started if piece.id in made or not piece.id.startswith(WRITTEN)]
+        started = [piece for piece in started if piece.id in made or not piece.written]
     if turn.end and len(started) != len(turn.calls):
         raise ValueError(f"turn {number} begins {len(started)} calls and has {len(turn.calls)}")
     ids = [unique_call_id(piece.id, seen) for piece in started]
@@ -273,7 +273,7 @@ def _pieces(
             call_id = _call_id(row, before)
             yield from ((after, CallPiece(call_id, part)) for part, after in _fragments(row[kind], rows))
         case "call":
-            yield gap, CallStarted(row["call"], row["name"])
+            yield gap, CallStarted(row["call"], row["name"], row.get("written") is True)
         case "counted":
             yield gap, UsagePiece(_usage(row["counted"]))
         case _:

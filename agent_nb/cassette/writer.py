@@ -99,7 +99,12 @@ def _attempt(number: int, attempt: Attempt, masked: bool) -> Iterator[Json]:
             match piece:
                 case CallStarted(call_id, name):
                     last_call = call_id
-                    yield {"call": call_id, "name": name, **_after(gap)}
+                    yield {
+                        "call": call_id,
+                        "name": name,
+                        **({"written": True} if piece.written else {}),
+                        **_after(gap),
+                    }
                 case UsagePiece(usage):
                     yield {"counted": _counts(usage), **_after(gap)}
                 case Turn():

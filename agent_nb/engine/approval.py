@@ -118,7 +118,7 @@ class Approvals:
         """The arguments to run the tool with; raises `ToolError` if the call is denied."""
         remarks: list[str] = []
         if self.rules.covers(tool):
-            lets_run = self.rules.lets_run(tool) and not call.is_written
+            lets_run = self.rules.lets_run(tool) and not call.written
             about = {"name": tool.name, "title": title, "lets_run": lets_run, **question_about(tool)}
             answer = await self._approve(call, args, about)
             remarks += _remarks(answer, args)
@@ -133,9 +133,7 @@ class Approvals:
             await self.hosts.asking.acquire()
         try:
             new = {
-                host: count
-                for host, count in hosts.items()
-                if call.is_written or host not in self.hosts.names
+                host: count for host, count in hosts.items() if call.written or host not in self.hosts.names
             }
             return await self._ask_about_hosts(call, args, new) if new else []
         finally:
@@ -162,7 +160,7 @@ class Approvals:
         rule = self._rule(call, tool, about_tool="schema" in question)
         if rule == "auto":
             return Answer(True, by="policy")
-        fields = {"call_id": call.id, "args": args, **question}
+        fields = {"call_id": call.id, "args": args, "written": call.written, **question}
         asking = rule == "ask" and self.ask is not None
         # Only the user can answer an open question, so the others are shown with their answer.
         request = self.emit(ApprovalRequested, **fields) if asking else None
@@ -192,7 +190,7 @@ class Approvals:
         """The rule for the tool. A call written as text may quote somebody: no rule but a function runs it unasked."""
         rule = self._tool_rule(tool) if tool else self.rules.default
         asks = tool is None or tool.approval == "ask" or not about_tool
-        return "ask" if call.is_written and asks and rule in ("auto", "run") else rule
+        return "ask" if call.written and asks and rule in ("auto", "run") else rule
 
     async def _answer(
         self, rule: Rule, call: ToolCall, args: Json, request: ApprovalRequested | None

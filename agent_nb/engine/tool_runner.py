@@ -17,7 +17,7 @@ from agent_nb.engine.middleware import Hooks
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
 from agent_nb.images.charge import Charge
-from agent_nb.messages import WRITTEN, ToolCall, ToolResult
+from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
@@ -106,7 +106,8 @@ class ToolRunner:
             if approved.args != args:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
             remarks = "\n".join(approved.remarks)
-            output = await self._cached(event_id, tool, approved.args)
+            title = title_of(tool, approved.args, written=call.written)
+            output = await self._cached(event_id, tool, approved.args, title)
         except ToolError as failure:
             error, output = failure, ToolOutput(text="", outputs=failure.outputs)
         except (asyncio.CancelledError, EndRun) as ending:
@@ -135,16 +136,16 @@ class ToolRunner:
         return result
 
     async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> Approved:
-        title = title_of(tool, args, event_id)
+        title = title_of(tool, args, written=call.written)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
 
-    async def _cached(self, event_id: str, tool: Tool, args: Json) -> ToolOutput:
+    async def _cached(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
         """The output of a call, or of the same one before it for a tool that allows that."""
         key = self._cache_key(tool, args) if tool.cache else ""
         if key in self._cache:
             return self._cache[key]
-        self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args, event_id))
+        self.emit(ToolRunning, call_id=event_id, title=title)
         context = replace(
             self.context,
             call_id=event_id,
@@ -165,7 +166,7 @@ class ToolRunner:
     async def _before(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:
             changed = await call_own_code("A hook", hook, call)
-            call = changed if isinstance(changed, ToolCall) else call
+            call = replace(changed, written=call.written) if isinstance(changed, ToolCall) else call
         return call
 
     async def _after(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, ToolError | None]:
@@ -210,13 +211,13 @@ def was_cut(turn: Turn, toolbox: Toolbox) -> bool:
     return False
 
 
-def title_of(tool: Tool, args: Json, call_id: str = "") -> str:
+def title_of(tool: Tool, args: Json, *, written: bool = False) -> str:
     """The title of a call's card; the tool's name if it gives none."""
     try:
         title = tool.title(args) or tool.name
     except Exception:  # the tool author's code; a title must not fail the call
         title = tool.name
-    return f"{title} (a call written as text)" if call_id.startswith(WRITTEN) else title
+    return f"{title} (a call written as text)" if written else title
 
 
 def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:

@@ -150,7 +150,7 @@ class Turns:
                     self._emit(TextDelta if type(piece) is TextPiece else ThinkingDelta, text=piece.text)
                     chars += len(piece.text)
                 elif type(piece) is CallStarted:
-                    readers[piece.id] = self._start_call(piece.id, piece.name)
+                    readers[piece.id] = self._start_call(piece)
                 elif type(piece) is UsagePiece:
                     self._meter.counted(piece.usage)
                 elif type(piece) is Accepted:
@@ -204,13 +204,12 @@ class Turns:
         self.messages.append(message)
         self._emit(MessageAdded, message=message)
 
-    def _start_call(self, call_id: str, name: str) -> tuple[str, Any]:
-        event_id = unique_call_id(call_id, self._call_counts)
-        self._open_calls[event_id] = ToolCall(call_id, name, "")
-        tool = self._config.toolbox.get(name)
-        self._emit(
-            ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}, event_id) if tool else name
-        )
+    def _start_call(self, call: CallStarted) -> tuple[str, Any]:
+        event_id = unique_call_id(call.id, self._call_counts)
+        self._open_calls[event_id] = ToolCall(call.id, call.name, "", call.written)
+        tool = self._config.toolbox.get(call.name)
+        title = title_of(tool, {}, written=call.written) if tool else call.name
+        self._emit(ToolStarted, call_id=event_id, name=call.name, title=title)
         return event_id, tool.stream() if tool and tool.stream else None
 
     def _end_texts(self, turn: Turn) -> None:

@@ -123,6 +123,8 @@ class ThinkingPiece:
 class CallStarted:
     id: str
     name: str
+    written: bool = False
+    """Whether the model writes the call into its text."""
 
 
 @dataclass(slots=True)

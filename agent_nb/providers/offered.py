@@ -97,7 +97,7 @@ class _Restoring:
                     own = self._own_names.get(name, name)
                     if own in self._own_properties:
                         self._held.add(call_id)
-                    restored.append(CallStarted(call_id, own))
+                    restored.append(replace(piece, name=own))
                 case CallPiece(call_id) if call_id in self._held:
                     pass
                 case Turn():

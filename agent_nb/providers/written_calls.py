@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from agent_nb.events import Stop
 from agent_nb.files import Files
-from agent_nb.messages import WRITTEN, Message, Text, ToolCall, ToolResult
+from agent_nb.messages import Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
 
 Takes = Callable[[ToolCall, str], bool]
@@ -42,7 +42,7 @@ class WrittenCalls:
     """Reads one answer. A text that begins with a call is passed on as that call while it is written."""
 
     def __init__(self, names: Collection[str], takes: Takes, prefix: str = "") -> None:
-        self._names, self._takes, self._prefix = names, takes, f"{WRITTEN}{prefix}"
+        self._names, self._takes, self._prefix = names, takes, f"text_call_{prefix}"
         self._text: list[str] = []
         """All text of the answer."""
         self._head: str | None = ""
@@ -72,7 +72,7 @@ class WrittenCalls:
         head = self._head = (self._head or "") + text
         if (found := _HEAD.match(head)) and found[1] in self._names:
             self._head, self._first = None, found[1]
-            return CallStarted(self._id(1), found[1]), *self._continue(head[found.end() :])
+            return CallStarted(self._id(1), found[1], written=True), *self._continue(head[found.end() :])
         return () if len(head) < _LONGEST_HEAD and _may_become_head(head) else self._flush_head()
 
     def _flush_head(self) -> Sequence[Piece]:
@@ -100,7 +100,7 @@ class WrittenCalls:
         pieces = [
             piece
             for call in new
-            for piece in (CallStarted(call.id, call.name), CallPiece(call.id, call.arguments))
+            for piece in (CallStarted(call.id, call.name, written=True), CallPiece(call.id, call.arguments))
         ]
         return *pieces, replace(turn, stop=stop, message=replace(turn.message, parts=(*parts, *calls)))
 
@@ -109,13 +109,16 @@ class WrittenCalls:
         passed = "".join(self._passed)
         for written in filter(None, (calls_at(text, start) for start in starts)):
             calls = [
-                ToolCall(self._id(place), call.name, call.arguments) for place, call in enumerate(written, 1)
+                ToolCall(self._id(place), call.name, call.arguments, written=True)
+                for place, call in enumerate(written, 1)
             ]
             if self._first and _is_json(passed):
                 calls[0] = replace(calls[0], arguments=passed)
             return tuple(calls) if all(map(self._takes, calls, (call.source for call in written))) else ()
         if self._first and not self._object.has_ended and turn.stop == "max_tokens":
-            return (ToolCall(self._id(1), self._first, passed),)  # cut off, as the model is told
+            return (
+                ToolCall(self._id(1), self._first, passed, written=True),
+            )  # cut off, as the model is told
         return ()
 
     def _id(self, place: int) -> str:

@@ -131,6 +131,7 @@ export interface ApprovalRequested extends BaseEvent {
 	schema: Json;
 	identical_only: boolean;
 	lets_run: boolean;
+	written: boolean;
 }
 
 export interface ApprovalResolved extends BaseEvent {

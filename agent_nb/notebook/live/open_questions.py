@@ -12,7 +12,6 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
-from agent_nb.messages import WRITTEN
 from agent_nb.tools.schema import problems, without_nulls
 
 Scope = Literal["call", "together", "always", "run"]
@@ -49,7 +48,7 @@ class Questions:
 
     def is_approved(self, request: ApprovalRequested) -> bool:
         """Whether the user has said "always" to this. It does not cover a call written as text."""
-        return not request.call_id.startswith(WRITTEN) and _covered(request, request.args) in self._always
+        return not request.written and _covered(request, request.args) in self._always
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Waits for the answer."""

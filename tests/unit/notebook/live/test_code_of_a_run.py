@@ -1,6 +1,7 @@
 """`run_python` allowed for a run: what that covers, what it does not, and how it is taken back."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -8,12 +9,13 @@ import pytest
 from agent_nb import Agent, ConfigError, tool
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.events import ApprovalRequested, ApprovalResolved
-from agent_nb.messages import WRITTEN
 from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.cassettes import play, record
 from tests.support.scripts import of, run_script
 from tests.support.shells import start_shell
+from tests.support.wire import Say, WireServer, reply
+from tests.support.wire.cases import CASE
 from tests.unit.notebook.live.test_hub import open_question, questions
 
 
@@ -125,8 +127,12 @@ async def test_the_rule_run_asks_nobody_and_shows_every_call():
 
 
 async def test_a_call_that_the_model_wrote_as_text_asks_under_the_rule_run():
-    written = call("run_python", {"code": "step(0)"}, id=f"{WRITTEN}1")
-    run = await run_script([written], [text("Done.")], tools=[PYTHON], approve={"run_python": "run"})
+    async with WireServer() as server:
+        written = {"name": "run_python", "arguments": {"code": "step(0)"}}
+        server.plan(reply(Say(json.dumps(written))), reply(Say("Done.")))
+        run = await Agent(CASE["chat"].provider(server), tools=[PYTHON], approve={"run_python": "run"}).run(
+            "go"
+        )
     assert deciders(run) == ["nobody"]
     assert not any(event.lets_run for event in of(run, ApprovalRequested))
 
