@@ -169,7 +169,8 @@ class Approvals:
         try:
             with self.hold():
                 answer = await self._answer(rule, call, args, request)
-            answer = self._checked(answer, args, tool if question.get("schema") else None)
+            if answer.args == args or not question.get("schema"):  # only arguments of a tool can be changed
+                answer = replace(answer, args=None)
         except (asyncio.CancelledError, EndRun):
             answer = Answer(False, by="stopped")
             self.unanswered.add(call.id)
@@ -197,7 +198,7 @@ class Approvals:
     ) -> Answer:
         if callable(rule):
             value = await call_own_code("The approval function", rule, call, copy.deepcopy(args))
-            return replace(_answer_of(value), by="function")
+            return replace(self._valid(call, _answer_of(value)), by="function")
         if rule == "deny":
             return Answer(False, by="policy")
         if rule == "run":
@@ -206,10 +207,11 @@ class Approvals:
             return Answer(False, by="nobody")
         return _answer_of(await call_own_code("Asking the person", self.ask, request))
 
-    def _checked(self, answer: Answer, args: Json, tool: Tool | None) -> Answer:
-        """The answer with valid arguments, or with None if they are not changed. Only those of a tool can be."""
-        if answer.args is None or tool is None or answer.args == args:
-            return replace(answer, args=None)
+    def _valid(self, call: ToolCall, answer: Answer) -> Answer:
+        """The answer of a function, with valid arguments. The page checks those that the user has edited."""
+        tool = self.toolbox.get(call.name)
+        if answer.args is None or tool is None:
+            return answer
         try:
             return replace(answer, args=self.toolbox.valid(tool, answer.args))
         except ToolError as error:

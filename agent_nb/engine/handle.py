@@ -16,6 +16,7 @@ from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.run import Run
+from agent_nb.tools.schema import problems
 
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
 
@@ -112,9 +113,9 @@ class Handle(ABC):
         gate.show(call_id)
 
     def problems_of(self, name: str, args: Json) -> Mapping[str, str]:
-        """What the tool of this name says is wrong with its arguments, by argument."""
+        """What is wrong with arguments of the tool of this name, by argument: what its schema says, or the tool."""
         tool = self._variants[0].approvals.toolbox.get(name)
-        return tool.problems(args) if tool else {}
+        return (problems(tool.spec.schema, args) or tool.problems(args)) if tool else {}
 
     @property
     def running_code(self) -> tuple[int, ...]:

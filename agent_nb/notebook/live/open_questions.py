@@ -12,7 +12,7 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
-from agent_nb.tools.schema import problems, without_nulls
+from agent_nb.tools.schema import without_nulls
 
 Scope = Literal["call", "together", "always", "run"]
 """What an answer covers: the call, all open questions about the same call, later calls too ("always"), or all code of
@@ -110,10 +110,8 @@ def edited(request: ApprovalRequested, args: Json) -> Json:
     masked = [name for name, value in args.items() if MASK in _text(value) and MASK not in before[name]]
     if masked:
         raise InvalidArgsError(dict.fromkeys(masked, "A masked value cannot be edited."))
-    args = without_nulls(request.schema, args)
-    if fields := problems(request.schema, args):
-        raise InvalidArgsError(fields)
-    return args
+    without: Json = without_nulls(request.schema, args)
+    return without
 
 
 def _unmasked(original: Any, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import numpy as np
 import PIL.Image
@@ -105,6 +106,15 @@ async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
         {"code": "a = 1"},
         {"code": "a = 2"},
     )
+
+
+async def test_one_check_has_what_the_schema_and_the_tool_say():
+    strict = replace(python, problems=lambda args: {"code": "Not that."} if args["code"] == "exit()" else {})
+    handle = Agent(ScriptedProvider([[text("Done.")]]), tools=[strict]).start("go")
+    assert handle.problems_of("python", {"code": 3}) == {"code": "It must be string, not an integer."}
+    assert handle.problems_of("python", {"code": "exit()"}) == {"code": "Not that."}
+    assert handle.problems_of("python", {"code": "1"}) == {}
+    await handle
 
 
 async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk):
