@@ -49,6 +49,8 @@ class Meta:
     """Whether the outputs of older runs fold to their headers."""
     running_code: tuple[int, ...] = ()
     """The variants in which code runs without asking because the user has allowed it for this run."""
+    undone: tuple[str, ...] = ()
+    """The names that Undo has put back, each after the token of the call that had changed it: `4f1c fig`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,6 +261,7 @@ export interface Meta {
 	number: number;
 	folds: boolean;
 	running_code: number[];
+	undone: string[];
 }
 
 export interface Ready {

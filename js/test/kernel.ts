@@ -21,6 +21,7 @@ export const META: Meta = {
 	magic: "agent",
 	default_model: "demo:",
 	repeats: [],
+	undone: [],
 	network: false,
 	digest: null,
 	failed_check: "",

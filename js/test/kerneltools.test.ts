@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ToolRow } from "../src/state.ts";
 import { done, finished, type Loose, play, script, started, text, tool, turn } from "./events.ts";
-import { shadow, soon } from "./kernel.ts";
+import { META, shadow, soon } from "./kernel.ts";
 import { kernel, show } from "./stage.ts";
 
 const running: Loose = { type: "tool_running", call_id: "c1", title: "run Python" };
@@ -158,7 +158,8 @@ test("a run with code ends with its answer, and the names it left insert cells",
 			bound: [],
 			changed: ["df"],
 			deleted: ["x"],
-			kinds: { df: "DataFrame, 2 rows", "a b": "int" },
+			kinds: { df: "DataFrame, 2 rows", "a b": "int", fig: "Figure" },
+			undo: "t2",
 		}),
 		text("South leads."),
 		finished(),
@@ -170,8 +171,8 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	await soon();
 	expect(shadow().querySelector(".anb-log")?.classList).toContain("ended");
 	const left = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
-	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rowsAll as cells");
-	expect(left.querySelectorAll("button code")).toHaveLength(1);
+	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rowsfig FigureAll as cells");
+	expect(left.querySelectorAll("button code")).toHaveLength(2);
 	const [show_, insert] = left.querySelectorAll<HTMLButtonElement>(".all button");
 	show_!.click();
 	const cells = [
@@ -182,4 +183,9 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	await soon();
 	expect(left.querySelector("pre")?.textContent).toBe("# %%\n# I look.\n\n# %%\ndf");
 	expect([show_!.hidden, insert!.hidden, insert!.textContent]).toEqual([true, false, "Copy"]);
+	const undone = ["t2 df", "t2 x", "t2 fig"];
+	kernel.batch(1, events, { run_id: "r1", meta: { ...META, undone } });
+	await soon();
+	const line = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
+	expect(line.textContent).toBe("In the notebook:df DataFramex intAll as cells");
 });

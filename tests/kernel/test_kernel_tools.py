@@ -96,6 +96,8 @@ def test_names_are_put_back(page, run):
     answer = page.command("undo_python", token=ran.names["undo"])
     assert answer["ok"], answer
     assert "Left alone, because they have changed since: kept." in answer["text"]
+    undone = {one.removeprefix(f"{ran.names['undo']} ") for one in page.batches[-1]["meta"]["undone"]}
+    assert undone == {"x", "gone", "new"}
     assert page.kernel.value("(x, gone, kept, 'new' in globals())") == "([1], 'here', 'mine', False)"
     assert "already" in page.command("undo_python", token=ran.names["undo"])["error"]
     assert "no longer" in page.command("undo_python", token="other")["error"]

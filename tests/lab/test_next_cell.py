@@ -68,7 +68,10 @@ def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
     options = "-t kernel --budget 0.2 --approve auto"
     assert page.evaluate(CELLS)[3:] == [[f"%%agent look_2 --from look {options}\nAnd half of it?", 4]]
     expect(page.get_by_text("There is no tool")).to_have_count(0)
-    expect(page.locator(".anb-names").get_by_text("half")).not_to_have_count(0)
+    left = page.locator(".anb-names.left").nth(1)
+    expect(left).to_contain_text("half int")
+    page.get_by_role("button", name="Undo", exact=True).nth(1).click()
+    expect(left).not_to_contain_text("half")
 
 
 def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):

@@ -43,8 +43,8 @@ class Changes:
         text = "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
-    def undo(self) -> str:
-        """Puts the names back, except those that have been bound to something else since; returns a sentence."""
+    def undo(self) -> tuple[str, list[str]]:
+        """Puts the names back, except those that have been bound to something else since; says so, and which."""
         names = dict.fromkeys([*self.before, *self.after])
         now = self.namespace
         free = [name for name in names if now.get(name, _MISSING) is self.after.get(name, _MISSING)]
@@ -59,7 +59,7 @@ class Changes:
             ("Left alone, because they have changed since", [name for name in names if name not in free]),
         )
         sentences = [f"{verb}: {', '.join(listed)}." for verb, listed in lists if listed]
-        return " ".join([*sentences, "Changes inside objects cannot be undone."])
+        return " ".join([*sentences, "Changes inside objects cannot be undone."]), free
 
 
 def changes_between(
@@ -89,7 +89,7 @@ class UndoStore:
         changes = self._calls.get(token)
         return changes.before if changes else {}
 
-    def undo(self, token: str) -> str:
+    def undo(self, token: str) -> tuple[str, list[str]]:
         changes = self._calls.pop(token, None)
         if changes is None:
             raise ConfigError("This was undone already, or the kernel no longer has the earlier objects.")

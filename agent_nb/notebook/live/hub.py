@@ -79,7 +79,7 @@ class Hub:
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "on_screen": _on_screen,
             "checked": _checked,
-            "undo_python": lambda run, message: {"text": undo_store.undo(str(message.get("token")))},
+            "undo_python": _undo,
             "result": lambda run, message: {"data": run.output(message["client"])},
             "preview_report": lambda run, message: run.report(_variant(message), message.get("entries")),
         }
@@ -283,6 +283,14 @@ def _checked(run: LiveRun, message: Json) -> None:
     run.checked(
         message["client"], str(message.get("check_id")), report if isinstance(report, dict) else failure
     )
+
+
+def _undo(run: LiveRun, message: Json) -> Json:
+    """Puts back the names that a call changed."""
+    token = str(message.get("token"))
+    text, names = undo_store.undo(token)
+    run.stream.set_undone(f"{token} {name}" for name in names)
+    return {"text": text}
 
 
 def _question(message: Json) -> tuple[int, str]:

@@ -4,7 +4,7 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from agent_nb._base.secrets import safe_text
@@ -151,6 +151,11 @@ class RunStream:
         if self.meta.annotations != annotations:
             self.meta = replace(self.meta, annotations=annotations)
             self.send_all()
+
+    def set_undone(self, undone: Iterable[str]) -> None:
+        """Tells all pages which names are no longer what a call left in them."""
+        self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
+        self.send_all()
 
     def set_running_code(self, variants: tuple[int, ...]) -> None:
         """Tells all pages in which variants code runs without asking."""

@@ -33,7 +33,7 @@ export function createNames(
 		{
 			class: "anb-btn sm",
 			type: "button",
-			hidden: !undo,
+			hidden: !undo || undoneIn(context).some((one) => one.startsWith(`${undo} `)),
 			title: "Put these names back. Changes inside objects stay.",
 		},
 		"Undo",
@@ -67,7 +67,7 @@ export function createNames(
 
 /** What the code of a run has left in the notebook: each name inserts a cell that shows it. And all of it as cells. */
 export function createLeft(context: Context, rows: readonly Row[]): HTMLElement {
-	const left = namesLeft(rows);
+	const left = namesLeft(rows, undoneIn(context));
 	const items = [...left].map(([name, kind]) => {
 		const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert a cell that shows it" });
 		button.append(h("code", null, name));
@@ -105,12 +105,17 @@ function createAllCells(context: Context): HTMLElement {
 	return h("div", { class: "all" }, show, insert, text);
 }
 
-function namesLeft(rows: readonly Row[]): Map<string, string> {
+function undoneIn({ run }: Context): readonly string[] {
+	return run.state?.meta.undone ?? [];
+}
+
+function namesLeft(rows: readonly Row[], undone: readonly string[]): Map<string, string> {
 	const left = new Map<string, string>();
 	for (const bundle of rows.flatMap((row) => (row.kind === "tool" ? row.outputs : []))) {
-		const { deleted = [], kinds = {} } = (bundle[NAMES_TYPE] ?? {}) as Partial<Names>;
-		for (const name of [...deleted, ...Object.keys(kinds)]) left.delete(name);
-		for (const [name, kind] of Object.entries(kinds)) if (isName(name)) left.set(name, kind);
+		const { deleted = [], kinds = {}, undo } = (bundle[NAMES_TYPE] ?? {}) as Partial<Names>;
+		const stays = (name: string): boolean => !undone.includes(`${undo} ${name}`);
+		for (const name of [...deleted, ...Object.keys(kinds)].filter(stays)) left.delete(name);
+		for (const [name, kind] of Object.entries(kinds)) if (isName(name) && stays(name)) left.set(name, kind);
 	}
 	return left;
 }

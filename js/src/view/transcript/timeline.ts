@@ -67,12 +67,15 @@ export function createTimeline(context: Context): BodyView {
 function createLeftNames(context: Context) {
 	const element = h("li", { class: "anb-item" });
 	let drawn: readonly Row[] = [];
+	let undone: readonly string[] = [];
 	return {
 		element,
-		/** Whether there are new rows to look at. */
+		/** Whether there are new rows to look at, or names in them were undone. */
 		update(rows: readonly Row[]): boolean {
-			if (rows === drawn || (rows.length === 0 && drawn.length === 0)) return false;
-			drawn = rows;
+			const { undone: now = [] } = context.run.state?.meta ?? {};
+			const same = rows === drawn && now.length === undone.length;
+			if (same || (rows.length === 0 && drawn.length === 0)) return false;
+			[drawn, undone] = [rows, now];
 			element.replaceChildren();
 			if (rows.length === 0) element.remove();
 			else

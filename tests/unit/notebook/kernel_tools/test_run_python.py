@@ -33,7 +33,9 @@ def test_undo_leaves_what_the_user_has_bound_since():
     namespace["b"] = "mine"
     store = UndoStore()
     token = store.add(changes)
-    assert "Left alone, because they have changed since: b." in store.undo(token)
+    text, names = store.undo(token)
+    assert "Left alone, because they have changed since: b." in text
+    assert names == ["a", "d", "c"]
     assert namespace == {"a": "old", "b": "mine", "d": "old"}
     with pytest.raises(ConfigError, match="already"):
         store.undo(token)
@@ -44,7 +46,7 @@ def test_the_oldest_calls_can_no_longer_be_undone():
     tokens = [store.add(changes_between({}, {"a": 1}, {})) for _ in range(30)]
     with pytest.raises(ConfigError, match="no longer"):
         store.undo(tokens[0])
-    assert "Put back: a." in store.undo(tokens[-1])
+    assert "Put back: a." in store.undo(tokens[-1])[0]
 
 
 @pytest.mark.parametrize(
