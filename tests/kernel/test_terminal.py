@@ -140,7 +140,7 @@ def test_many_prompts_take_one_line(terminal):
     enter(terminal, "from agent_nb import Agent, model")
     enter(terminal, "agent = Agent(model('demo:', pace=0))")
     shown = enter(terminal, "runs = await agent.map(['A form', 'A game'])")
-    assert "2 of 2 done." in shown
+    assert "2/2 [" in shown
     assert "tokens in" not in shown
     assert "2 runs, $0.00 together." in enter(terminal, "runs")
 
@@ -148,7 +148,7 @@ def test_many_prompts_take_one_line(terminal):
 def test_ctrl_c_ends_a_map(terminal):
     enter(terminal, "slow = Agent(model('demo:', pace=1))")
     terminal.sendline("runs = await slow.map(['A form', 'A game', 'A dashboard'], concurrency=1)")
-    terminal.expect("0 of 3 done, 1 running")
+    terminal.expect("0/3 \\[.*1 running")
     os.kill(terminal.pid, 2)
     terminal.expect("0 of 3 done. Not all runs finished.")
     terminal.expect(PROMPT)

@@ -207,6 +207,6 @@ def _show_run(run: Any, *_: Any, **__: Any) -> Any:
 
 def _watch(shell: Any, tally: Any, stop: Any) -> Any:
     """Shows the progress of `agent.map`."""
-    from agent_nb.notebook.views.progress_bar import watch
+    from agent_nb.notebook.views.progress_bar import ProgressBar
 
-    return watch(shell, tally, stop)
+    return ProgressBar(shell, tally, stop)

@@ -8,7 +8,7 @@ from agent_nb import Agent, model
 from agent_nb.batch import tally
 from agent_nb.batch.tally import Tally, Watcher
 from agent_nb.events import RunFinished
-from agent_nb.notebook.views.progress_bar import bar_html, time_left
+from agent_nb.notebook.views.progress_bar import ProgressBar
 
 PROMPTS = ["A bakery page", "A form", "A dashboard"]
 
@@ -98,26 +98,10 @@ async def test_work_that_never_began_ends_too(looking, tmp_path):
     assert looking[0].result is None
 
 
-@pytest.mark.parametrize(
-    ("done", "loaded", "elapsed", "says"),
-    [
-        (0, 0, 60, ""),
-        (8, 0, 60, ""),
-        (2, 2, 60, ""),
-        (4, 0, 4, "a few seconds left"),
-        (4, 0, 33, "about 30 s left"),
-        (2, 1, 10, "about 60 s left"),
-        (4, 0, 240, "about 4 min left"),
-    ],
-)
-def test_the_time_left_is_in_words(done, loaded, elapsed, says):
+async def test_nobody_watching_no_bar_and_the_note_is_printed(capsys):
     tally = Tally(8)
-    tally.done, tally.loaded = done, loaded
-    assert time_left(tally, elapsed) == says
-
-
-def test_the_bar_has_no_colour_of_text():
-    html = bar_html(0.25, "2 of 8 done & <more>")
-    assert "width:25.0%" in html
-    assert html.endswith("<p>2 of 8 done &amp; &lt;more&gt;</p>")
-    assert ";color:" not in html
+    bar = ProgressBar(None, tally, bool)
+    tally.done, tally.running, tally.note = 2, 1, "Not all runs finished."
+    bar.changed()
+    bar.end([])
+    assert capsys.readouterr() == ("2 of 8 done, 1 running. Not all runs finished.\n", "")
