@@ -15,10 +15,9 @@ from pathlib import Path
 import agent_nb.events as ev
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.model_name import is_demo
-from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.format import Cassette, RecordedVariant, ToolMoment
-from agent_nb.cassette.matching import as_recorded, changed, differences, release_fingerprint, same_text
+from agent_nb.cassette.matching import as_recorded, changed, differences, release_fingerprint
 from agent_nb.cassette.reader import AGAIN, read_cassette
 from agent_nb.cassette.server_tools import ReplayToolbox, with_recorded
 from agent_nb.engine.approval import question_about
@@ -121,10 +120,6 @@ class ReplayProvider(Provider):
             *differences(recorded, as_recorded(fingerprint, recorded, prepared.opening.images)),
             *dict.fromkeys(self._other_tools(prepared)),
         ]
-
-    def is_of(self, prompt: str) -> bool:
-        """Whether this prompt was recorded."""
-        return same_text(self.cassette.request.get("prompt", ""), mask(prompt))
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
         """These tools without those built-in ones that were not offered in the recording.

@@ -62,15 +62,11 @@ class CassettePlan:
     is_searched: bool = False
     """Whether the other cassettes of the folder are tried, too: those of others may have other names."""
 
-    def candidates(self, *prompts: str) -> "Iterator[CassettePlan]":
-        """This plan, and then those with other cassettes that were recorded for one of the prompts."""
+    def candidates(self, prompt: str) -> "Iterator[CassettePlan]":
+        """This plan, and then those with other cassettes that were recorded for the prompt."""
         yield self
         own = locate(self.path, self.folder)
-        found = (
-            [file for prompt in prompts for file in cassettes_for(prompt, own.parent)]
-            if self.is_searched
-            else ()
-        )
+        found = cassettes_for(prompt, own.parent) if self.is_searched else ()
         names = [(Path(self.path).parent / file.name).as_posix() for file in found if file != own]
         for path in (*self.others, *names):
             yield replace(self, path=path)
@@ -130,15 +126,12 @@ class Request:
     variants: int
     cassette: CassettePlan
     make_agent: Callable[[Provider], Agent]
-    former_prompt: str = ""
-    """The prompt as earlier versions rendered it. A cassette that was recorded with it plays."""
 
     def replay(self, pace: float) -> list[Prepared]:
         """The runs that a cassette plays; none if there is no cassette of this request. Needs no key and no client."""
-        for plan in self.cassette.candidates(*filter(None, dict.fromkeys((self.prompt, self.former_prompt)))):
+        for plan in self.cassette.candidates(self.prompt):
             if provider := plan.provider(pace):
-                prompt = self.former_prompt if provider.is_of(self.former_prompt) else self.prompt
-                prepared = self.make_agent(provider).prepare_variants(prompt, **self.material)
+                prepared = self.make_agent(provider).prepare_variants(self.prompt, **self.material)
                 if plan.matches(prepared, self.variants):
                     return prepared
         return []

@@ -160,7 +160,6 @@ class _Cell:
             variants=self.options.variants,
             cassette=self.cassette,
             make_agent=lambda provider: self._agent(provider, models),
-            former_prompt=self.prompt.formerly().text,
         )
 
     def _agent(self, provider: Provider, models: Sequence[str] = ()) -> Agent:
@@ -191,11 +190,9 @@ class _Cell:
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
         prepared = tuple(_with_line(self.rules.prepare(each), self.options.line) for each in prepared)
         opening = prepared[0].opening
-        former = self.prompt.formerly()
-        prompt = former if opening.prompt == former.text else self.prompt
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         sent = schema if self.options.data == "schema" else ""
-        notes = (*self.rules.notes(), note, sent, self._lacking(), *_notes(prompt, opening.shortened))
+        notes = (*self.rules.notes(), note, sent, self._lacking(), *_notes(self.prompt, opening.shortened))
         return Plan(
             name=self.options.name,
             prepared=prepared,
@@ -258,8 +255,8 @@ async def _read_prompt(session: Session, options: Options, cell: str, cassette: 
 
 def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
     """What the user should know about the prompt: what the model does not see of it."""
-    if tables := [f"`{table.name}` ({table.shown})" for table in prompt.tables if table.shown]:
-        yield f"The model sees {_listed(tables)}."
+    if prompt.tables:
+        yield f"The model sees {_listed(prompt.tables)}."
     if prompt.masked:
         yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
     if prompt.broken:

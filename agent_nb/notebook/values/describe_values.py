@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 
@@ -21,7 +21,6 @@ from agent_nb.files.file_paths import entry_of
 from agent_nb.images.convert import to_image
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
-from agent_nb.notebook.values.former_tables import former_table
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.notebook.values.tables import describe_table
@@ -34,8 +33,6 @@ TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 SECONDS = 30.0
 """How long the code of a value, such as its `repr`, may take."""
-_MOST_FORMER = 200_000
-"""Characters of an earlier text that are searched for secrets."""
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
 
 
@@ -53,29 +50,8 @@ class Described:
     """What is not shown in full, for the user."""
     broken: bool = False
     """Whether characters that cannot be encoded were replaced."""
-    tables: "tuple[SentTable, ...]" = ()
-
-    def formerly(self) -> "Described":
-        """The same, with tables as they were in earlier versions."""
-        text = self.text
-        for table in self.tables:
-            text = text.replace(table.text, table.former)
-        return replace(self, text=text, tables=tuple(table.formerly() for table in self.tables))
-
-
-class SentTable(NamedTuple):
-    """A table in a prompt."""
-
-    name: str
-    text: str
-    shown: str
-    """How much of it the text shows: `24 of 24 rows`."""
-    former: str
-    """Its text in earlier versions, and how much that shows."""
-    former_shown: str
-
-    def formerly(self) -> "SentTable":
-        return self._replace(text=self.former, shown=self.former_shown)
+    tables: tuple[str, ...] = ()
+    """How much it shows of tables, for the user: `` `sales` (24 of 24 rows) ``."""
 
 
 def joined(text: str, parts: Sequence[Described]) -> Described:
@@ -136,7 +112,7 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
         elements=(value,) if isinstance(value, Element) else (),
         masked=(*(f"`{key}` in `{name}`" for key in names), *keys),
         shortened=tuple(cut),
-        tables=_sent(name, masked, limited(text), table.shown) if table else (),
+        tables=(f"`{name}` ({table.shown})",) if table and table.shown else (),
     )
 
 
@@ -144,13 +120,6 @@ def _text_of(value: Any) -> str:
     if isinstance(value, Masked):
         return str(value)
     return next((function for kind, function in _DESCRIBERS.items() if is_of(value, *kind)), repr)(value)
-
-
-def _sent(name: str, table: Any, text: str, shown: str) -> tuple[SentTable, ...]:
-    former = former_table(table)
-    if former is None or len(former.text) > _MOST_FORMER:
-        return (SentTable(name, text, shown, text, shown),)
-    return (SentTable(name, text, shown, limited(mask(former.text)), former.shown),)
 
 
 def _describe_run(name: str, value: Run | Handle) -> Described:
