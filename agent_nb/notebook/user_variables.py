@@ -9,11 +9,17 @@ new as the one before it.
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.run.code_names import names_in
 
 _CODE = (FunctionType, BuiltinFunctionType, type)
 _TYPING = frozenset({"typing", "__future__"})
+
+
+def is_of(value: Any, module: str, name: str) -> bool:
+    """Whether the value's class is called `module.name`, without importing the module."""
+    return any(
+        kind.__name__ == name and kind.__module__.partition(".")[0] == module for kind in type(value).__mro__
+    )
 
 
 def user_names(shell: Any) -> dict[str, Any]:

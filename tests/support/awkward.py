@@ -67,7 +67,7 @@ VARIABLES = {
     "exiting_repr": ("ExitingRepr()", "ExitingRepr; (value not readable: raises SystemExit: 3)"),
     "no_text": ("NoText()", "NoText; (value not readable: raises TypeError: __repr__ returned non-string"),
     "locked": ("RaisingLocked()", "RaisingLocked; (value not readable: raises Locked)"),
-    "raising_len": ("RaisingLen()", "RaisingLen, (size not readable: raises OSError: no length);"),
+    "raising_len": ("RaisingLen()", "RaisingLen, 0 items; (value not readable: raises OSError: no length)"),
     "shape": (
         "RaisingShape()",
         "RaisingShape, (size not readable: raises KeyError: 'no shape'); RaisingShape()",

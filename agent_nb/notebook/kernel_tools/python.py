@@ -1,22 +1,25 @@
 """The tool with which a model runs Python in the notebook. It asks first."""
 
+import ast
 import asyncio
 import base64
 import contextlib
 import itertools
-from collections.abc import Sequence
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
-from agent_nb.notebook.kernel_tools.code_failure import code_line, failed_line, headline, short_traceback
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
-from agent_nb.notebook.kernel_tools.mentions import magics, mentions, syntax_problem
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
@@ -29,6 +32,20 @@ from agent_nb.tools.schema import tool_spec
 MAX_TEXT = 20_000
 """Characters of the output that the model gets."""
 MAX_IMAGES = 4
+MAX_FRAMES = 8
+"""Frames of a traceback that the model gets."""
+MAX_MESSAGE = 4_000
+MAX_COMMAND = 60
+_OWN = (str(Path(__file__).parent), "<frozen ")
+_SHELL_METHODS = {"system", "getoutput", "getoutput_split"}
+_SHELL_MAGICS = {
+    "sx", "sc", "system", "bash", "sh", "script", "cmd", "perl", "ruby", "pip", "conda", "mamba", "uv",
+}  # fmt: skip
+_PROCESS_CALLS = {
+    "os.system", "os.popen", "os.execv", "os.execvp", "os.spawnl", "os.posix_spawn", "subprocess.run",
+    "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.getoutput",
+    "subprocess.Popen", "asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell",
+}  # fmt: skip
 
 # The card that asks shows the first paragraph.
 _DESCRIPTION = """\
@@ -184,3 +201,128 @@ def _summary(outputs: Sequence[MimeBundle]) -> str:
     counts = ((lines, "line"), (tables, "table"), (images, "image"))
     found = [f"{count:,} {name}{'s' if count != 1 else ''}" for count, name in counts if count]
     return ", ".join(found) or "no output"
+
+
+def mentions(code: str, shell: Any) -> list[str]:
+    """Such as `runs a shell command: ls`, `uses %timeit`; what cannot be parsed is not mentioned."""
+    try:
+        tree = ast.parse(shell.input_transformer_manager.transform_cell(code))
+    except Exception:  # invalid code fails when it is run; transformers of others may fail too
+        return []
+    return list(dict.fromkeys(_found(tree)))
+
+
+def syntax_problem(code: str, shell: Any) -> str:
+    """Why the code cannot be compiled; empty if it can."""
+    try:
+        source = shell.input_transformer_manager.transform_cell(code)
+        with warnings.catch_warnings(action="ignore"):
+            compile(source, "<code>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        return f"Line {error.lineno}: {error.msg}." if error.lineno else f"{error.msg}."
+    except ValueError as error:  # a NUL
+        return f"{error}."
+    return ""
+
+
+def magics(code: str, shell: Any) -> set[str]:
+    """The names of the magics that the code uses."""
+    prefix = "uses %"
+    return {
+        mention.removeprefix(prefix).lstrip("%") for mention in mentions(code, shell) if prefix in mention
+    }
+
+
+def _found(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="get_ipython")), attr=method)):
+                yield from _of_shell(method, [_node_text(argument) for argument in node.args])
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args):
+                if (called := f"{owner}.{name}") in _PROCESS_CALLS:
+                    yield f"runs a shell command: {_short(_node_text(args[0]) if args else called)}"
+
+
+def _of_shell(method: str, arguments: list[str]) -> Iterator[str]:
+    first = arguments[0] if arguments else ""
+    if method in _SHELL_METHODS:
+        yield f"runs a shell command: {_short(first)}"
+    elif method in ("run_line_magic", "run_cell_magic") and first in _SHELL_MAGICS:
+        yield f"runs a shell command: {_short(' '.join([first, *arguments[1:]]))}"
+    elif method in ("run_line_magic", "run_cell_magic"):
+        yield f"uses {'%' if method == 'run_line_magic' else '%%'}{first}"
+
+
+def _node_text(node: ast.AST) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
+
+
+def _short(command: str) -> str:
+    return shortened(" ".join(command.split()), MAX_COMMAND)
+
+
+def is_source(filename: str) -> bool:
+    """Whether a file name is that of code from `run_python` or from a cell."""
+    return filename.startswith(("<run_python", "<ipython-input")) or "ipykernel_" in filename
+
+
+def short_traceback(error: BaseException) -> str:
+    """The traceback without frames of IPython or of this package, and without colours."""
+    return "\n".join(_lines(error))
+
+
+def headline(error: BaseException) -> str:
+    """`ZeroDivisionError: division by zero (line 3)`"""
+    number = code_line(error)
+    return _message(error) + (f" (line {number})" if number else "")
+
+
+def code_line(error: BaseException) -> int | None:
+    """The last line of the code that the error passed through, or that cannot be compiled; None if it is not known."""
+    if isinstance(error, SyntaxError) and _is_code(error.filename or ""):
+        return error.lineno
+    return next((frame.lineno for frame in reversed(_frames(error)) if _is_code(frame.filename)), None)
+
+
+def failed_line(error: BaseException | None) -> int | None:
+    """The line of the code at which it was left; None if it is not known, or if nothing of it has run."""
+    frames = _frames(error) if error is not None else []
+    return next((frame.lineno for frame in frames if _is_code(frame.filename)), None)
+
+
+def _is_code(filename: str) -> bool:
+    return filename.startswith("<run_python")
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    frames = [frame for frame in _frames(error) if is_source(frame.filename)]
+    if isinstance(error, SyntaxError) and not frames:
+        yield from "".join(traceback.format_exception_only(error)).rstrip().split("\n")
+        return
+    yield "Traceback (most recent call last):"
+    if len(frames) > MAX_FRAMES:
+        yield f"  ... {len(frames) - MAX_FRAMES} more"
+    for frame in frames[-MAX_FRAMES:]:
+        where = "code" if _is_code(frame.filename) else "cell"
+        yield f"  {where}, line {frame.lineno}, in {frame.name}"
+        yield f"    {(frame.line or '').strip()}"
+    last = next(iter(_frames(error)[-1:]), None)
+    if last is not None and not is_source(last.filename):
+        yield f"  {'/'.join(Path(last.filename).parts[-3:])}, line {last.lineno}, in {last.name}"
+    yield _message(error)
+    if error.__cause__ is not None:
+        yield f"Caused by {_message(error.__cause__)}"
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((at for at, frame in enumerate(frames) if is_source(frame.filename)), len(frames))
+    return [frame for frame in frames[first:] if not frame.filename.startswith(_OWN)]
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # the exception's own code
+        text = "(its message cannot be shown)"
+    return f"{type(error).__name__}: {text[:MAX_MESSAGE]}".removesuffix(": ")

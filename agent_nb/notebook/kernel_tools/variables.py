@@ -1,4 +1,4 @@
-"""The tool `list_variables`: what the notebook holds, one line for each variable.
+"""The tools `list_variables`, one line for each variable, and `describe_variable`, what `{{name}}` puts into a prompt.
 
 Nothing in a line takes time in proportion to the size of its value, except for the `repr` of unknown types. Values can
 raise anywhere: all that reads them is called with `call_within`.
@@ -6,24 +6,31 @@ raise anywhere: all that reads them is called with `call_within`.
 
 import inspect
 import itertools
-import reprlib
+import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
+
+from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.notebook.user_variables import newest_variables
+from agent_nb.errors import ToolError
+from agent_nb.notebook.user_variables import is_of, newest_variables
+from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe, read_path
+from agent_nb.notebook.values.kinds import ITEMS, brief, class_name, kind_of, shape_text, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
-from agent_nb.notebook.values.schema import read_heading
-from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.notebook.values.schema import heading, read_schema
+from agent_nb.notebook.values.tables import counted
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
+from agent_nb.notebook.values.value_paths import lookup_masked
 from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
+from agent_nb.tools.output import to_output
 from agent_nb.tools.schema import tool_spec
 
 MOST = 200
@@ -31,24 +38,21 @@ MOST = 200
 SECONDS = 1.0
 """How long reading the size or the value of one variable may take."""
 SECONDS_IN_ALL = 5.0
+DESCRIBE_SECONDS = 10.0
+"""How long one part of a description may take."""
+MOST_ITEMS = 1_000
+"""Items of a container that are described."""
+_BORDER = 500
+"""Characters after the limit that are searched too, so that no secret is cut in two."""
 WIDTH = 100
-ITEMS = 8
-"""Items of a container that are looked at."""
 DEPTH = 3
 _SEARCHED = 2_000
 """Characters of a text that are searched for secrets before it is cut."""
 MOST_KINDS = 12
 """Names that a call of `run_python` tells the page about."""
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
-_SIZED = {
-    "list", "tuple", "set", "frozenset", "dict", "str", "bytes", "range", "numpy.ndarray", "pandas.DataFrame",
-    "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table",
-}  # fmt: skip
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
-
-Row = tuple[str, str, str, str]
-"""Name, type, size and value."""
 
 
 def list_variables(shell: Any) -> Tool:
@@ -70,6 +74,28 @@ def list_variables(shell: Any) -> Tool:
     )
 
 
+def describe_variable(shell: Any) -> Tool:
+    """The tool, for the variables of this shell."""
+
+    def run(args: Json, context: ToolContext) -> ToolOutput:
+        name = args["name"].strip()
+        return _description(name, *_value(name, dict(newest_variables(shell))))
+
+    return Tool(
+        spec=tool_spec(
+            "describe_variable",
+            "Describe a variable of the person's notebook: its value, and for a table its columns with types,"
+            " missing values and ranges, and all rows or the first and last; for a figure or an image the image."
+            " Reads only. Secrets are masked.",
+            {"name": {"type": "string", "description": 'Its name, such as `df`, or `config["paths"]`.'}},
+            required=("name",),
+        ),
+        run=run,
+        packaged=True,
+        title=lambda args: f"describe {args['name']}" if "name" in args else "describe a variable",
+    )
+
+
 def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     if not variables:
         return ToolOutput(text="The notebook has no variables yet.")
@@ -87,19 +113,16 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
         text="\n".join(filter(None, [f"{count}, newest first:", *lines, note])),
         summary=count,
         outputs=(bundle,),
-        schema=(
-            count,
-            *itertools.chain(*(_schema_line(name, value, end) for name, value in variables[:MOST])),
-        ),
+        schema=(count, *itertools.chain(*(_schema_line(*item, end) for item in variables[:MOST]))),
     )
 
 
 def _schema_line(name: str, value: Any, end: float) -> Schema:
     seconds = min(SECONDS, max(0.0, end - time.monotonic()))
-    return ("\n- ", Name(name), ": ", *read_heading(value, seconds))
+    return ("\n- ", Name(name), ": ", *read_schema(value, seconds, heading))
 
 
-def _row(name: str, value: Any, end: float) -> Row:
+def _row(name: str, value: Any, end: float) -> tuple[str, str, str, str]:
     """The row of a variable. Where something cannot be read, the row says why."""
     return (
         name,
@@ -117,12 +140,6 @@ def _read(what: str, function: Callable[[], str], end: float) -> str:
         return call_within(seconds, function)
     except UnreadableError as problem:
         return f"({what} not readable: {problem})"
-
-
-_repr = reprlib.Repr()
-"""Stops after a few items and levels."""
-_repr.maxlevel, _repr.maxstring = DEPTH, 40
-_repr.maxlist = _repr.maxtuple = _repr.maxset = _repr.maxfrozenset = _repr.maxdeque = _repr.maxdict = ITEMS
 
 
 def type_name(value: Any) -> str:
@@ -144,22 +161,22 @@ def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kind(value: Any) -> str:
-    """Only types whose size is at hand are asked for it: the length of a `GroupBy` is computed, and kept in it."""
-    name = type_name(value)
-    return ", ".join(filter(None, (name, size(value) if name in _SIZED else "")))
+    """Only known classes are asked for a size: others may have to compute it."""
+    return ", ".join(filter(None, (type_name(value), size_of(value))))
 
 
 def size(value: Any) -> str:
     """The shape or the length; empty if it has none."""
     if isinstance(value, (type, *_PLAIN)):
         return ""
+    if class_name(type(value)):
+        return size_of(value)
     # A proxy's `__getattr__` has everything, and may fetch it.
     if inspect.getattr_static(value, "shape", None) is not None:
-        return _shape(value)
+        return shape_text(value.shape, has_columns=False)
     if is_of(value, "agent_nb", "Run") or not hasattr(type(value), "__len__"):
         return ""
-    unit = "character" if isinstance(value, str) else "byte" if isinstance(value, bytes) else "item"
-    return _counted(len(value), unit)
+    return counted(len(value), "item")
 
 
 def one_line(name: str, value: Any) -> str:
@@ -169,49 +186,16 @@ def one_line(name: str, value: Any) -> str:
     return shortened(masked_line(_text(value)[:_SEARCHED]), WIDTH)
 
 
-def _shape(value: Any) -> str:
-    sides = value.shape
-    if not isinstance(sides, Iterable):
-        return ""
-    sides = list(itertools.islice(sides, ITEMS))
-    if len(sides) == 1:
-        return _counted(sides[0], "value")
-    if len(sides) == 2 and _columns(value) is not None:
-        return f"{_counted(sides[0], 'row')} x {_counted(sides[1], 'column')}"
-    return " x ".join(map(_number, sides))
-
-
-def _number(side: Any) -> str:
-    """A side of a shape. Lazy tables do not know how many rows they have."""
-    return f"{side:,}" if isinstance(side, int) else "?"
-
-
-def _counted(count: Any, unit: str) -> str:
-    return f"{_number(count)} {unit}{'' if count == 1 else 's'}"
-
-
-def _columns(value: Any) -> list[str] | None:
-    """The names of a table's columns; None if it is no table that we know."""
-    for module in ("pandas", "polars"):
-        if is_of(value, module, "DataFrame"):
-            return [str(name) for name in itertools.islice(value.columns, 2 * ITEMS)]
-    if is_of(value, "pyarrow", "Table"):
-        return [str(name) for name in value.column_names[: 2 * ITEMS]]
-    return None
-
-
 def _text(value: Any) -> str:
     if isinstance(value, str | bytes):
         beginning = value[:_SEARCHED]
         return repr(mask(beginning) if isinstance(beginning, str) else beginning)
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return _signature(value)
-    if (columns := _columns(value)) is not None:
-        return f"columns {', '.join(columns)}" if columns else "no columns"
-    if (values := _first_values(value)) is not None:
-        return f"{value.dtype}: {_repr.repr(values)}"
+    if kind := kind_of(value):
+        return kind.line(value, lambda inner: Masks().over(inner, DEPTH))
     if isinstance(value, Mapping):
-        return _repr.repr(Masks().over(dict(itertools.islice(value.items(), ITEMS + 1)), DEPTH))
+        return brief.repr(Masks().over(dict(itertools.islice(value.items(), ITEMS + 1)), DEPTH))
     if isinstance(value, _CONTAINERS):
         return _items(value)
     return repr(value) if isinstance(value, _PLAIN) else repr(Masks().over(value, DEPTH))
@@ -222,19 +206,7 @@ def _items(value: Any) -> str:
         items: Any = list(itertools.islice(value, ITEMS + 1))
     else:  # a named tuple keeps its names
         items = value if len(value) <= ITEMS else value[: ITEMS + 1]
-    return _repr.repr(Masks().over(items, DEPTH))
-
-
-def _first_values(value: Any) -> list[Any] | None:
-    """The first values of a column or an array; None if it is neither."""
-    if is_of(value, "pandas", "Series"):
-        return list(Masks().over(value.head(ITEMS)).tolist())
-    if is_of(value, "polars", "Series"):
-        return list(Masks().over(value.head(ITEMS)).to_list())
-    if is_of(value, "numpy", "ndarray"):
-        first = Masks().over(value.flat[:ITEMS])
-        return [str(first)] if isinstance(first, Masked) else list(first.tolist())
-    return None
+    return brief.repr(Masks().over(items, DEPTH))
 
 
 def _signature(value: Any) -> str:
@@ -247,3 +219,62 @@ def _signature(value: Any) -> str:
         for name, parameter in signature.parameters.items()
     ]
     return f"{value.__name__}{signature.replace(parameters=parameters)}"
+
+
+def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
+    """The value at a path that begins with one of these variables, and the names that were masked on the way."""
+    if re.search(r"\.\s*_", path):
+        raise ToolError(f"`{path}` is private.", hint="Describe the variable itself.")
+    try:
+        return read_path(path, lambda: lookup_masked(path, variables), DESCRIBE_SECONDS)
+    except UsageError as error:
+        raise ToolError(str(error), hint="`list_variables` has the names.") from None
+
+
+def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
+    end = time.monotonic() + DESCRIBE_SECONDS
+    kind, extent = _read("type", lambda: type_name(value), end), _read("size", lambda: size(value), end)
+    # `isinstance` would ask the value, which may raise
+    title = "masked" if type(value) is Masked else ", ".join(filter(None, (kind, extent)))
+    try:
+        described = call_within(DESCRIBE_SECONDS, lambda: _described(name, value, masked_before))
+    except UnreadableError as problem:
+        reason = (
+            problem.__cause__ if isinstance(problem.__cause__, UsageError) else f"describing it {problem}"
+        )
+        return ToolOutput(text=f"`{name}`: {title}\n({reason})", summary=f"{title} (not readable)")
+    masked = f"Masked: {', '.join(described.masked)}." if described.masked else ""
+    parts = (f"`{name}`: {title}", described.text, masked)
+    images = to_output(list(described.images)) if described.images else ToolOutput(text="")
+    return ToolOutput(
+        text="\n".join(filter(None, parts)),
+        summary=title,
+        images=images.images,
+        outputs=images.outputs,
+        schema=read_schema(value, DESCRIBE_SECONDS),
+    )
+
+
+def _described(name: str, value: Any, masked_before: list[str]) -> Described:
+    if isinstance(value, Masked) or is_secret(name, value):
+        return describe(name, value)
+    beginning, note = _beginning(value)
+    described = describe(name, beginning, masked_before)
+    if not note:
+        return described
+    return Described(f"{note}\n{described.text}", masked=described.masked)
+
+
+def _beginning(value: Any) -> tuple[Any, str]:
+    """A value that takes no long time to describe, and what is left out."""
+    if isinstance(value, str):
+        if len(value) <= TEXT_LIMIT:
+            return value, ""
+        text = mask(value[: TEXT_LIMIT + _BORDER])[:TEXT_LIMIT]
+        return text, f"The first {TEXT_LIMIT:,} of {len(value):,} characters:"
+    if not isinstance(value, Mapping | list | tuple | set | frozenset | deque) or len(value) <= MOST_ITEMS:
+        return value, ""
+    items: Any = value.items() if isinstance(value, Mapping) else value
+    first = list(itertools.islice(items, MOST_ITEMS))
+    note = f"The first {MOST_ITEMS:,} of {len(value):,} items:"
+    return dict(first) if isinstance(value, Mapping) else first, note

@@ -13,8 +13,7 @@ from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.user_variables import user_data, user_names
-from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.notebook.user_variables import is_of, user_data, user_names
 from agent_nb.options import APPROVE, OPTIONS
 
 HELP_WIDTH = 44

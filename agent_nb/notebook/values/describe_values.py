@@ -18,12 +18,12 @@ from agent_nb.errors import AgentError
 from agent_nb.events import ENDINGS
 from agent_nb.files import Files, human_size
 from agent_nb.files.file_paths import entry_of
-from agent_nb.images.convert import to_image
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
+from agent_nb.notebook.user_variables import is_of
+from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
-from agent_nb.notebook.values.table_masking import is_of
-from agent_nb.notebook.values.tables import describe_table
+from agent_nb.notebook.values.tables import Content
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
 from agent_nb.run import Run
@@ -89,37 +89,37 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     if isinstance(value, Masked) or is_secret(name, value):
         text = value if isinstance(value, Masked) else MASK
         return Described(str(text), masked=(f"`{name}`",))
-    if is_of(value, "matplotlib", "Figure") or is_of(value, "PIL", "Image"):
-        # The word is part of the prompt, by which cassettes match, so it stays.
-        return Described(f"(picture `{name}`)", (to_image(value, name=name),))
     if isinstance(value, Run | Handle):
         return _describe_run(name, value)
     if isinstance(value, Files):
         return _describe_files(name, value)
     masks = Masks()
     try:
-        masked = masks.over(value)
-        table = None if isinstance(masked, Masked) else describe_table(masked)
-        description = table.text if table else _text_of(masked)
-        text = mask(description)
+        content = _content(name, masks.over(value))
+        text = mask(content.text)
+    except AgentError:  # of an image that cannot be read
+        raise
     except Exception as error:  # a `repr` can raise anything
         raise UsageError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
-    keys = [f"a key in `{name}`"] if text != description else []
+    keys = [f"a key in `{name}`"] if text != content.text else []
     cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     names = masks.names or (masked_before if MASK in text else ())
     return Described(
         limited(text),
+        content.images,
         elements=(value,) if isinstance(value, Element) else (),
         masked=(*(f"`{key}` in `{name}`" for key in names), *keys),
         shortened=tuple(cut),
-        tables=(f"`{name}` ({table.shown})",) if table and table.shown else (),
+        tables=(f"`{name}` ({content.shown})",) if content.shown else (),
     )
 
 
-def _text_of(value: Any) -> str:
+def _content(name: str, value: Any) -> Content:
     if isinstance(value, Masked):
-        return str(value)
-    return next((function for kind, function in _DESCRIBERS.items() if is_of(value, *kind)), repr)(value)
+        return Content(str(value))
+    if kind := kind_of(value):
+        return kind.describe(value, name)
+    return Content(next((text for kind, text in _TEXTS.items() if is_of(value, *kind)), repr)(value))
 
 
 def _describe_run(name: str, value: Run | Handle) -> Described:
@@ -213,9 +213,9 @@ def _element(value: Element) -> str:
     )
 
 
-_DESCRIBERS: dict[tuple[str, str], Callable[[Any], str]] = {
+_TEXTS: dict[tuple[str, str], Callable[[Any], str]] = {
     ("builtins", "str"): lambda value: value,
     ("agent_nb", "Element"): _element,
     ("agent_nb", "ConsoleLine"): lambda value: f"the console {value}",
 }
-"""Describes values of these classes, tables apart; others are described by their `repr`."""
+"""Describes values of these classes; others that are of no known kind are described by their `repr`."""

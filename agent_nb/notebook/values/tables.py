@@ -7,14 +7,15 @@ import csv
 import importlib
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
-from agent_nb.notebook.values.table_masking import PLAIN_CELLS, inferred_kind, is_of
+from agent_nb.messages import Image
 
 SMALL = 2_000
 """Characters of rows. A table with no more is sent whole."""
@@ -33,6 +34,9 @@ _WIDTH = 40
 _SEARCHED = 1_000
 """Characters of a value that are searched for secrets, of which far fewer are shown."""
 
+PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
+"""What pandas calls columns of objects that have nothing inside them."""
+
 Columns = Sequence[tuple[str, Any]]
 
 
@@ -49,7 +53,7 @@ class Facts(NamedTuple):
     rows: int = 0
 
     def __str__(self) -> str:
-        parts = [self.dtype, f"{self.nulls:,} null{'' if self.nulls == 1 else 's'}"]
+        parts = [self.dtype, counted(self.nulls, "null")]
         if self.low is not None:
             parts.append(f"from {_short(self.low)} to {_short(self.high)}")
         if self.counts is None:
@@ -78,6 +82,11 @@ def _sorted(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
     return tuple(sorted(counts, key=lambda pair: (-pair[1], str(pair[0]))))
 
 
+def inferred_kind(column: Any) -> str:
+    """What pandas calls the cells of a column of objects."""
+    return str(sys.modules["pandas"].api.types.infer_dtype(column))
+
+
 def dtype_name(column: Any) -> str:
     """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
     name = str(column.dtype)
@@ -97,7 +106,7 @@ def pandas_facts(column: Any) -> Facts:
 
 
 def polars_facts(column: Any) -> Facts:
-    dtype, nulls = shortened(str(column.dtype), _CELL), column.null_count()
+    dtype, nulls = short_text(column.dtype), column.null_count()
     if nulls == len(column):
         return Facts(dtype, nulls)
     if column.dtype.is_numeric() or column.dtype.is_temporal():
@@ -112,7 +121,7 @@ def arrow_facts(column: Any) -> Facts:
     compute = importlib.import_module("pyarrow.compute")
     types = importlib.import_module("pyarrow.types")
     kind, nulls = column.type, column.null_count
-    dtype = shortened(str(kind), _CELL)
+    dtype = short_text(kind)
     if nulls == len(column) or types.is_nested(kind):
         return Facts(dtype, nulls)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_temporal(kind):
@@ -141,39 +150,21 @@ class Library(NamedTuple):
     """The cells of a column from one row to another."""
 
 
-_PANDAS = Library(pandas_facts, lambda column, start, stop: column.iloc[start:stop].tolist())
-_POLARS = Library(polars_facts, lambda column, start, stop: column[start:stop].to_list())
-_ARROW = Library(arrow_facts, lambda column, start, stop: column[start:stop].to_pylist())
+PANDAS = Library(pandas_facts, lambda column, start, stop: column.iloc[start:stop].tolist())
+POLARS = Library(polars_facts, lambda column, start, stop: column[start:stop].to_list())
+ARROW = Library(arrow_facts, lambda column, start, stop: column[start:stop].to_pylist())
 
 
-class TableText(NamedTuple):
-    """A table as text, and how much of it that shows."""
+class Content(NamedTuple):
+    """What the model sees of a value."""
 
     text: str
-    shown: str
-    """`24 of 24 rows`, for the user; empty for an array."""
+    shown: str = ""
+    """How much of a table that is, for the user: `24 of 24 rows`."""
+    images: tuple[Image, ...] = ()
 
 
-def describe_table(value: Any) -> TableText | None:
-    """What the model sees of a table, a column or a grouped table; None if the value is none of these."""
-    if is_of(value, "pandas", "GroupBy"):
-        return _grouped(value)
-    if is_of(value, "polars", "LazyFrame"):
-        types = [f"- {name}: {dtype}" for name, dtype in value.collect_schema().items()]
-        return TableText("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
-    if is_of(value, "numpy", "ndarray"):
-        return TableText(_array(value), "")
-    table = read_table(value)
-    return _described(table) if table else None
-
-
-def read_table(value: Any) -> Table | None:
-    """The value as a table; None if it is none."""
-    read = next((read for kind, read in _TABLES.items() if is_of(value, *kind)), None)
-    return read(value) if read else None
-
-
-def _described(table: Table) -> TableText:
+def table_content(table: Table) -> Content:
     columns, others = table.columns[:MOST_COLUMNS], table.columns[MOST_COLUMNS:]
     lines = [
         table.kind,
@@ -181,7 +172,7 @@ def _described(table: Table) -> TableText:
     ]
     # A row has at least one character and the end of its line.
     if not others and table.rows <= SMALL // 2 and len(rows := _csv(table, 0, table.rows, SMALL)) <= SMALL:
-        return TableText("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
+        return Content("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
     of_columns = ""
     if others:
         names = shortened(", ".join(label for label, _ in others), _NAMES)
@@ -193,10 +184,10 @@ def _described(table: Table) -> TableText:
     if last < table.rows:
         lines += ["Last rows:", _csv(table, last, table.rows, _CELL)]
     shown = first + table.rows - last
-    return TableText("\n".join(lines), f"{shown:,} of {table.rows:,} rows{of_columns}, and a summary")
+    return Content("\n".join(lines), f"{shown:,} of {table.rows:,} rows{of_columns}, and a summary")
 
 
-def _array(value: Any) -> str:
+def array_text(value: Any) -> str:
     facts = f"ndarray of shape {value.shape}, {value.dtype}"
     known = value[value == value] if value.dtype.kind == "f" else value  # noqa: PLR0124 (NaN is not equal to itself)
     if known.size < value.size:
@@ -231,82 +222,22 @@ def _cell(cell: Any, width: int) -> str:
     return text if len(text) <= width else shortened(mask(text[: width + _BORDER]), width)
 
 
-def _label(name: Any) -> str:
-    return shortened(str(name), _CELL)
+def short_text(value: Any) -> str:
+    return shortened(str(value), _CELL)
 
 
-def _frame_kind(kind: str, rows: int, columns: int) -> str:
-    return f"{kind} with {rows:,} row{'' if rows == 1 else 's'} and {columns:,} column{'' if columns == 1 else 's'}"
+def frame_heading(kind: str, rows: int, columns: int) -> str:
+    return f"{kind} with {counted(rows, 'row')} and {counted(columns, 'column')}"
 
 
-def _column_kind(kind: str, name: Any, rows: int, dtype: str) -> str:
+def column_heading(kind: str, name: Any, rows: int, dtype: str) -> str:
     return f"{kind} {name!r} of {rows:,} {dtype} value{'' if rows == 1 else 's'}"
 
 
-def _pandas_frame(value: Any) -> Table:
-    columns = [(_label(name), value.iloc[:, place]) for place, name in enumerate(value.columns)]
-    kind = _frame_kind("DataFrame", len(value), len(columns))
-    return Table(kind, len(value), [*_levels(value.index), *columns], _PANDAS)
+def counted(count: Any, unit: str) -> str:
+    return f"{number(count)} {unit}{'' if count == 1 else 's'}"
 
 
-def _pandas_series(value: Any) -> Table:
-    kind = _column_kind("Series", value.name, len(value), dtype_name(value))
-    name = "values" if value.name is None else _label(value.name)
-    return Table(kind, len(value), [*_levels(value.index), (name, value)], _PANDAS)
-
-
-def _pandas_index(value: Any) -> Table:
-    kind = f"{type(value).__name__} of {len(value):,} value{'' if len(value) == 1 else 's'}"
-    return Table(kind, len(value), list(_levels(value, counted=True)), _PANDAS)
-
-
-def _levels(index: Any, *, counted: bool = False) -> Iterator[tuple[str, Any]]:
-    """The levels of an index, without one that only counts the rows."""
-    if is_of(index, "pandas", "RangeIndex") and not counted:
-        return
-    for place, name in enumerate(index.names):
-        yield "index" if name is None else _label(name), index.get_level_values(place).to_series()
-
-
-def _grouped(value: Any) -> TableText:
-    sizes, grouped = describe_table(value.size()), describe_table(value.obj)
-    assert sizes
-    assert grouped
-    count = f"{type(value).__name__} with {value.ngroups:,} group{'' if value.ngroups == 1 else 's'}"
-    text = f"{count}\nRows in each group:\n{sizes.text}\nWhat is grouped:\n{grouped.text}"
-    return TableText(text, grouped.shown)
-
-
-def _polars_frame(value: Any) -> Table:
-    columns = [(_label(column.name), column) for column in value.get_columns()]
-    kind = _frame_kind("polars DataFrame", value.height, value.width)
-    return Table(kind, value.height, columns, _POLARS)
-
-
-def _polars_series(value: Any) -> Table:
-    kind = _column_kind("polars Series", value.name, len(value), shortened(str(value.dtype), _CELL))
-    return Table(kind, len(value), [(_label(value.name) or "values", value)], _POLARS)
-
-
-def _arrow_table(value: Any) -> Table:
-    columns = [(_label(name), column) for name, column in zip(value.schema.names, value.columns, strict=True)]
-    kind = _frame_kind(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
-    return Table(kind, value.num_rows, columns, _ARROW)
-
-
-def _arrow_array(value: Any) -> Table:
-    kind = f"pyarrow {type(value).__name__} of {len(value):,} {shortened(str(value.type), _CELL)} values"
-    return Table(kind, len(value), [("values", value)], _ARROW)
-
-
-_TABLES: dict[tuple[str, str], Callable[[Any], Table]] = {
-    ("pandas", "DataFrame"): _pandas_frame,
-    ("pandas", "Series"): _pandas_series,
-    ("pandas", "Index"): _pandas_index,
-    ("polars", "DataFrame"): _polars_frame,
-    ("polars", "Series"): _polars_series,
-    ("pyarrow", "Table"): _arrow_table,
-    ("pyarrow", "RecordBatch"): _arrow_table,
-    ("pyarrow", "ChunkedArray"): _arrow_array,
-    ("pyarrow", "Array"): _arrow_array,
-}
+def number(side: Any) -> str:
+    """A side of a shape. Lazy tables do not know how many rows they have."""
+    return f"{side:,}" if isinstance(side, int) else "?"

@@ -20,7 +20,8 @@ from typing import Any
 
 from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import MASK, register
-from agent_nb.notebook.values.table_masking import is_of, is_table, mask_table, table_holds_text
+from agent_nb.notebook.user_variables import is_of
+from agent_nb.notebook.values.kinds import columns_only, is_text, kind_of
 
 DEPTH = 8
 _OBJECTS = 3
@@ -51,13 +52,30 @@ def holds_text(value: Any, depth: int = 4) -> bool:
     """Whether a value with a secret name has text to mask. Numbers and dates have none; objects may have."""
     if isinstance(value, _NO_TEXT) or _is_own(value):
         return False
-    if (known := table_holds_text(value)) is not None:
-        return known
+    if kind := kind_of(value):
+        dtypes = [dtype for _, dtype in kind.columns(value)]
+        return not dtypes or any(map(is_text, dtypes))
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, _ITEMS):
         return depth == 0 or any(holds_text(item, depth - 1) for item in value)
     return True
+
+
+def is_table(value: Any) -> bool:
+    """Whether it is of a known kind, such as a table, or has a column that is called like a secret."""
+    return kind_of(value) is not None or any(map(is_secret_name, _labels(value)))
+
+
+def _labels(value: Any) -> list[Any]:
+    """The columns of a table of a class that is not known."""
+    try:
+        if inspect.getattr_static(value, "columns", None) is None:  # a proxy's `__getattr__` has everything
+            return []
+        columns = value.columns
+        return list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str | bytes) else []
+    except Exception:  # a property of someone else's class
+        return []
 
 
 def mask_environment() -> None:
@@ -134,7 +152,7 @@ class Masks:
     def _copy(self, value: Any, depth: int) -> Any:
         """The value itself if its copy would be the same."""
         if type(value) not in _BUILT_IN and is_table(value):
-            return self._table(value, depth)
+            return self._known(value, depth)
         match value:
             case ChainMap():
                 return self._rebuilt(value, value.maps, lambda maps: ChainMap(*maps), depth)
@@ -158,8 +176,15 @@ class Masks:
             case _:
                 return self._record(value, depth) if _is_record(value) else self._object(value)
 
-    def _table(self, value: Any, depth: int) -> Any:
-        masked, names = mask_table(value, lambda cell: self._over(cell, depth))
+    def _known(self, value: Any, depth: int) -> Any:
+        if kind := kind_of(value):
+            masked, names = kind.mask(value, lambda cell: self._over(cell, depth))
+        else:
+            labels = _labels(value)
+            masked, names = (
+                columns_only(value, labels),
+                [str(name) for name in labels if is_secret_name(name)],
+            )
         for name in names:
             self._remember(name)
         return Masked(masked) if isinstance(masked, str) else masked

@@ -14,8 +14,7 @@ from IPython.core.error import UsageError
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
-from agent_nb.notebook.values.table_masking import is_table
-from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, stored
+from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, is_table, stored
 from agent_nb.run import Run
 
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"

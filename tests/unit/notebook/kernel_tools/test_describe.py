@@ -7,8 +7,8 @@ import PIL.Image
 import pytest
 
 from agent_nb import ToolError
-from agent_nb.notebook.kernel_tools import describe as describing
-from agent_nb.notebook.kernel_tools.describe import describe_variable
+from agent_nb.notebook.kernel_tools import variables
+from agent_nb.notebook.kernel_tools.variables import describe_variable
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, expand
 from agent_nb.tools import ToolOutput
 from tests.support import awkward
@@ -82,7 +82,7 @@ def test_a_field_that_raises_or_hangs_is_refused(shell, monkeypatch):
     shell.run(awkward.CLASSES + "shape = RaisingShape()\nhostile = Hostile()")
     with pytest.raises(ToolError, match="cannot be read: KeyError"):
         described(shell, "shape.shape")
-    monkeypatch.setattr(describing, "SECONDS", 0.05)
+    monkeypatch.setattr(variables, "DESCRIBE_SECONDS", 0.05)
     shell.run("class Slow:\n    @property\n    def field(self):\n        while True: pass\nslow = Slow()")
     with pytest.raises(ToolError, match="takes longer than"):
         described(shell, "slow.field")
@@ -93,7 +93,7 @@ def test_what_cannot_be_described_is_reported(shell, monkeypatch):
     assert (
         described(shell, "bad").text == "`bad`: RaisingRepr\n(`bad` cannot be described: ValueError: no repr)"
     )
-    monkeypatch.setattr(describing, "SECONDS", 0.3)
+    monkeypatch.setattr(variables, "DESCRIBE_SECONDS", 0.3)
     output = described(shell, "endless")
     assert output.text.endswith("(describing it takes longer than 0.3 seconds)")
     assert output.summary.endswith("(not readable)")

@@ -11,10 +11,9 @@ from agent_nb.files import Files, Workspace
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
-from agent_nb.notebook.kernel_tools.code_failure import headline, short_traceback
 from agent_nb.notebook.kernel_tools.execute import handed_over
-from agent_nb.notebook.kernel_tools.mentions import mentions
 from agent_nb.notebook.kernel_tools.name_changes import UndoStore, changes_between
+from agent_nb.notebook.kernel_tools.python import headline, mentions, short_traceback
 
 
 def test_names_are_compared_by_identity():

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from IPython.core.error import UsageError
 from pydantic import BaseModel, ConfigDict
 
-from agent_nb.notebook.kernel_tools.describe import describe_variable
-from agent_nb.notebook.kernel_tools.variables import one_line
+from agent_nb.notebook.kernel_tools.variables import describe_variable, one_line
 from agent_nb.notebook.values.describe_values import describe, describe_path, expand
 from tests.support.shells import start_shell
 

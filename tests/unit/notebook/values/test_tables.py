@@ -11,7 +11,8 @@ from IPython.core.error import UsageError
 
 from agent_nb.notebook.values import describe_values, tables
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
-from agent_nb.notebook.values.tables import SMALL, describe_table
+from agent_nb.notebook.values.kinds import kind_of
+from agent_nb.notebook.values.tables import SMALL
 
 DAYS = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 3), None]
 DATA = {"n": [1, 2, None], "word": ["b", "a", "b"], "day": DAYS, "none": [None] * 3}
@@ -34,9 +35,12 @@ class Endless:
             pass
 
 
+def describe_table(value):
+    return kind_of(value).describe(value, "table")
+
+
 def facts_of(value) -> list[str]:
     described = describe_table(value)
-    assert described
     return [line for line in described.text.splitlines() if line.startswith("- ")]
 
 

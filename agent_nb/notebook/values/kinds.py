@@ -1,0 +1,482 @@
+"""Kinds of values in prompts, such as tables: a row of `KINDS` says everything about one kind.
+
+Libraries are recognised, never imported: if the value exists, its library is loaded. A class counts only if it is the
+library's own: what a class says of itself may be made of the user's values.
+"""
+
+import itertools
+import reprlib
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from agent_nb._base.secret_names import are_secret_names, is_secret_name
+from agent_nb._base.secrets import MASK
+from agent_nb.images.convert import to_image
+from agent_nb.notebook.values import tables
+from agent_nb.notebook.values.tables import Content, Table
+
+ITEMS = 8
+"""Items of a container that are looked at for one line."""
+_PLAIN_KINDS = frozenset("biufcmM")
+"""NumPy's codes for booleans, numbers and dates. Columns of these have no text to mask."""
+_SEARCHED = 5_000
+"""Cells at each end of a long column that are searched for secrets inside them."""
+
+Mask = Callable[[Any], Any]
+"""Returns a value itself if there is nothing to mask in it."""
+MaskedValue = tuple[Any, list[str]]
+"""The value itself, a masked copy or a text instead of it, and the names that were masked."""
+
+brief = reprlib.Repr()
+"""Stops after a few items and levels."""
+brief.maxlevel, brief.maxstring = 3, 40
+brief.maxlist = brief.maxtuple = brief.maxset = brief.maxfrozenset = brief.maxdeque = brief.maxdict = ITEMS
+
+
+class Kind(NamedTuple):
+    """A kind of value. No field has a default, so a new kind has to answer everything."""
+
+    classes: tuple[str, ...]
+    """Its classes, by module and name. Their subclasses belong to it too."""
+    describe: Callable[[Any, str], Content]
+    """What `{{name}}` shows of a value, after `mask`, given its name."""
+    line: Callable[[Any, Mask], str]
+    """The beginning of the value in `list_variables`. It masks what it shows, and does not read the whole value."""
+    columns: Callable[[Any], Iterable[tuple[Any, Any]]]
+    """The labels and types of its columns; the label is None if the value is a column itself. With `--data schema`,
+    labels that are strings are sent as names."""
+    mask: Callable[[Any, Mask], MaskedValue]
+    """The value without what is called like a secret. The function masks what is inside a cell."""
+
+
+def kind_of(value: Any) -> Kind | None:
+    """The kind of a value; None for Python's own values and for objects of classes that are not known."""
+    return _BY_CLASS.get(known_class(type(value))[1])
+
+
+def known_class(kind: type) -> tuple[type, str]:
+    """The first known class among the class and its bases, and its full name; empty if there is none."""
+    for base in kind.__mro__:
+        for full_name in _FULL_NAMES.get(base.__name__, ()):
+            module, _, name = full_name.rpartition(".")
+            if module in sys.modules and vars(sys.modules[module]).get(name) is base:
+                return base, full_name
+    return object, ""
+
+
+def class_name(kind: type) -> str:
+    """`int`, `pandas.DataFrame`: the name of the known class; empty if there is none."""
+    module, _, name = known_class(kind)[1].rpartition(".")
+    library = module.partition(".")[0]
+    return name if library in ("", "builtins", "types", "agent_nb") else f"{library}.{name}"
+
+
+def size_of(value: Any) -> str:
+    """The shape or the length, as its known class reads it; empty if there is none."""
+    kind: Any = known_class(type(value))[0]
+    if (shape := getattr(kind, "shape", None)) is not None:
+        return shape_text(shape.__get__(value), has_columns=hasattr(kind, "columns"))
+    # An Enum has the length of its class, and a GroupBy computes its length and keeps it.
+    if any("__len__" in vars(base) for base in kind.__mro__) and "GroupBy" not in kind.__name__:
+        unit = "character" if kind is str else "byte" if kind is bytes else "item"
+        return tables.counted(kind.__len__(value), unit)
+    return ""
+
+
+def shape_text(shape: Any, *, has_columns: bool) -> str:
+    sides = list(itertools.islice(shape, ITEMS)) if isinstance(shape, Iterable) else []
+    if len(sides) == 1:
+        return tables.counted(sides[0], "value")
+    if len(sides) == 2 and has_columns:
+        return f"{tables.counted(sides[0], 'row')} x {tables.counted(sides[1], 'column')}"
+    return " x ".join(map(tables.number, sides))
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether cells of a type have text to mask."""
+    if known_class(type(dtype))[1] == "polars.DataType":
+        return not (dtype.is_numeric() or dtype.is_temporal() or str(dtype) in ("Boolean", "Null"))
+    # Arrow-backed text in pandas has the kind "U"; categories, lists and structs have "O".
+    return getattr(dtype, "kind", "O") not in _PLAIN_KINDS
+
+
+def repr_line(value: Any, mask: Mask) -> str:
+    return repr(mask(value))
+
+
+def no_columns(value: Any) -> tuple[()]:
+    return ()
+
+
+def unmasked(value: Any, mask: Mask) -> MaskedValue:
+    return value, []
+
+
+def _as_table(read: Callable[[Any], Table]) -> Callable[[Any, str], Content]:
+    return lambda value, name: tables.table_content(read(value))
+
+
+def repr_content(value: Any, name: str) -> Content:
+    return Content(repr(value))
+
+
+def _own_dtype(value: Any) -> list[tuple[None, Any]]:
+    return [(None, value.dtype)]
+
+
+def _frame_line(value: Any, mask: Mask) -> str:
+    return _names_line(value.columns)
+
+
+def _names_line(labels: Iterable[Any]) -> str:
+    names = [str(label) for label in itertools.islice(labels, 2 * ITEMS)]
+    return f"columns {', '.join(names)}" if names else "no columns"
+
+
+def _series_line(value: Any, mask: Mask) -> str:
+    return f"{value.dtype}: {brief.repr(mask(value.head(ITEMS)).to_list())}"
+
+
+def _masked_cells(cells: list[Any], mask: Mask) -> list[Any] | None:
+    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask.
+
+    Of many, those at both ends are searched: no more are ever shown. If there is a secret, the others are masked.
+    """
+    rest = max(0, len(cells) - 2 * _SEARCHED)
+    ends = [*cells[:_SEARCHED], *cells[_SEARCHED + rest :]] if rest else cells
+    masked = [mask(cell) for cell in ends]
+    if all(after is before for after, before in zip(masked, ends, strict=True)):
+        return None
+    return [*masked[:_SEARCHED], *[MASK] * rest, *masked[_SEARCHED:]]
+
+
+def _reduced(value: Any, dtype: Any) -> str:
+    return f"{type(value).__name__} of {dtype}; its values are masked"
+
+
+def columns_only(value: Any, labels: Iterable[Any]) -> str:
+    return f"{type(value).__name__} with the columns {', '.join(map(str, labels))}; its values are masked"
+
+
+# pandas
+
+
+def _pandas_frame(value: Any) -> Table:
+    columns = [(tables.short_text(name), value.iloc[:, place]) for place, name in enumerate(value.columns)]
+    heading = tables.frame_heading("DataFrame", len(value), len(columns))
+    return Table(heading, len(value), [*_levels(value.index), *columns], tables.PANDAS)
+
+
+def _pandas_series(value: Any) -> Table:
+    heading = tables.column_heading("Series", value.name, len(value), tables.dtype_name(value))
+    name = "values" if value.name is None else tables.short_text(value.name)
+    return Table(heading, len(value), [*_levels(value.index), (name, value)], tables.PANDAS)
+
+
+def _pandas_index(value: Any) -> Table:
+    heading = f"{type(value).__name__} of {tables.counted(len(value), 'value')}"
+    return Table(heading, len(value), list(_levels(value, always=True)), tables.PANDAS)
+
+
+def _levels(index: Any, *, always: bool = False) -> Iterator[tuple[str, Any]]:
+    """The levels of an index, without one that only counts the rows."""
+    if always or known_class(type(index))[1] != "pandas.RangeIndex":
+        for place, name in enumerate(index.names):
+            yield (
+                "index" if name is None else tables.short_text(name),
+                index.get_level_values(place).to_series(),
+            )
+
+
+def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
+    if known_class(type(value.index))[1] != "pandas.RangeIndex":
+        levels = (value.index.get_level_values(place) for place in range(value.index.nlevels))
+        yield from (("index" if level.name is None else level.name, level.dtype) for level in levels)
+    yield from zip(value.columns, value.dtypes, strict=True)
+
+
+def _grouped(value: Any, name: str) -> Content:
+    sizes, grouped = (kind.describe(part, name) for part, kind in _grouped_parts(value))
+    heading = f"{type(value).__name__} with {tables.counted(value.ngroups, 'group')}"
+    text = f"{heading}\nRows in each group:\n{sizes.text}\nWhat is grouped:\n{grouped.text}"
+    return Content(text, grouped.shown)
+
+
+def _mask_grouped(value: Any, mask: Mask) -> MaskedValue:
+    found = [(part, *kind.mask(part, mask)) for part, kind in _grouped_parts(value)]
+    if all(masked is part for part, masked, _ in found):
+        return value, []
+    names = list(dict.fromkeys(name for _, _, names in found for name in names))
+    return columns_only(value, value.obj.columns if value.obj.ndim == 2 else [value.obj.name]), names
+
+
+def _grouped_parts(value: Any) -> list[tuple[Any, Kind]]:
+    """The number of rows in each group, and what is grouped."""
+    return [(part, kind) for part in (value.size(), value.obj) if (kind := kind_of(part))]
+
+
+def _mask_pandas_frame(value: Any, mask: Mask) -> MaskedValue:
+    table = value.reset_index() if any(map(is_secret_name, value.index.names)) else value
+    masked, names = table.copy(deep=False), []
+    changed = table is not value
+    for place, label in enumerate(table.columns):
+        cells, found = _mask_pandas_cells(label, table.iloc[:, place], mask)
+        if cells is not None:
+            masked.isetitem(place, cells)
+            names += found
+            changed = True
+    # A transposed frame has column names as row labels.
+    rows = _secret_rows(table.index)
+    if any(rows):
+        names += [str(label) for label, secret in zip(table.index, rows, strict=True) if secret]
+        masked = masked.astype(object)
+        masked.iloc[[place for place, secret in enumerate(rows) if secret]] = MASK
+    return (masked if changed or any(rows) else value), names
+
+
+def _mask_pandas_cells(label: Any, column: Any, mask: Mask) -> tuple[list[Any] | None, list[str]]:
+    """The masked cells of a column, None if they stay, and the names that were masked."""
+    arrow = getattr(column.dtype, "pyarrow_dtype", None)
+    fields = [field for field in _arrow_fields(arrow) if is_secret_name(field)]
+    if fields or (is_secret_name(label) and is_text(column.dtype)):
+        return [MASK] * len(column), fields or [str(label)]
+    if str(column.dtype) != "object" or tables.inferred_kind(column) in tables.PLAIN_CELLS:
+        return None, []
+    return _masked_cells(column.tolist(), mask), []
+
+
+def _secret_rows(index: Any) -> list[bool]:
+    levels = getattr(index, "levels", [index])  # which have each label once
+    if not any(is_text(level.dtype) and any(are_secret_names(level.tolist())) for level in levels):
+        return []
+    return are_secret_names(index.tolist())
+
+
+def _mask_pandas_series(value: Any, mask: Mask) -> MaskedValue:
+    frame = value.to_frame()
+    masked, names = _mask_pandas_frame(frame, mask)
+    if masked is frame:
+        return value, []
+    column = masked.iloc[:, -1].rename(value.name)
+    if len(masked.columns) > 1:  # the index is a column now, because it is called like a secret
+        column.index = [MASK] * len(value)
+    return column, names
+
+
+def _mask_pandas_index(value: Any, mask: Mask) -> MaskedValue:
+    if not is_text(value.dtype):
+        return value, []
+    frame = value.to_frame(index=False)
+    masked, names = _mask_pandas_frame(frame, mask)
+    return (value if masked is frame else _reduced(value, value.dtype)), names
+
+
+# polars
+
+
+def _polars_frame(value: Any) -> Table:
+    columns = [(tables.short_text(column.name), column) for column in value.get_columns()]
+    heading = tables.frame_heading("polars DataFrame", value.height, value.width)
+    return Table(heading, value.height, columns, tables.POLARS)
+
+
+def _polars_series(value: Any) -> Table:
+    heading = tables.column_heading("polars Series", value.name, len(value), tables.short_text(value.dtype))
+    return Table(heading, len(value), [(tables.short_text(value.name) or "values", value)], tables.POLARS)
+
+
+def _polars_columns(value: Any) -> Iterable[tuple[Any, Any]]:
+    return value.collect_schema().items()  # type: ignore[no-any-return]
+
+
+def _lazy_frame(value: Any, name: str) -> Content:
+    types = [f"- {label}: {dtype}" for label, dtype in value.collect_schema().items()]
+    return Content("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
+
+
+def _mask_lazy_frame(value: Any, mask: Mask) -> MaskedValue:
+    labels = value.collect_schema().names()
+    names = [label for label in labels if is_secret_name(label)]
+    return (columns_only(value, labels) if names else value), names
+
+
+def _mask_polars_frame(value: Any, mask: Mask) -> MaskedValue:
+    polars = sys.modules["polars"]
+    names = [column.name for column in value.get_columns() if _is_masked_in_polars(column, mask)]
+    return (value.with_columns(polars.lit(MASK).alias(name) for name in names) if names else value), names
+
+
+def _mask_polars_series(value: Any, mask: Mask) -> MaskedValue:
+    masked = _is_masked_in_polars(value, mask)
+    return (type(value)(value.name, [MASK] * len(value)), [value.name]) if masked else (value, [])
+
+
+def _is_masked_in_polars(column: Any, mask: Mask) -> bool:
+    if is_secret_name(column.name) and is_text(column.dtype):
+        return True
+    if str(column.dtype) == "Object":
+        return _masked_cells(column.to_list(), mask) is not None
+    return any(map(is_secret_name, _polars_fields(column.dtype)))
+
+
+def _polars_fields(kind: Any) -> list[str]:
+    inner = getattr(kind, "inner", None)
+    if inner is not None:
+        return _polars_fields(inner)
+    fields: Iterable[Any] = getattr(kind, "fields", ())
+    return [name for field in fields for name in (field.name, *_polars_fields(field.dtype))]
+
+
+# pyarrow
+
+
+def _arrow_table(value: Any) -> Table:
+    columns = [
+        (tables.short_text(name), column)
+        for name, column in zip(value.schema.names, value.columns, strict=True)
+    ]
+    heading = tables.frame_heading(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
+    return Table(heading, value.num_rows, columns, tables.ARROW)
+
+
+def _arrow_array(value: Any) -> Table:
+    heading = f"pyarrow {type(value).__name__} of {len(value):,} {tables.short_text(value.type)} values"
+    return Table(heading, len(value), [("values", value)], tables.ARROW)
+
+
+def _arrow_line(value: Any, mask: Mask) -> str:
+    return _names_line(value.schema.names)
+
+
+def _arrow_columns(value: Any) -> Iterable[tuple[Any, Any]]:
+    return zip(value.schema.names, value.schema.types, strict=True)
+
+
+def _own_type(value: Any) -> list[tuple[None, Any]]:
+    return [(None, value.type)]
+
+
+def _mask_arrow_table(value: Any, mask: Mask) -> MaskedValue:
+    pyarrow, names = sys.modules["pyarrow"], []
+    for place, field in enumerate(value.schema):
+        if any(map(is_secret_name, (field.name, *_arrow_fields(field.type)))):
+            names.append(field.name)
+            value = value.set_column(place, field.name, pyarrow.array([MASK] * value.num_rows))
+    return value, names
+
+
+def _mask_arrow_array(value: Any, mask: Mask) -> MaskedValue:
+    names = [name for name in _arrow_fields(value.type) if is_secret_name(name)]
+    return (_reduced(value, value.type) if names else value), names
+
+
+def _arrow_fields(kind: Any) -> list[str]:
+    """The field names of pyarrow's structs, at any depth; none for other types."""
+    count = getattr(kind, "num_fields", 0)
+    fields = [kind.field(number) for number in range(count)]
+    return [name for field in fields for name in (field.name, *_arrow_fields(field.type))]
+
+
+# NumPy
+
+
+def _array(value: Any, name: str) -> Content:
+    # `subplots` returns an array of axes.
+    if value.dtype.kind == "O" and value.size and known_class(type(value.flat[0]))[1] in _PICTURES:
+        return _picture(value.flat[0], name)
+    return Content(tables.array_text(value))
+
+
+def _array_line(value: Any, mask: Mask) -> str:
+    first = mask(value.flat[:ITEMS])
+    return f"{value.dtype}: {brief.repr([first] if isinstance(first, str) else first.tolist())}"
+
+
+def _mask_array(value: Any, mask: Mask) -> MaskedValue:
+    """An array that has a secret in a field or inside an object is reduced to its type."""
+    names = [name for name in _text_fields(value.dtype) if is_secret_name(name)]
+    masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask) is not None
+    return (_reduced(value, value.dtype) if names or masked else value), names
+
+
+def _text_fields(kind: Any) -> Iterator[str]:
+    """The names of the fields of a structured array that have text, at any depth."""
+    for name in kind.base.names or ():
+        if kind.base[name].base.kind not in _PLAIN_KINDS:
+            yield name
+            yield from _text_fields(kind.base[name])
+
+
+def _picture(value: Any, name: str) -> Content:
+    # The word is part of the prompt, by which cassettes match, so it stays.
+    return Content(f"(picture `{name}`)", images=(to_image(value, name=name),))
+
+
+_PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image")
+KINDS = (
+    # classes, describe, line, columns, mask
+    Kind(_PICTURES, _picture, repr_line, no_columns, unmasked),
+    Kind(("pandas.DataFrame",), _as_table(_pandas_frame), _frame_line, _pandas_columns, _mask_pandas_frame),
+    Kind(("pandas.Series",), _as_table(_pandas_series), _series_line, _own_dtype, _mask_pandas_series),
+    Kind(
+        ("pandas.RangeIndex", "pandas.Index"),
+        _as_table(_pandas_index),
+        repr_line,
+        _own_dtype,
+        _mask_pandas_index,
+    ),
+    Kind(("pandas.core.groupby.GroupBy",), _grouped, repr_line, no_columns, _mask_grouped),
+    Kind(("polars.DataFrame",), _as_table(_polars_frame), _frame_line, _polars_columns, _mask_polars_frame),
+    Kind(("polars.Series",), _as_table(_polars_series), _series_line, _own_dtype, _mask_polars_series),
+    Kind(("polars.LazyFrame",), _lazy_frame, repr_line, _polars_columns, _mask_lazy_frame),
+    Kind(
+        ("pyarrow.Table", "pyarrow.RecordBatch"),
+        _as_table(_arrow_table),
+        _arrow_line,
+        _arrow_columns,
+        _mask_arrow_table,
+    ),
+    Kind(
+        ("pyarrow.Array", "pyarrow.ChunkedArray"),
+        _as_table(_arrow_array),
+        repr_line,
+        _own_type,
+        _mask_arrow_array,
+    ),
+    Kind(("pyarrow.Scalar",), repr_content, repr_line, _own_type, _mask_arrow_array),
+    Kind(("numpy.ndarray",), _array, _array_line, _own_dtype, _mask_array),
+    Kind(("numpy.generic",), repr_content, repr_line, _own_dtype, _mask_array),
+)
+_OTHERS = {
+    "builtins": "bool int float complex str bytes bytearray memoryview list tuple dict set frozenset range slice type",
+    "types": "NoneType FunctionType BuiltinFunctionType MethodType ModuleType GeneratorType SimpleNamespace",
+    "collections": "deque Counter OrderedDict defaultdict ChainMap UserDict UserList",
+    "datetime": "datetime date time timedelta timezone",
+    "decimal": "Decimal",
+    "enum": "Enum",
+    "fractions": "Fraction",
+    "pathlib": "PurePath",
+    "uuid": "UUID",
+    "pandas": "Timestamp Timedelta Period Interval Categorical",
+    "polars": "DataType",
+    "scipy.sparse": "sparray spmatrix",
+    "torch": "Tensor",
+    "xarray": "Dataset DataArray",
+    "networkx": "Graph",
+    "agent_nb.run.run": "Run",
+    "agent_nb.files.files": "Files",
+}
+"""Other classes that are named with `--data schema`, by module."""
+_BY_CLASS = {name: kind for kind in KINDS for name in kind.classes}
+_FULL_NAMES: dict[str, list[str]] = {}
+"""The full names of classes by their own names."""
+for _full_name in (
+    *_BY_CLASS,
+    *(f"{module}.{name}" for module in _OTHERS for name in _OTHERS[module].split()),
+):
+    _module, _, _name = _full_name.rpartition(".")
+    _FULL_NAMES.setdefault(vars(types)[_name].__name__ if _module == "types" else _name, []).append(
+        _full_name
+    )
