@@ -122,12 +122,12 @@ def test_the_public_names_are_all_there():
 
 
 @pytest.mark.parametrize("folder", ["agent_nb", "tests", "js/src"])
-def test_files_stay_under_400_lines(folder):
+def test_files_stay_under_600_lines(folder):
     long = {
         str(path.relative_to(ROOT)): lines
         for path in (ROOT / folder).rglob("*")
         if path.suffix in {".py", ".ts"}
-        and (lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
+        and (lines := len(path.read_text(encoding="utf-8").splitlines())) > 600
     }
     assert not long
 
