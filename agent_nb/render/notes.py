@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import masked_line
-from agent_nb.render.safe_markdown import as_text, neutralized, to_html
+from agent_nb.render.markdown_writer import as_text, rebuilt
+from agent_nb.render.safe_markdown import to_html
 from agent_nb.render.summary import duration
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def notes_markdown(run: "RunRecord") -> str:
     """The notes as quotations, so that whatever Markdown a note leaves open ends with it."""
     blocks = ["**Notes**"] if run.annotations else []
     for note in run.annotations:
-        blocks.append(_quoted(f"**{_moment(run, note)}**", neutralized(note.text)))
+        blocks.append(_quoted(f"**{_moment(run, note)}**", rebuilt(note.text, quoted=True)))
         if note.ask:
             blocks.append(_quoted(*_question(note)))
     return "".join(f"\n{block}\n" for block in blocks)

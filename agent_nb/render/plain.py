@@ -10,6 +10,7 @@ from agent_nb._base.text import fenced
 from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files
 from agent_nb.messages import Source
+from agent_nb.render.markdown_writer import as_text, code_span, rebuilt, web_link
 from agent_nb.render.rows import (
     LOOKS,
     LineRow,
@@ -22,7 +23,7 @@ from agent_nb.render.rows import (
     names_left,
     whole_outcome,
 )
-from agent_nb.render.safe_markdown import as_text, is_safe_link, neutralized
+from agent_nb.render.safe_markdown import is_safe_link
 from agent_nb.render.summary import (
     ending,
     facts,
@@ -38,6 +39,8 @@ from agent_nb.render.summary import (
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
 
+_IMAGE = re.compile(r"image/(?!svg)[\w.+-]+", re.ASCII)
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 MAX_OUTPUT = 5_000
 """Characters of one output of code."""
 
@@ -50,20 +53,25 @@ def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> 
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
     if left := names_left(rows):
-        blocks += ["In the notebook:", "\n".join(f"- {_code(name)}: {kind}" for name, kind in left.items())]
+        blocks += [
+            "In the notebook:",
+            "\n".join(f"- {code_span(name)}: {as_text(kind)}" for name, kind in left.items()),
+        ]
     if run.files:
-        blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
+        blocks.append(
+            "\n".join(f"- {code_span(path)}, {human_size(run.files.size(path))}" for path in run.files)
+        )
     if variants := variant_lines(run):
         blocks.append("Variants:")
         blocks.append("\n".join(f"- {as_text(masked_line(line))}" for line in variants))
-    result = f"In Python: {result_expression(run)}{variant_note(run)}"
+    result = as_text(f"In Python: {result_expression(run)}{variant_note(run)}")
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
 
 def _markdown_of(row: Row) -> str:
     match row:
         case TextRow(text=text):
-            return neutralized(text)
+            return rebuilt(text)
         case ThinkingRow():
             return ""
         case SourcesRow(sources=sources):
@@ -71,7 +79,7 @@ def _markdown_of(row: Row) -> str:
         case LineRow(title=title):
             outcome = whole_outcome(row)
             # The title of a tool call contains text that the model wrote.
-            title = _code(title) if isinstance(row, ToolRow) else as_text(title)
+            title = code_span(title) if isinstance(row, ToolRow) else as_text(title)
             icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list item has a bullet
             return f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
         case _:
@@ -82,22 +90,24 @@ def _step(row: ToolRow, images: bool) -> Iterator[str]:
     """The code of a call and what it printed and displayed, as in a notebook."""
     yield fenced(mask(row.code).rstrip(), "python")
     for output in row.outputs:
-        image = next((kind for kind in output if kind.startswith("image/") and kind != "image/svg+xml"), "")
+        image = next(
+            (kind for kind in output if _IMAGE.fullmatch(kind) and _BASE64.fullmatch(str(output[kind]))), ""
+        )
         text = str(output.get("text/plain", "")).rstrip()
         if NAMES_TYPE in output:
             continue
         if image and images:
             yield f"![image](data:{image};base64,{''.join(str(output[image]).split())})"
         elif "text/markdown" in output:
-            yield neutralized(str(output["text/markdown"]))
+            yield rebuilt(str(output["text/markdown"]))
         elif text:
             more = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
             yield fenced(mask(text)[:MAX_OUTPUT] + more)
 
 
 def _source(source: Source) -> str:
-    is_link = is_safe_link(source.url) and not re.search(r"[\s<>]", source.url)
-    return f"- <{source.url}>" if is_link else f"- {_code(source.title)}"
+    is_link = is_safe_link(source.url)
+    return f"- {web_link(source.url, as_text(source.url)) if is_link else code_span(source.title)}"
 
 
 def _joined_lists(blocks: list[str]) -> list[str]:
@@ -137,11 +147,3 @@ def _variant_lines(run: "RunRecord") -> list[str]:
         size = f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else ""
         lines.append(f"  {number}: {ending(one)} ({model_label(one.model)}){size}")
     return lines
-
-
-def _code(text: str) -> str:
-    """A code span, with a fence longer than any backticks in the text."""
-    text = masked_line(text)
-    longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    return f"{fence} {text} {fence}" if longest else f"`{text}`"

@@ -17,6 +17,7 @@ from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
 from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.files import Files, contents
+from agent_nb.render.markdown_writer import rebuilt
 from agent_nb.run.code_names import names_in, names_of, needed_by, parsed
 from agent_nb.run.record import RunRecord, unique_call_id
 
@@ -100,8 +101,6 @@ class _Turn:
 
 def to_cells(run: RunRecord) -> Cells:
     """The cells of a run; none if it has executed no code."""
-    from agent_nb.render.safe_markdown import neutralized  # takes long to load
-
     turns = _turns(run)
     codes = [step.code for turn in turns for step in turn.kept]
     if not codes:
@@ -109,7 +108,7 @@ def to_cells(run: RunRecord) -> Cells:
     cells = [Cell("code", source) for source in _helpers(codes, run)]
     for turn in turns:
         if turn.words and (turn.kept or not turn.steps):
-            cells.append(Cell("markdown", neutralized(turn.words)))
+            cells.append(Cell("markdown", rebuilt(turn.words)))
         cells += [Cell("code", step.code) for step in turn.kept]
     return Cells(Cell(cell.kind, safe_text(cell.source)) for cell in cells)
 

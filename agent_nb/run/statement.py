@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from agent_nb._base.secrets import masked_line, safe_text
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
+from agent_nb.render.markdown_writer import as_text, code_span
 from agent_nb.run.manifest import manifest_of, package_versions
 from agent_nb.run.record import RunRecord
 
@@ -14,9 +15,9 @@ _OPTIONS = ("effort", "sampling", "stack", "data")
 
 
 def statement_of(runs: Iterable[RunRecord]) -> str:
-    """The statement in Markdown. The variants of a run are told one by one."""
+    """The statement in Markdown. The variants of a run are listed separately."""
     told = [
-        (f"{run.name}, variant {number}" if run.variants else run.name, one, manifest_of(one))
+        (_text(f"{run.name}, variant {number}" if run.variants else run.name), one, manifest_of(one))
         for run in runs
         for number, one in enumerate(run.variants or (run,), 1)
     ]
@@ -37,8 +38,8 @@ def _row(name: str, run: RunRecord, facts: Json) -> list[str]:
         returned, blank = str(facts["model_returned"]), "[Write: the run has no date]"
     dates = [f"{date:%Y-%m-%d %H:%M:%S}" if date else blank for date in (run.started, run.ended)]
     options = ", ".join(f"{name} {run.settings[name]}" for name in _OPTIONS if run.settings.get(name))
-    cells = [name, run.model, returned, *dates, run.reason, options or "the vendor's defaults"]
-    return [masked_line(cell).replace("|", "\\|") for cell in cells]
+    settings = options or "the vendor's defaults"
+    return [name, _text(run.model), _text(returned), *dates, run.reason, _text(settings)]
 
 
 def _result(run: RunRecord, facts: Json) -> str:
@@ -46,12 +47,12 @@ def _result(run: RunRecord, facts: Json) -> str:
     hashes = facts["files_sha256"]
     lines = [
         "[Write: what it is used for.]",
-        *(f"File `{masked_line(path)}`, SHA-256 `{digest}`." for path, digest in hashes.items()),
-        f"Edited by hand after the run: {masked_line(', '.join(facts['edited_by_hand'])) or 'nothing'}.",
+        *(f"File {code_span(path)}, SHA-256 `{digest}`." for path, digest in hashes.items()),
+        f"Edited by hand after the run: {', '.join(map(code_span, facts['edited_by_hand'])) or 'nothing'}.",
         _approvals(facts["approvals"]),
         f"Looks of the model at the page: {len(run.checks)}, "
         f"with errors in the console: {sum(bool(check.errors) for check in run.checks)}.",
-        *([f"A check failed: {masked_line(run.failed_check)}"] if run.failed_check else []),
+        *([f"A check failed: {_text(run.failed_check)}"] if run.failed_check else []),
         "[Write: how a person checked it.]",
     ]
     return "\n".join(f"- {line}" for line in lines)
@@ -62,11 +63,15 @@ def _approvals(given: list[Json]) -> str:
         return "No tool call was put to anybody for approval."
     approved = [each for each in given if each["approved"]]
     edited = sum(each["edited"] for each in approved)
-    who = ", ".join(sorted({str(each["by"]) for each in given}))
+    who = _text(", ".join(sorted({str(each["by"]) for each in given})))
     return (
         f"Tool calls approved: {len(approved)}, {edited} of them edited; denied: {len(given) - len(approved)} "
         f"(decided by: {who})."
     )
+
+
+def _text(text: str) -> str:
+    return as_text(masked_line(text), in_table=True)
 
 
 def _wording(run: RunRecord) -> str:

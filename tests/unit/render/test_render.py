@@ -342,9 +342,9 @@ async def test_markdown_reads_as_a_document():
     shown = to_markdown(run)
     assert shown.startswith("**hero**: cut off at the token limit")
     assert "- ✓ `create index.html`: 29 bytes, 1 line" in shown
-    assert "See `<main>` and &lt;main>." in shown
+    assert "See `<main>` and &lt;main&gt;." in shown
     assert "```html\n<b>\n```" in shown
-    assert "|&lt;i>|" in shown
+    assert "| &lt;i&gt; |" in shown
 
 
 async def test_the_ready_line_names_the_variables():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agent_nb.render.safe_markdown import neutralized, to_html
+from agent_nb.render.safe_markdown import to_html
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,3 @@ def test_what_is_nested_too_deep_is_shown_as_text(markdown, end):
     assert len(re.findall("<(?:blockquote|[ou]l)>", shown)) <= 20
     assert end in shown.replace("&gt;", ">")
     assert shown.endswith("<p>An <em>end</em>.</p>\n")
-
-
-def test_deep_html_and_images_are_neutralized():
-    deep = "> " * 30
-    assert "<img" not in neutralized(f"{deep}<img src=x onerror=alert(1)>")
-    assert "\\![" in neutralized(f"{deep}![x](https://evil.example/pixel.png)")

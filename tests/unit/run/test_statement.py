@@ -42,7 +42,7 @@ async def test_it_says_what_the_run_knows() -> None:
         "effort low |",
     ]
     assert f"- File `a.txt`, SHA-256 `{hashlib.sha256(b'b').hexdigest()}`." in said
-    assert "- Edited by hand after the run: a.txt." in said
+    assert "- Edited by hand after the run: `a.txt`." in said
     assert "- Tool calls approved: 1, 0 of them edited; denied: 1 (decided by: " in said
     assert "Done | `for you`." in said
 

@@ -132,7 +132,7 @@ async def test_a_notebook_is_valid_and_replaces_a_link(ran, tmp_path):
     nbformat.validate(notebook)
     assert json.loads(target.read_text())["nbformat_minor"] == 5
     assert [cell.source for cell in notebook.cells if cell.cell_type == "code"] == ["a = '\u2028'\na"]
-    assert notebook.cells[-1].source == "Unsafe: &lt;img src=x> \\![x](http://example.org/x.png)"
+    assert notebook.cells[-1].source == "Unsafe: &lt;img src=x&gt; \\![x](http://example.org/x.png)"
 
 
 async def test_secrets_are_masked_in_every_form(ran, tmp_path):

@@ -1,0 +1,160 @@
+"""Markdown that leaves us loads nothing when it is opened, in any dialect."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import mistune
+import pytest
+from markdown_it import MarkdownIt
+from nbconvert.filters import markdown2html
+
+from agent_nb import Agent, tool
+from agent_nb._base.constants import NAMES_TYPE
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.render import bundle
+from agent_nb.render.markdown_writer import as_text, rebuilt
+from agent_nb.render.safe_markdown import to_html
+from agent_nb.tools import Toolbox
+from agent_nb.tools.base import ToolOutput
+from tests.support.markdown_forms import FORMS
+
+PLAIN = re.compile(
+    "p|em|strong|a|code|pre|[uo]l|li|blockquote|t(able|head|body|r|h|d)|[bh]r|del|s|h[1-6]|div|span|input"
+)
+"""`nbconvert` puts code into a `div`, with colours, and draws tasks."""
+DIALECTS = {
+    "commonmark": MarkdownIt("commonmark").enable(["table", "strikethrough"]).render,
+    "markdown-it": MarkdownIt("js-default", {"html": True, "linkify": False}).render,
+    "mistune": mistune.create_markdown(
+        escape=False,
+        plugins=["table", "strikethrough", "footnotes", "def_list", "abbr", "math", "task_lists"],
+    ),
+    "nbconvert": markdown2html,
+}
+
+
+class Elements(HTMLParser):
+    """What a page would do besides showing text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {name for name, value in attrs}
+        harmless = {
+            "href",
+            "class",
+            "id",
+            "start",
+            "align",
+            "style",
+            "title",
+            "type",
+            "disabled",
+            "checked",
+            "rel",
+        }
+        loads = any("url" in (value or "").lower() for name, value in attrs if name == "style")
+        links = [value or "" for name, value in attrs if name == "href"]
+        is_safe = all(re.match(r"https?:|mailto:|#", link) for link in links)
+        if not PLAIN.fullmatch(tag) or names - harmless or loads or not is_safe:
+            self.live.append(f"<{tag} {attrs}>")
+
+
+def live_elements(page: str) -> list[str]:
+    elements = Elements()
+    elements.feed(page)
+    return elements.live
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_loads_anything(form: str, dialect: str) -> None:
+    for written in (rebuilt(form), as_text(form), "> " + rebuilt(form, quoted=True).replace("\n", "\n> ")):
+        page = str(DIALECTS[dialect](written.replace("URL", "http://pixel.example/x.png")))
+        assert live_elements(page) == [], written
+
+
+def test_the_forms_load_something_as_they_are() -> None:
+    pages = [str(DIALECTS["nbconvert"](form.replace("URL", "http://pixel.example/x.png"))) for form in FORMS]
+    assert sum(bool(live_elements(page)) for page in pages) > 50
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "# A heading\n\nText with *em*, **strong**, ~~gone~~, `code`, a_b, __init__ and 2 * 3 * 4 for $5.",
+        "1. one\n2. two\n   - a\n   - b `x|y`\n\n> quoted\n>\n> ```py\n> x = '<b>'\n> ```",
+        "| a | b |\n|:--|--:|\n| 1 | `x` |\n| *2* | [link](https://a.example/?a=1&b=2 'title') |",
+        "$\\alpha_1$ and\n\n$$\n\\bar{x} = |x|\n$$\n\n```html\n<b>&amp;</b>\n```\n\n***\n\nTwo\\\nlines <https://a.example>",
+        "10. ten\n\n    and more\n11. eleven\n\n\\# no heading, \\- no item\n1986\\. a year",
+        "`\\begin{a}` and `` ` ``\n\n> ```\n> $a$ __b__\n>\n> c\n> ```",
+    ],
+)
+def test_ordinary_markdown_keeps_its_meaning(markdown: str) -> None:
+    page = re.sub(r' title="\w+"', "", to_html(markdown))
+    html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(rebuilt(markdown))
+    assert plain_page(html) == plain_page(page)
+
+
+def plain_page(page: str) -> str:
+    """Without the attributes of our links, the headings that we draw as text, and the space of formulas."""
+    page = re.sub(
+        r' (target|rel)="[^"]*"|<p><strong>(A heading)</strong></p>|<h1>(A heading)</h1>', r"\2\3", page
+    )
+    page = re.sub(r"&#(\d+);", lambda found: chr(int(found[1])), page.replace("&quot;", '"'))
+    return " ".join(re.sub(r"\s*(</code></pre>)\s*", r"\1", page).split())
+
+
+def test_a_statement_shows_names_and_failures_as_text() -> None:
+    name = "x|![x](http://a.example/x.png) <img src=x> `![x](y)|`"
+    assert as_text(name) == r"x\|!&#91;x&#93;(http\://a.example/x.png) &lt;img src=x&gt; `![x](y)|`"
+
+
+PIXEL = "![x](http://pixel.example/x.png) <img src=x>"
+
+
+async def test_a_whole_run_loads_nothing() -> None:
+    """The model's words, titles and paths of its calls, what tools display, the names of models, a check, the notes."""
+    forms = [form.replace("URL", "http://pixel.example/x.png") for form in FORMS]
+
+    @tool
+    def run_python(code: str) -> ToolOutput:
+        """Runs code."""
+        names = {"kinds": {f"a{PIXEL}": PIXEL}}
+        images = {"image/png": "a](http://pixel.example) " + PIXEL, f"image/{PIXEL}": "AA=="}
+        shown = [{"text/markdown": form} for form in forms]
+        return ToolOutput(
+            text=PIXEL, summary=PIXEL, outputs=(*shown, {"text/plain": PIXEL}, images, {NAMES_TYPE: names})
+        )
+
+    turns = [
+        [text("\n\n".join(forms[:40])), call("run_python", {"code": f"# {PIXEL}\n1"})],
+        [call("create_file", {"path": "x ![a](http:/p).html", "content": PIXEL})],
+        [text("\n\n".join(forms[40:]))],
+    ]
+    with ScriptedProvider(turns) as provider:
+        run = await Agent(provider, tools=[*Toolbox.default(), run_python], approve="auto").run(PIXEL)
+    run = replace(
+        run,
+        model=f"x:`{PIXEL}|`",
+        failed_check=PIXEL,
+        error=PIXEL,
+        settings={**run.settings, "effort": PIXEL},
+    )
+    run = run.annotate("end", "\n\n".join(forms[50:]), ask=PIXEL, answer=PIXEL)
+    notebook = json.loads(run.to_cells().to_notebook())
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    written = [
+        run.to_markdown(),
+        run.statement(),
+        bundle(run)["text/markdown"],
+        run.to_cells()._repr_markdown_(),
+        *cells,
+    ]
+    assert len(written) > 5
+    for dialect in DIALECTS.values():
+        assert [live_elements(str(dialect(text))) for text in written] == [[] for _ in written]
