@@ -34,7 +34,6 @@ from agent_nb.providers import model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.registry import MAKERS
 from agent_nb.run import Run
-from agent_nb.tools.file_tools import READ_FILE
 
 __all__ = ["Agent", "model"]
 
@@ -67,7 +66,7 @@ class Agent(AgentParts):
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so themselves.
         """
         material = Material(files=files, images=images, base=base, messages=messages)
-        return self._prepare(open_run(prompt, material, can_read=READ_FILE.name in self.toolbox))
+        return self._prepare(open_run(prompt, material, can_read=any(tool.reads for tool in self.toolbox)))
 
     def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
         """Starts a run in the running event loop and returns its handle.

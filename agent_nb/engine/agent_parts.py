@@ -23,8 +23,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.file_tools import CREATE_FILE
-from agent_nb.tools.preview_tools import CHECK_PREVIEW, PAGE_VIEWER
+from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
 
@@ -150,11 +149,11 @@ class AgentParts:
     def _built_in_text(self, offered: Toolbox, *, lean: bool) -> str:
         """The default system text."""
         if lean:
-            names = ["lean", *(["lean_files"] if CREATE_FILE.name in offered else ())]
+            names = ["lean", *(["lean_files"] if any(tool.stream for tool in offered) else ())]
             return " ".join(prompt_text(name, network=self.network) for name in names)
         texts = [prompt_text("system", network=self.network)]
-        if self.provider.sees_pages and CHECK_PREVIEW in self.toolbox:
-            texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))
+        if self.provider.sees_pages and _has_look(self.toolbox):
+            texts.append(prompt_text("look" if _has_look(offered) else "no_look"))
         return "\n\n".join(texts)
 
     def _settings(self, offered: Toolbox, stack: str | None) -> dict[str, Any]:
@@ -175,6 +174,11 @@ class AgentParts:
             budget = self._in_budgeted_batch or self.limits.usd is not None
             self._studio = self.provider, studio_for(self.provider, budget=budget)
         return self._studio[1]
+
+
+def _has_look(tools: Toolbox) -> bool:
+    """Whether one of the tools shows the page to the model."""
+    return any(PAGE_VIEWER in tool.needs for tool in tools)
 
 
 def read_model(model: str | Provider) -> Provider:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_nb._base.changed_args import changes
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval_rules import RUN_PYTHON, Rule, Rules
+from agent_nb.engine.approval_rules import Rule, Rules
 from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
@@ -93,9 +93,8 @@ class Approvals:
 
     @property
     def code_runs(self) -> bool:
-        """Whether `run_python` runs without asking because it is allowed for this run."""
-        tool = self.toolbox.get(RUN_PYTHON)
-        return tool is not None and self._tool_rule(tool) == "run"
+        """Whether code runs without asking because it is allowed for this run."""
+        return any(self._tool_rule(tool) == "run" for tool in self.toolbox)
 
     def _tool_rule(self, tool: Tool) -> Rule:
         rule = self.rules.rule(tool)

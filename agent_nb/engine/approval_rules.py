@@ -14,12 +14,11 @@ from agent_nb.tools.base import no_hosts
 
 Mode = Literal["ask", "run", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
-"""Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for `run_python`
-alone: its code runs without asking until the user takes that back."""
+"""Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for tools that run
+code (`Tool.lets_run`): they run without asking until the user takes that back."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTNESS: tuple[Mode, ...] = ("auto", "run", "ask", "deny")
 """The strictest last."""
-RUN_PYTHON = "run_python"
 MCP = "mcp:"
 
 
@@ -45,9 +44,8 @@ class Rules:
         return self.named(tool) or self.default
 
     def lets_run(self, tool: Tool) -> bool:
-        """Whether all calls of the tool in a run may be allowed at once: code, unless the floor is stricter."""
-        is_code = tool.packaged and tool.name == RUN_PYTHON
-        return is_code and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
+        """Whether all calls of the tool in a run may be allowed at once, unless the floor is stricter."""
+        return tool.lets_run and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
 
     def repeats(self, tool: Tool) -> bool:
         """Whether a call from a file may be run again: the tool is repeatable, and nobody is ever asked about it."""
@@ -81,12 +79,11 @@ def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
         rules = Rules(by_name=dict(policy))
     else:
         rules = Rules(policy)
-    for name, rule in {"": rules.default, **rules.by_name}.items():
+    named = {"": rules.default, **rules.by_name}
+    for name, rule in named.items():
         if not callable(rule) and rule not in MODES:
             place = f"`approve[{name!r}]`" if name else "`approve`"
             raise ConfigError(f"{place} is 'ask', 'auto', 'deny' or a function, not {rule!r}.")
-        if rule == "run" and name != RUN_PYTHON:
-            raise ConfigError(f"'run' is a rule for `{RUN_PYTHON}` alone. Use `{RUN_PYTHON}=run`, or 'auto'.")
     for name in rules.by_name:
         if not isinstance(name, str) or not (
             name.startswith(MCP) or any(_fits(name, tool) for tool in toolbox)
@@ -95,6 +92,10 @@ def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
             raise ConfigError(
                 f"`approve` names {name!r}, which fits no tool of this agent. Its tools: {tools}."
             )
+    code_tools = [tool.name for tool in toolbox if tool.lets_run]
+    if any(rule == "run" and name not in code_tools for name, rule in named.items()):
+        remedy = " or ".join([*(f"`{name}=run`" for name in code_tools), "'auto'"])
+        raise ConfigError(f"'run' is only for tools that run code. Use {remedy}.")
     return rules
 
 

@@ -116,6 +116,8 @@ class Tool:
     approval: Approval = "never"
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
+    lets_run: bool = False
+    """Whether all its calls in a run may be allowed at once, as for code of the notebook: `--approve NAME=run`."""
     problems: Callable[[Json], Mapping[str, str]] = field(default=_no_problems)
     """What is wrong with arguments that the schema allows, by argument: those that a user has edited are checked."""
     cache: bool = False

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_nb.notebook.kernel_tools import kernel_tools
+from agent_nb.providers.vendors import VENDORS
+from agent_nb.tools import Toolbox
 from docs.scripts.import_circles import circle
 from tests.support import ROOT
 
@@ -18,15 +21,31 @@ PACKAGE = ROOT / "agent_nb"
 UNIT = ROOT / "tests" / "unit"
 
 
-def test_the_engine_names_no_tool_and_no_vendor():
-    from agent_nb.providers.vendors import VENDORS
-    from agent_nb.tools import Toolbox
+def tools_and_vendors_in(source: str) -> set[str]:
+    """The tools and vendors that code names: in a string, or as a constant such as `READ_FILE`."""
+    names = {tool.name for tool in (*Toolbox.default(), *kernel_tools(object()))} | {*VENDORS}
+    nodes = list(ast.walk(ast.parse(source)))
+    strings = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    constants = {node.id.lower() for node in nodes if isinstance(node, ast.Name)}
+    return (strings | constants) & names
 
-    names = {tool.name for tool in Toolbox.default()} | {*VENDORS}
-    for module in (PACKAGE / "agent.py", *(PACKAGE / "engine").glob("*.py")):
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                assert node.value not in names, (module.name, node.value)
+
+def test_the_engine_names_no_tool_and_no_vendor():
+    for module in (PACKAGE / "engine").glob("*.py"):
+        assert not tools_and_vendors_in(module.read_text(encoding="utf-8")), module.name
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("tool.name == 'run_python'", {"run_python"}),
+        ("READ_FILE.name in toolbox", {"read_file"}),
+        ("vendor == 'gemini'", {"gemini"}),
+        ("any(tool.reads for tool in toolbox)", set()),
+    ],
+)
+def test_a_named_tool_or_vendor_is_found(source, found):
+    assert tools_and_vendors_in(source) == found
 
 
 def test_imports_make_no_circle():

@@ -25,8 +25,8 @@ def run_python(code: str) -> str:
     return f"ran {code}"
 
 
-PYTHON = replace(run_python, packaged=True)
-"""Known by its name and as a tool of this package, like the one of the notebook."""
+PYTHON = replace(run_python, packaged=True, lets_run=True)
+"""Like the one of the notebook."""
 CODE = [[call("run_python", {"code": f"step({number})"})] for number in range(4)]
 
 
@@ -94,7 +94,7 @@ async def test_another_variant_asks(desk):
     await race
 
 
-@pytest.mark.parametrize("asking", [run_python, replace(PYTHON, packaged=False, origin="mcp:box/run_python")])
+@pytest.mark.parametrize("asking", [run_python, replace(run_python, origin="mcp:box/run_python")])
 async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
     """Neither a tool of the user with that name, nor one of a server."""
     handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[asking]).start("go")
@@ -140,7 +140,9 @@ async def test_a_call_that_the_model_wrote_as_text_asks_under_the_rule_run():
 @pytest.mark.parametrize("approve", ["run", {"run_*": "run"}, {"other": "run"}])
 def test_the_rule_run_is_for_code_alone(approve):
     other = replace(run_python, spec=replace(run_python.spec, name="other"))
-    with pytest.raises(ConfigError, match="'run' is a rule for `run_python` alone"):
+    with pytest.raises(
+        ConfigError, match=r"'run' is only for tools that run code\. Use `run_python=run` or 'auto'"
+    ):
         Agent(ScriptedProvider([]), tools=[PYTHON, other], approve=approve)
 
 
