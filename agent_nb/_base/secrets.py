@@ -8,9 +8,9 @@ import html
 import itertools
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from agent_nb._base.key_shapes import SHAPES, Span, data_spans, key_spans
 from agent_nb._base.text import change_texts, showable_text
@@ -29,13 +29,32 @@ _MIN_LINE = 16
 _NEWLINE = re.compile(r"(?:\\+[nr]|[\r\n])+")
 """As it is, or escaped as in JSON."""
 _HARMLESS_LINE = re.compile(r'^-----|": ')
-_MAX_ESCAPES = 4
+MAX_ESCAPES = 4
 """A string of JSON that holds JSON that quotes JSON, as a saved run may, and once more in the run itself."""
 _MIN_IN_DATA = 40
 """Registered values of this length do not occur in base64 data by chance."""
 
+ESCAPE = re.compile(
+    r"%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])+"
+    r"|&(?:#[0-9]{1,7};?|#[xX][0-9A-Fa-f]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)"
+    r"|\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}"
+    r"|\\[\\/\"'nrtbf]"
+)
+"""A character as it is written in a URL, in HTML, in JSON or in Python."""
+_MANY_ESCAPES = {
+    "%": re.compile(r"%(?:25){0,4}[0-9A-Fa-f]{2}" * 4),
+    "#": re.compile(r"&(?:amp;){0,4}#[xX]?[0-9A-Fa-f]{1,7};?" * 4),
+    "\\u": re.compile(r"\\{1,16}u[0-9A-Fa-f]{4}" * 4),
+    "\\x": re.compile(r"\\{1,16}x[0-9A-Fa-f]{2}" * 4),
+}
+"""Several in a row: a whole value may be escaped, and no letter of it is left."""
+_CORE = re.compile(r"[A-Za-z0-9]{4,}")
+_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
 registered: set[str] = set()
-"""The values to mask, in all their escaped forms, and the long lines of those that have several."""
+"""The values to mask, and the long lines of those that have several."""
+_cores: set[str] = set()
+"""The longest stretch of letters and digits of each: encoders leave these as they are. Empty if one has none."""
 
 PIECE = 4
 PIECES: set[str] = set()
@@ -55,10 +74,9 @@ def can_be_secret(value: str) -> bool:
 
 def register(secret: str) -> None:
     """Masks this value from now on, also where it is escaped or folded, and each long line of it by itself."""
-    folded = " ".join(secret.split())
-    for text in (secret, folded):
-        if can_be_secret(text):
-            _add(_escaped_forms(text))
+    forms = [reading.text for text in (secret, " ".join(secret.split())) for reading in readings(text)]
+    forms += [form.replace(" ", "+") for form in forms]  # as in a query string
+    _add(filter(can_be_secret, forms))
     _add(_long_lines(secret))
 
 
@@ -67,16 +85,73 @@ def _add(texts: Iterable[str]) -> None:
         if text not in registered:
             registered.add(text)
             PIECES.update(text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
+            _cores.add(max(_CORE.findall(text), key=len, default=""))
 
 
-def _escaped_forms(text: str) -> Iterator[str]:
-    """The text as it is, in HTML, in a URL, and in JSON, which may itself be a string in JSON."""
-    yield from (text, html.escape(text), html.escape(text, quote=False), quote(text, safe=""))
-    for ascii_only in (True, False):
-        escaped = text
-        for _ in range(_MAX_ESCAPES):
-            escaped = json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
-            yield escaped
+class Reading:
+    """A text with its escapes decoded, some times over, and where its characters come from."""
+
+    __slots__ = ("_steps", "text")
+
+    def __init__(self, text: str, steps: tuple[tuple[list[int], list[int]], ...] = ()) -> None:
+        self.text, self._steps = text, steps
+
+    def decoded(self) -> "Reading | None":
+        """This text decoded once more; None if it has no escapes."""
+        text = self.text
+        if "%" not in text and "&" not in text and "\\" not in text:
+            return None
+        pieces, end, length = list[str](), 0, 0
+        places, origins = [0], [0]
+        for found in ESCAPE.finditer(text):
+            plain, character = text[end : found.start()], character_of(found)
+            pieces += (plain, character)
+            length += len(plain)
+            end = found.end()
+            # What is before the next even place is copied; what is from an odd place to the next is one escape.
+            places += (length, length := length + len(character))
+            origins += (found.start(), end)
+        if not pieces:
+            return None
+        return Reading("".join(pieces) + text[end:], (*self._steps, (places, origins)))
+
+    def origin(self, start: int, end: int) -> Span:
+        """Where this part of the text is in the original. Escapes are taken whole."""
+        for places, origins in reversed(self._steps):
+            first, last = bisect_right(places, start) - 1, bisect_right(places, end - 1) - 1
+            start = origins[first] + (0 if first % 2 else start - places[first])
+            end = origins[last + 1] if last % 2 else origins[last] + end - places[last]
+        return start, end
+
+
+def readings(text: str) -> Iterator[Reading]:
+    """The text as it is, and with its escapes decoded once, twice, ... as in JSON that quotes JSON."""
+    reading: Reading | None = Reading(text)
+    for _ in range(MAX_ESCAPES + 1):
+        if reading is None:
+            return
+        yield reading
+        reading = reading.decoded()
+
+
+def character_of(found: re.Match[str]) -> str:
+    """The character that is written as this escape."""
+    escape = found[0]
+    match escape[0], escape[1]:
+        case "&", _:
+            return html.unescape(escape)
+        case "%", _:
+            data = bytes.fromhex(escape.replace("%", ""))
+            try:
+                return data.decode()
+            except UnicodeDecodeError:
+                return data.decode("latin-1")
+        case _, "u":
+            return str(json.loads(f'"{escape}"'))
+        case _, "x":
+            return chr(int(escape[2:], 16))
+        case _, other:
+            return _CHARACTERS.get(other, other)
 
 
 def _long_lines(secret: str) -> Iterator[str]:
@@ -139,7 +214,7 @@ def mask_spans(text: str, spans: Sequence[Span]) -> str:
 
 
 def secret_spans(text: str) -> list[Span]:
-    """Where the secrets are, in order and joined where they overlap. What is short and inside base64 data is none."""
+    """Where the secrets are, in order and joined where they overlap. Short matches inside base64 data are ignored."""
     if len(text) < _MIN_LENGTH or not _is_suspicious(text):
         return []
     known = list(_registered_spans(text))
@@ -171,15 +246,19 @@ def _is_suspicious(text: str) -> bool:
     for start in SHAPES:  # a plain loop: a generator would take longer than the search
         if start in text:
             return True
-    for secret in registered:  # noqa: SIM110
-        if secret in text:
+    for core in _cores:
+        if core in text:
             return True
+    for part, escapes in _MANY_ESCAPES.items():
+        if part in text and escapes.search(text):
+            return bool(registered)
     return False
 
 
 def _registered_spans(text: str) -> Iterator[Span]:
-    for secret in registered:
-        at = text.find(secret)
-        while at >= 0:
-            yield at, at + len(secret)
-            at = text.find(secret, at + len(secret))
+    for reading in readings(text) if registered else ():
+        for secret in registered:
+            at = reading.text.find(secret)
+            while at >= 0:
+                yield reading.origin(at, at + len(secret))
+                at = reading.text.find(secret, at + len(secret))

@@ -3,13 +3,29 @@
 import re
 
 from agent_nb._base.key_shapes import SHAPES
-from agent_nb._base.secrets import PIECE, PIECES, mask_spans, registered, secret_spans
+from agent_nb._base.secrets import (
+    ESCAPE,
+    MAX_ESCAPES,
+    PIECE,
+    PIECES,
+    character_of,
+    mask_spans,
+    readings,
+    registered,
+    secret_spans,
+)
 from agent_nb._base.text import showable_text
 
 _MAX_KEY = 2_000
 """Characters of a possible key that may be held back; signed tokens have about a thousand."""
-_CONTEXT = 12
-"""Characters to remember of the text before: more than the longest start of a shape."""
+_CONTEXT = 48
+"""Characters to remember of the text before: more than the longest start of a shape, or four characters escaped."""
+_LAST_ESCAPES = 30
+"""Characters from the end that have the last few characters of the text, also if they are escaped."""
+_UNFINISHED = re.compile(
+    r"(?:(?:%[89A-Fa-f][0-9A-Fa-f])*%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|\\+(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
+)
+"""An escape that may go on in the next piece."""
 _KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
 
 
@@ -48,15 +64,7 @@ def _secret_start(text: str) -> int:
 
     The characters that made it suspicious are released, except for the last: without that, nothing was suspicious.
     """
-    start = len(text)
-    # Fewer characters of a secret occur in many words.
-    for secret in registered if text[-PIECE:] in PIECES else ():
-        head = secret[:PIECE]
-        at = text.find(head, max(0, len(text) - len(secret) + 1))
-        while 0 <= at < start:
-            if secret.startswith(text[at:]):
-                start = min(start, at + len(head) - 1)
-            at = text.find(head, at + 1)
+    start = _known_start(text)
     for head in SHAPES:
         at = text.find(head, max(0, len(text) - _MAX_KEY))
         while 0 <= at < start:
@@ -64,3 +72,42 @@ def _secret_start(text: str) -> int:
                 start = min(start, at + len(head) - 1)
             at = text.find(head, at + 1)
     return start
+
+
+def _known_start(text: str) -> int:
+    """The same for the registered values alone."""
+    start = len(text)
+    if text[-PIECE:] not in PIECES and not _ends_escaped(text):
+        return start
+    for reading in readings(_without_unfinished(text)):
+        tail = _without_unfinished(reading.text)
+        # Fewer characters of a secret occur in many words.
+        for secret in registered if tail[-PIECE:] in PIECES else ():
+            at = tail.find(secret[:PIECE], max(0, len(tail) - len(secret) + 1))
+            while at >= 0 and not secret.startswith(tail[at:]):
+                at = tail.find(secret[:PIECE], at + 1)
+            if at >= 0:
+                last = at + PIECE - 1
+                start = min(start, reading.origin(last, last + 1)[0])
+    return start
+
+
+def _ends_escaped(text: str) -> bool:
+    """Whether the text ends with characters of a registered value, some of them escaped."""
+    end = text[-_LAST_ESCAPES:]
+    if "%" not in end and "&" not in end and "\\" not in end:
+        return False
+    end = _without_unfinished(end)
+    for _ in range(MAX_ESCAPES + 1):
+        if _without_unfinished(end)[-PIECE:] in PIECES:
+            return True
+        decoded = ESCAPE.sub(character_of, end)
+        if decoded == end:
+            return False
+        end = decoded
+    return False
+
+
+def _without_unfinished(text: str) -> str:
+    found = _UNFINISHED.search(text, max(0, len(text) - _CONTEXT))
+    return text[: found.start()] if found else text

@@ -135,7 +135,23 @@ def read_notebook(data: bytes) -> NotebookReading:
 
 def _holds_secret(part: Json) -> bool:
     """Whether a cell, or the notebook without its cells, holds a key. Papermill keeps its parameters in metadata."""
-    return bool(secret_spans(json.dumps(part, ensure_ascii=False))) or _names_secret(part.get("metadata"))
+    return any(secret_spans(text) for text in _texts(part)) or _names_secret(part.get("metadata"))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts as a reader sees them: a list of lines is one text, and so are the outputs that follow each other."""
+    match value:
+        case dict():
+            for name, item in value.items():
+                yield name
+                yield from _texts(item)
+        case list():
+            texts = [item.get("text") if isinstance(item, dict) else item for item in value]
+            lines = [line for text in texts for line in (text if isinstance(text, list) else [text])]
+            yield "".join(line for line in lines if isinstance(line, str))
+            yield from (text for item in value if not isinstance(item, str) for text in _texts(item))
+        case str():
+            yield value
 
 
 def _names_secret(value: Any, name: str = "") -> bool:

@@ -2,8 +2,10 @@
 
 import html
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -139,6 +141,41 @@ def test_a_known_value_is_masked_as_written_elsewhere():
     register(secret)
     assert mask(f"<b>{html.escape(secret)}</b>") == f"<b>{MASK}</b>"
     assert json.loads(dump_masked({"a": secret, "b": json.dumps(secret)})) == {"a": MASK, "b": f'"{MASK}"'}
+
+
+SPECIAL = """p/s's "w&rd é+<7>\\"""
+ESCAPES = {
+    "quote": quote,
+    "quote of everything": lambda text: quote(text, safe=""),
+    "quote_plus": quote_plus,
+    "lower-case hex": lambda text: re.sub("%..", lambda found: found[0].lower(), quote(text)),
+    "encodeURIComponent": lambda text: quote(text, safe="!'()*~"),
+    "Latin-1": lambda text: quote(text, encoding="latin-1"),
+    "html": html.escape,
+    "&#39;": lambda text: html.escape(text).replace("&#x27;", "&#39;"),
+    "&apos;": lambda text: html.escape(text).replace("&#x27;", "&apos;"),
+    "decimal entities": lambda text: "".join(f"&#{ord(each)};" for each in text),
+    "hexadecimal entities": lambda text: "".join(f"&#x{ord(each):04X};" for each in text),
+    "json": lambda text: json.dumps(text)[1:-1],
+    "\\/": lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),
+    "python": lambda text: ascii(text)[1:-1],
+}
+
+
+@given(st.lists(st.sampled_from(list(ESCAPES)), max_size=3))
+def test_a_known_value_is_masked_in_every_escaped_form(names: list[str]):
+    register(SPECIAL)
+    text = SPECIAL
+    for name in names:
+        text = ESCAPES[name](text)
+    assert mask(f"before {text} after") == f"before {MASK} after"
+
+
+@pytest.mark.parametrize("secret", ["pa%41ss-w0rd", "pa&amp;ss-w0rd", "pa\\nss-w0rd", "C:\\new-w0rd"])
+def test_a_value_that_looks_escaped_is_masked(secret: str):
+    register(secret)
+    for text in (secret, json.dumps(secret)[1:-1], html.escape(secret), quote(secret)):
+        assert mask(f"\\{text}.") in (f"\\{MASK}.", f"{MASK}.")
 
 
 @given(st.lists(st.integers(0, 120), max_size=8))

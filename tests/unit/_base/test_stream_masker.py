@@ -1,6 +1,9 @@
 """Secrets in a text that arrives in pieces are masked, wherever it is cut."""
 
+import html
+import json
 from itertools import pairwise
+from urllib.parse import quote
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +79,23 @@ def test_a_secret_of_several_lines_is_masked_in_a_stream(newline: str, cuts: lis
         registered.intersection_update(before)
     assert (released + held).endswith(". Yours?")
     assert not [line for line in LINES if line[4:] in released + held]
+
+
+QUOTED = """p/s's "w&rd é+<7>"""
+FORMS = {
+    "url": lambda text: quote(text, safe=""),
+    "entities": lambda text: "".join(f"&#{ord(each)};" for each in text),
+    "json": lambda text: json.dumps(json.dumps(text)),
+    "html in json": lambda text: json.dumps(html.escape(text)),
+}
+
+
+@given(st.sampled_from(list(FORMS)), st.lists(st.integers(0, 160), max_size=12))
+def test_an_escaped_secret_is_masked_in_a_stream(form: str, cuts: list[int]):
+    register(QUOTED)
+    released, held = streamed(f"Mine: {FORMS[form](QUOTED)}. Yours?", cuts)
+    whole = released + held
+    assert whole.endswith((". Yours?", '\\"". Yours?', '". Yours?'))
+    assert MASK in whole
+    for tail in ("%3C7%3E", "&#60;&#55;", "<7>", "&lt;7"):
+        assert tail not in whole

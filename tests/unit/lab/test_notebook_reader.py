@@ -76,6 +76,15 @@ def test_keys_are_found_in_sources_and_outputs():
     assert read_notebook(json.dumps(content).encode()).secrets == ("cell 2", "cell 3")
 
 
+def test_keys_are_found_across_the_pieces_of_a_source_and_of_an_output():
+    content = json.loads(notebook("a = 1", "b = 2", "c = 3"))
+    content["cells"][0]["source"] = ["key = '", KEY[:20], KEY[20:] + "'"]
+    content["cells"][1]["outputs"] = [
+        {"output_type": "stream", "text": part} for part in (KEY[:9], [KEY[9:]])
+    ]
+    assert read_notebook(json.dumps(content).encode()).secrets == ("cell 1", "cell 2")
+
+
 @pytest.mark.parametrize(
     "value", [KEY, [{"deep": KEY}], {"api_key": "hunter2-hunter3"}, {"token": ["xk42-9q-zz-17"]}]
 )
