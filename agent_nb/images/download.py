@@ -20,17 +20,27 @@ if TYPE_CHECKING:  # imported when something is fetched
 MAX_BYTES = 20_000_000
 SECONDS = 20.0
 """For all requests together."""
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""A gateway translates these to the IPv4 address in their last four bytes."""
+_V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
+_V6_SPECIAL = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
+"""Ranges of tunnels, tests and documentation, which older versions of Python do not know."""
+_V4_INSIDE = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+"""These stand for the IPv4 address in their last four bytes; the second by a gateway (NAT64)."""
+_ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+"""What comes before an IPv4 address at the end of an address of any network."""
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address belongs to the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
-    if ip.version == 6 and ip in _NAT64:
-        mapped = ipaddress.IPv4Address(ip.packed[-4:])
-    return ip.is_global and not ip.is_multicast and (mapped is None or is_public(str(mapped)))
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip.is_global and not ip.is_multicast
+    inner = ipaddress.IPv4Address(ip.packed[-4:])
+    if any(ip in network for network in _V4_INSIDE):
+        return is_public(str(inner))
+    if ip not in _V6_PUBLIC or any(ip in network for network in _V6_SPECIAL):
+        return False
+    tunnel = ip.sixtofour or (inner if ip.packed[8:12] in _ISATAP else None)
+    return is_public(str(tunnel)) if tunnel else ip.is_global
 
 
 def host_of(url: str) -> str:

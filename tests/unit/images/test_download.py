@@ -1,6 +1,7 @@
 """Files over https, from the public internet alone: addresses, redirects, sizes, kinds, patience."""
 
 import http.server
+import socket
 import ssl
 import threading
 from pathlib import Path
@@ -22,12 +23,17 @@ ANSWERS = {
     "/accent": (302, b"", {"location": "/caf\xc3\xa9.png"}),
     "/off": (302, b"", {"location": "https://[::1/red.png"}),
     "/inside": (302, b"", {"location": "https://10.0.0.1/secret"}),
+    "/site-local": (302, b"", {"location": "https://[fec0::1]/secret"}),
+    "/compatible": (302, b"", {"location": "https://[::127.0.0.1]/secret"}),
+    "/decimal": (302, b"", {"location": "https://167772161/secret"}),
     "/plain": (302, b"", {"location": "http://localhost/red.png"}),
     "/round": (302, b"", {"location": "/round"}),
 }
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"]
+)
 def test_the_open_internet_is_public(address: str):
     assert is_public(address)
 
@@ -45,6 +51,23 @@ def test_the_open_internet_is_public(address: str):
             "::ffff:127.0.0.1",
             "2002:7f00:1::",
             "64:ff9b::10.0.0.1",
+            "64:ff9b:1::8.8.8.8",
+            "64:ff9b:1:a00:0:100::",
+            "fec0::1",
+            "::127.0.0.1",
+            "::8.8.8.8",
+            "::ffff:0:127.0.0.1",
+            "::ffff:0:8.8.8.8",
+            "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+            "2001:db8::1",
+            "2001:20::1",
+            "3fff::1",
+            "100::1",
+            "5f00::1",
+            "4000::1",
+            "ff02::1",
+            "2606:4700::5efe:10.0.0.1",
+            "2606:4700::200:5efe:127.0.0.1",
         ),
     ],
 )
@@ -127,6 +150,9 @@ def test_what_is_no_address_is_refused(url: str, message: str):
     [
         ("/off", "could not be read: Invalid"),
         ("/inside", "private"),
+        ("/site-local", "private"),
+        ("/compatible", "private"),
+        ("/decimal", "private"),
         ("/plain", "Only https"),
         ("/round", "too often"),
         ("/none", "404"),
@@ -170,6 +196,23 @@ def test_a_large_file_is_refused(https_server, monkeypatch):
 def test_the_name_is_checked_before_connecting(https_server):
     with pytest.raises(ConfigError, match="private"):
         https_server("/red.png", allowed=is_public)
+
+
+def test_a_name_that_changes_its_address_is_asked_once(https_server, monkeypatch):
+    resolve, asked = socket.getaddrinfo, []
+
+    def rebinding(host, *rest, **options):
+        if host == "localhost":
+            asked.append(host)
+            host = "127.0.0.1" if len(asked) == 1 else "10.0.0.1"
+        return resolve(host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    assert https_server("/red.png") == PNG
+    assert asked == ["localhost"]
+    asked.clear()
+    with pytest.raises(ConfigError, match="private"):  # the redirect, too, is resolved and checked
+        https_server("/away", allowed=lambda address: address == "127.0.0.1")
 
 
 def test_a_slow_server_is_given_up(https_server, monkeypatch):
