@@ -45,7 +45,7 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
-from agent_nb.providers.written_calls import occurs_in
+from agent_nb.providers.written_calls import is_quoted, sent_texts
 from agent_nb.run.record import unique_call_id
 
 
@@ -190,14 +190,14 @@ class Turns:
             takes=self._takes,
         )
 
-    def _takes(self, call: ToolCall, text: str) -> bool:
+    def _takes(self, call: ToolCall) -> bool:
         """Whether a call that the model has written as text is to be run: it is valid, and not a quotation."""
         try:
             self._config.toolbox.prepare(call)
         except ToolError:
             return False
-        files = self._runner.context.files.files
-        return not occurs_in(text, self._config.system, self.messages, files)
+        config, files = self._config, self._runner.context.files.files
+        return not is_quoted(call, sent_texts(config.system, self.messages, config.toolbox.specs, files))
 
     def add(self, message: Message) -> None:
         """Adds a message to the conversation."""

@@ -81,7 +81,7 @@ class Facts:
     """Whether the last message asks for a summary, because no further tool calls will run."""
 
 
-def takes_none(call: ToolCall, text: str) -> bool:
+def takes_none(call: ToolCall) -> bool:
     """No call that is written as text is taken."""
     return False
 
@@ -98,8 +98,8 @@ class Request:
     facts: Facts = field(default_factory=Facts)
     without: frozenset[str] = frozenset()
     """Optional parameters that the vendor refused earlier in this run; they are left out."""
-    takes: Callable[[ToolCall, str], bool] = takes_none
-    """Whether a call that the model has written into its text, with this text, is to be run."""
+    takes: Callable[[ToolCall], bool] = takes_none
+    """Whether a call that the model has written into its text is to be run."""
 
 
 @dataclass(frozen=True, slots=True)

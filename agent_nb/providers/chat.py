@@ -236,7 +236,7 @@ class ChatProvider(StreamingProvider):
             return restored
         names = {tool.name for tool in request.tools}
         prefix = f"{len(request.messages)}_"  # ids differ from turn to turn
-        written = WrittenCalls(names, lambda call, text: request.takes(offered.own(call), text), prefix)
+        written = WrittenCalls(names, lambda call: request.takes(offered.own(call)), prefix)
         return lambda pieces: restored(written.read(pieces))
 
     def body(self, request: Request) -> Json:

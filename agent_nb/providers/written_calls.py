@@ -4,19 +4,21 @@
 only if nothing but such calls follows to the end of the turn, and if the engine takes each of them.
 """
 
+import functools
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from agent_nb._base.secrets import readings
 from agent_nb.events import Stop
 from agent_nb.files import Files
-from agent_nb.messages import Message, Text, ToolCall, ToolResult
+from agent_nb.messages import Message, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
 
-Takes = Callable[[ToolCall, str], bool]
-"""Whether this call, written with this text, is to be run."""
+Takes = Callable[[ToolCall], bool]
+"""Whether this call is to be run."""
 
 _OPENING = r"\s*(?:```\w*\s*)?(?:<tool_call>\s*)?"
 _OBJECT = re.compile(_OPENING + r"(?=\{)")
@@ -34,8 +36,9 @@ _MOST_STARTS = 20
 _DOUBLED_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*\{\{')
 _SIGNIFICANT = re.compile(r'["{}]|\\.?', re.DOTALL)
 _decode = json.JSONDecoder(strict=False).raw_decode
-_IGNORED = re.compile(r"""[\s\\"'`{}]+""")
-"""White space, and what differs between JSON, JSON in a JSON string, Python and doubled braces."""
+_NO_LETTERS = re.compile(r"[\W_]+")
+_NAME_KEYS = ("name", "function", "tool", "action")
+_ARGUMENTS_KEYS = ("arguments", "parameters")
 
 
 class WrittenCalls:
@@ -114,7 +117,7 @@ class WrittenCalls:
             ]
             if self._first and _is_json(passed):
                 calls[0] = replace(calls[0], arguments=passed)
-            return tuple(calls) if all(map(self._takes, calls, (call.source for call in written))) else ()
+            return tuple(calls) if all(map(self._takes, calls)) else ()
         if self._first and not self._object.has_ended and turn.stop == "max_tokens":
             return (
                 ToolCall(self._id(1), self._first, passed, written=True),
@@ -128,8 +131,6 @@ class WrittenCalls:
 class WrittenCall(NamedTuple):
     name: str
     arguments: str
-    source: str
-    """How the model has written it."""
 
 
 def calls_at(text: str, start: int) -> list[WrittenCall]:
@@ -141,27 +142,25 @@ def calls_at(text: str, start: int) -> list[WrittenCall]:
         found = _object_at(text, start)
         if found is None:
             return []
-        value, begin, start = found
+        value, start = found
         arguments = value.get("arguments", value.get("parameters"))
         if not isinstance(value.get("name"), str) or not isinstance(arguments, dict) or set(value) - _KEYS:
             return []
-        source = text[begin:start]
-        calls.append(WrittenCall(value["name"], json.dumps(arguments, ensure_ascii=False), source))
+        calls.append(WrittenCall(value["name"], json.dumps(arguments, ensure_ascii=False)))
         closing = _CLOSING.match(text, start)
         start = closing.end() if closing else start
     return calls
 
 
-def _object_at(text: str, start: int) -> tuple[dict[str, Any], int, int] | None:
-    """The JSON object that begins here, in a fence or tags or with doubled braces, and where it begins and ends."""
+def _object_at(text: str, start: int) -> tuple[dict[str, Any], int] | None:
+    """The JSON object that begins here, in a fence or tags or with doubled braces, and where it ends."""
     opening = _OBJECT.match(text, start)
     if opening is None:
         return None
     for begin in (opening.end(), opening.end() + 1):
         if text.startswith("{", begin):
             try:
-                value, end = _decode(text, begin)
-                return value, begin, end
+                return _decode(text, begin)
             except (ValueError, RecursionError):
                 continue
     return None
@@ -203,19 +202,38 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def occurs_in(text: str, system: str, messages: Sequence[Message], files: Files) -> bool:
-    """Whether the text of a call may be a quotation: it occurs in the instructions, a question, a result or a file."""
-    wanted = _IGNORED.sub("", text)
-    return any(wanted in _IGNORED.sub("", read) for read in (system, *_texts(messages), *_contents(files)))
+def is_quoted(call: ToolCall, sent: Iterable[str]) -> bool:
+    """Whether a call may be a quotation: one of the texts that were sent says to call this tool with these arguments.
+
+    It may say so in another way: with its keys in another order, as YAML, escaped, or as a quotation in Markdown.
+    """
+    name, arguments = _letters(call.name), json.loads(call.arguments)
+    given = [_letters(json.dumps({key: value}, ensure_ascii=False)) for key, value in arguments.items()]
+    return any(
+        any(key + name in text for key in _NAME_KEYS)
+        and any(key in text for key in _ARGUMENTS_KEYS)
+        and all(argument in text for argument in given)
+        for text in map(_letters, sent)
+    )
 
 
-def _texts(messages: Sequence[Message]) -> Iterator[str]:
+def sent_texts(
+    system: str, messages: Sequence[Message], tools: Sequence[ToolSpec], files: Files
+) -> Iterator[str]:
+    """All that a model reads and has not written: instructions, questions, results, its tools, and files."""
+    yield system
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolResult) or (isinstance(part, Text) and message.role != "assistant"):
                 yield part.text
-
-
-def _contents(files: Files) -> Iterator[str]:
+    for tool in tools:
+        yield json.dumps([tool.description, tool.schema], ensure_ascii=False)
     for content in files.values():
         yield content if isinstance(content, str) else content.decode("utf-8", "replace")
+
+
+@functools.lru_cache(maxsize=64)
+def _letters(text: str) -> str:
+    """The letters and digits of a text whose escapes are decoded: what is left of it however it is quoted."""
+    *_, reading = readings(text)
+    return _NO_LETTERS.sub("", reading.text).casefold()
