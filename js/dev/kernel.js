@@ -55,8 +55,8 @@ export class Kernel {
 		reply(this.record.binary?.[path] ?? { ok: false, error: `${path} is not among the files.` });
 	}
 
-	async on_module(reply, { name }) {
-		const response = await fetch(`/${name}.js`);
+	async on_check_code(reply) {
+		const response = await fetch("/check.js");
 		reply({ code: await response.text() });
 	}
 

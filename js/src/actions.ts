@@ -1,7 +1,7 @@
 // What leaves the widget: a copy, a tab, a saved file.
 
+import { downloadZip } from "client-zip";
 import { copyText } from "./clipboard.ts";
-import { loadModule } from "./loading.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
@@ -10,9 +10,10 @@ import { fileAt, isPage, presentFiles, type ShownFile, shownFile, shownPage } fr
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
-import type * as Zip from "./zip.ts";
 
 const MOST_PREFETCHED = 4_000_000;
+/** The first day of the zip format, so that an archive depends only on its files. */
+const ARCHIVED = new Date(1980, 0, 1);
 const ALONE =
 	"<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style>";
 
@@ -55,21 +56,18 @@ export async function download(context: Context, file: FileState): Promise<void>
 	if (data) saveFile(file.path.split("/").at(-1) ?? "file", data);
 }
 
-/** Several files as an archive, or one by one where there is no kernel that could send the code for it. */
+/** One file as it is, several as an archive. */
 export async function downloadAll(context: Context): Promise<void> {
 	const files = presentFiles(currentState(context));
-	const { lost = "", meta } = context.run.state ?? {};
-	const module =
-		files.length > 1 && !lost ? await loadModule<typeof Zip>(context.run, "zip").catch(() => null) : null;
-	if (!module) {
-		for (const file of files) await download(context, file);
-		return;
-	}
+	const [only] = files;
+	if (only && files.length === 1) return download(context, only);
 	const contents = await Promise.all(
 		files.map(async (file) => ({ name: file.path, input: await contentOf(context, file) })),
 	);
-	const known = contents.flatMap(({ name, input }) => (input ? [{ name, input }] : []));
-	saveFile(`${meta?.name ?? "files"}.zip`, await module.zip(known));
+	const known = contents.flatMap(({ name, input }) =>
+		input ? [{ name, input, lastModified: ARCHIVED }] : [],
+	);
+	saveFile(`${context.run.state?.meta.name ?? "files"}.zip`, await downloadZip(known).blob());
 }
 
 async function contentOf(context: Context, file: FileState): Promise<Uint8Array<ArrayBuffer> | null> {

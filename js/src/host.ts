@@ -7,11 +7,10 @@
 
 import { claim, release } from "./claims.ts";
 import { showTitles } from "./collapsed.ts";
-import type * as FarFrames from "./far-frames.ts";
+import { keepFarFramesOut } from "./far-frames.ts";
 import { ID, replaceFirstFrames, restoreFirstFrame } from "./first-frame.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
-import { loadModule } from "./loading.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
@@ -216,24 +215,18 @@ export class Host {
 		run.hello();
 		if (!run.state || !this.#tryMount(element, run, !this.#placed.has(run.state.id)))
 			this.#waiting.add(element);
-		this.#checkLength(this.#runs.latest);
+		this.#checkLength();
 	}
 
-	/** Once the notebook is long and there is a run, whose kernel sends it, loads what makes scrolling light. */
-	#checkLength(run: RunEntry | null): void {
-		const signal = this.#signal;
-		if (!signal || this.#isLong || this.#found < LONG || !run?.state) return;
+	/** Makes scrolling light once the notebook is long and there is a run. */
+	#checkLength(): void {
+		if (!this.#signal || this.#isLong || this.#found < LONG || !this.#runs.latest?.state) return;
 		this.#isLong = true;
-		loadModule<typeof FarFrames>(run, "frames").then(
-			(module) => module.keepFarFramesOut(signal),
-			() => {
-				this.#isLong = false;
-			},
-		);
+		keepFarFramesOut(this.#signal);
 	}
 
 	#onRun(run: RunEntry): void {
-		this.#checkLength(run);
+		this.#checkLength();
 		this.#unmountPrevious(run);
 		if (run.state) for (const view of this.#views) this.#showIn(view, run);
 		if (run.state) this.#views.clear();

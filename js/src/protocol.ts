@@ -67,7 +67,7 @@ export type CommandName =
 	| "result"
 	| "element"
 	| "preview_report"
-	| "module"
+	| "check_code"
 	| "on_screen"
 	| "checked";
 

@@ -1,9 +1,6 @@
 // A replay in a file of its own: the widget with one finished run, and no kernel. The document holds what the kernel
 // would have been asked for. `agent_nb/run/replay_file.py` writes it.
 
-import * as annotations from "./annotations/annotations.ts";
-import { provideModule } from "./loading.ts";
-import * as morph from "./preview/morph.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
 import { coverReplay } from "./replay-cover.ts";
 import { Runs } from "./runs.ts";
@@ -11,13 +8,7 @@ import own from "./styles/replay-file.css";
 import { adoptStyles } from "./styles.ts";
 import { newChoices } from "./ui.ts";
 import { openReplay } from "./view/replay/replay.ts";
-import * as scrubber from "./view/replay/scrubber.ts";
 import { createApp } from "./view/shell/app.ts";
-import * as approval from "./view/transcript/approval.ts";
-import * as request from "./view/transcript/request.ts";
-import * as outputs from "./view/transcript/rich-outputs.ts";
-import * as variants from "./view/variants/all-variants.ts";
-import * as zip from "./zip.ts";
 
 interface Turn {
 	/** Where each field of the request is in the pool. */
@@ -51,14 +42,6 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 		queueMicrotask(() => runs.receive({ kind: "answer", id, ...(answer ?? refusal) } as Answer | Refusal));
 	});
 	const { batch } = record;
-	provideModule("annotations", annotations);
-	provideModule("approval", approval);
-	provideModule("morph", morph);
-	provideModule("outputs", outputs);
-	provideModule("request", request);
-	provideModule("scrubber", scrubber);
-	provideModule("variants", variants);
-	provideModule("zip", zip);
 	runs.receive(batch);
 	const run = runs.get(batch.meta?.key ?? "");
 	const choices = newChoices();

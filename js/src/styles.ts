@@ -1,5 +1,7 @@
 // The styles, shared by every mount.
 
+import annotations from "./annotations/annotations.css";
+import inspect from "./inspect/inspect.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
 import composer from "./styles/composer.css";
@@ -14,6 +16,11 @@ import replay from "./styles/replay.css";
 import result from "./styles/result.css";
 import steps from "./styles/steps.css";
 import timeline from "./styles/timeline.css";
+import scrubber from "./view/replay/scrubber.css";
+import approval from "./view/transcript/approval.css";
+import request from "./view/transcript/request-parts.css";
+import strip from "./view/variants/strip.css";
+import variants from "./view/variants/variants.css";
 
 let sheet: CSSStyleSheet | null = null;
 
@@ -36,6 +43,13 @@ export function adoptStyles(root: ShadowRoot): void {
 				replay,
 				narrow,
 				motion,
+				approval,
+				strip,
+				variants,
+				request,
+				scrubber,
+				annotations,
+				inspect,
 			].join("\n"),
 		);
 	}

@@ -2,16 +2,6 @@
 
 import { expect, vi } from "vitest";
 import type { Event, Meta } from "../src/events.ts";
-import { provideModule } from "../src/loading.ts";
-import * as scrubber from "../src/view/replay/scrubber.ts";
-import * as approval from "../src/view/transcript/approval.ts";
-import * as request from "../src/view/transcript/request.ts";
-import * as variants from "../src/view/variants/all-variants.ts";
-
-provideModule("approval", approval);
-provideModule("request", request);
-provideModule("scrubber", scrubber);
-provideModule("variants", variants);
 
 export const META: Meta = {
 	key: "k",

@@ -1,8 +1,6 @@
 // A page with one hub, for tests of what is mounted over outputs.
 
 import { afterEach, beforeEach, vi } from "vitest";
-import { provideModule } from "../src/loading.ts";
-import * as outputs from "../src/view/transcript/rich-outputs.ts";
 import widget from "../src/widget.ts";
 import { changed, done, finished, piece, script, started, text, thinking, tool, turn } from "./events.ts";
 import { Kernel, soon } from "./kernel.ts";
@@ -26,8 +24,6 @@ export function tell(kernel: Kernel, first: number, last: number, run_id = "r1")
 
 export let kernel: Kernel;
 export let stop: () => void;
-
-provideModule("outputs", outputs);
 
 beforeEach(() => {
 	document.body.innerHTML = "";

@@ -76,16 +76,6 @@ def test_edit_keeps_scroll_and_typed_text(stage: Stage):
     assert state == [900, "Ada", True]
 
 
-def test_edit_loads_the_page_anew_where_the_kernel_sends_no_code_for_it(stage: Stage):
-    stage.play(wrote("index.html", "<!doctype html>\n<h1>Old</h1>"))
-    stage.preview.get_by_text("Old").wait_for()
-    stage.preview.locator("body").evaluate("() => { window.kept = true }")
-    stage.page.evaluate("() => { window.kernel.on_module = (reply) => reply({ ok: false, error: 'No.' }) }")
-    stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
-    stage.preview.get_by_text("New").wait_for()
-    assert stage.preview.locator("body").evaluate("() => window.kept") is None
-
-
 def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     stage.play(wrote("index.html", "<h1>Form</h1><input id=name>"))
     field = stage.preview.locator("#name")

@@ -34,6 +34,8 @@ from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
+_CHECK_CODE = BUNDLE.with_name("check.js")
+"""What looks at pages; it is large, and sent when a page first needs it."""
 MOST_RUNS = 50
 _KERNEL = uuid4().hex[:12]
 """Tells this kernel from others of the same page. In a browser all have the same process id."""
@@ -76,7 +78,7 @@ class Hub:
             ),
             "cells": lambda run, message: run.cells(_variant(message)),
             "request": lambda run, message: request_for_page(run.result, message),
-            "module": lambda run, message: {"code": _module(str(message.get("name")))},
+            "check_code": lambda run, message: {"code": _CHECK_CODE.read_text(encoding="utf-8")},
             "on_screen": _on_screen,
             "checked": _checked,
             "undo_python": _undo,
@@ -266,14 +268,6 @@ def _show_output(run: LiveRun, message: Json) -> None:
     if run.handle is None:
         raise ConfigError("The run has ended.")
     run.handle.show_output(*_question(message))
-
-
-def _module(name: str) -> str:
-    """Code that the page loads when it first needs it: a file beside the bundle."""
-    path = BUNDLE.parent / f"{name}.js"
-    if not name.isalpha() or not path.exists():
-        raise ConfigError(f"There is no module {name!r}.")
-    return path.read_text(encoding="utf-8")
 
 
 def _checked(run: LiveRun, message: Json) -> None:

@@ -1,19 +1,16 @@
 // The notes of a run in its replay: marks on the scrubber, the cards of the moment, and the stops, where the replay
-// waits for the reader's answer. Loaded when a run has annotations.
+// waits for the reader's answer.
 
 import { h, listen } from "../dom.ts";
 import type { Annotation } from "../events.ts";
-import { adopter } from "../sheets.ts";
 import type { Position, Replay } from "../ui.ts";
 import type { Context } from "../view/context.ts";
 import type { Player, Stops } from "../view/replay/player.ts";
-import css from "./annotations.css";
 import { type Answers, answersOf } from "./answers.ts";
 import { spokenVerdict } from "./card.ts";
 import { createBar, createCards, createMarks } from "./parts.ts";
 import { comparePositions, type Place, placesOf } from "./places.ts";
 
-const adopt = adopter(css);
 /** Characters of a note that are read out when the replay comes to it. */
 const LONGEST_SPOKEN = 400;
 
@@ -53,7 +50,6 @@ export class Annotations implements Stops {
 	}
 
 	update(replay: Replay): void {
-		adopt(this.element);
 		const places = this.#places(replay);
 		const here = places.findLast((place) => comparePositions(place, replay) <= 0) ?? null;
 		this.element.hidden = places.length === 0;

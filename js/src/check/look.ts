@@ -1,12 +1,12 @@
-// Looks at a page of a run, in a frame of its own that nobody sees. With the script for that frame this is a module of
-// its own, which the widget loads when it is first needed; it uses what the widget has.
+// Looks at a page of a run, in a frame of its own that nobody sees. This is a bundle of its own, with the script for that
+// frame, which is large: the widget loads it when it is first needed.
 
-import type { FrameEvents, Frame as FrameType } from "../preview/frame.ts";
-import { LOSSES } from "../preview/messages.ts";
-import type { Resolver as ResolverType } from "../preview/resolve.ts";
+import { Frame } from "../preview/frame.ts";
+import { LOSSES, type Loss } from "../preview/messages.ts";
+import { Resolver } from "../preview/resolve.ts";
 import type { CheckMessage } from "../protocol.ts";
 import type { RunEntry } from "../runs.ts";
-import type { textOf } from "../state.ts";
+import { textOf } from "../state.ts";
 import type { FromCheck, Given, Report } from "./given.ts";
 import inside from "./inside.ts?bundle";
 
@@ -20,25 +20,18 @@ const HEIGHT = 844;
 /** Not to be seen, but on screen as a whole: what is outside of it is not drawn, and does not know itself visible. */
 const UNSEEN = `position:fixed;inset:0 auto auto 0;height:${HEIGHT}px;border:0;opacity:0;z-index:-1;pointer-events:none;transform:scale(.2);transform-origin:0 0`;
 
-/** What the widget has of what is needed here. */
-export interface Parts {
-	Frame: typeof FrameType;
-	Resolver: typeof ResolverType;
-	textOf: typeof textOf;
-}
-
 type Files = ReadonlyMap<string, { media_type: string } & ({ text: string } | { base64: string })>;
 type Page = Omit<Given, "port">;
 
-export async function look(parts: Parts, run: RunEntry, message: CheckMessage): Promise<Report> {
+export async function look(run: RunEntry, message: CheckMessage): Promise<Report> {
 	const { path, widths, selectors = [] } = message;
 	const { html, missing } =
-		message.html === undefined ? await pageOf(parts, run, message) : { html: message.html, missing: [] };
+		message.html === undefined ? await pageOf(run, message) : { html: message.html, missing: [] };
 	const blocked = [...missing].map((address) => ({ address, reason: "there is no such file" }));
 	const report = { ...emptyReport(), blocked };
 	if (document.hidden) report.notes.push("The notebook is in a hidden tab, where browsers draw little.");
 	const open = run.state?.meta.network ?? false;
-	await inspect({ widths, path, html, selectors }, report, (events) => new parts.Frame(events, open));
+	await inspect({ widths, path, html, selectors }, report, open);
 	return limited(report);
 }
 
@@ -48,15 +41,15 @@ function emptyReport(): Report {
 }
 
 /** The page with its files, and the names of those that are missing. */
-async function pageOf(parts: Parts, run: RunEntry, { variant, path }: CheckMessage) {
-	const files = await filesOf(parts, run, variant);
+async function pageOf(run: RunEntry, { variant, path }: CheckMessage) {
+	const files = await filesOf(run, variant);
 	const page = files.get(path);
 	if (!page || !("text" in page)) throw new Error(`There is no page ${path}.`);
-	const resolver = new parts.Resolver({ read: (name) => files.get(name) ?? null }, path);
+	const resolver = new Resolver({ read: (name) => files.get(name) ?? null }, path);
 	return { html: resolver.html(page.text), missing: resolver.missing };
 }
 
-async function filesOf({ textOf }: Parts, run: RunEntry, variant: number): Promise<Files> {
+async function filesOf(run: RunEntry, variant: number): Promise<Files> {
 	const files = [...(run.state?.variants.get(variant)?.files.values() ?? [])].filter((file) => !file.deleted);
 	const contents = files.map(async (file) => {
 		const [text, version] = [textOf(file), file.versions.at(-1)];
@@ -70,11 +63,7 @@ async function filesOf({ textOf }: Parts, run: RunEntry, variant: number): Promi
 }
 
 /** Shows the page and fills the report, until the script is done, the page is lost or the time is over. */
-async function inspect(
-	page: Page,
-	report: Report,
-	makeFrame: (events: FrameEvents) => FrameType,
-): Promise<void> {
+async function inspect(page: Page, report: Report, network: boolean): Promise<void> {
 	const { port1, port2 } = new MessageChannel();
 	let end: (note: string) => void = () => {};
 	const ended = new Promise<string>((resolve) => {
@@ -82,15 +71,17 @@ async function inspect(
 	});
 	const timer = setTimeout(() => end(`The check was ended after ${MOST / 1000} s.`), MOST);
 	let begun = false;
-	const frame = makeFrame({
+	const handlers = {
 		onReady() {
 			// A frame that the browser has loaded again is not filled again.
 			if (!begun) begin(frame, page, port2);
 			begun = true;
 		},
-		onLost: (why) => end(LOSSES[why]),
-		onBlocked: (tag) => add(report, { blocked: [{ address: tag, reason: "the preview does not allow it" }] }),
-	});
+		onLost: (why: Loss) => end(LOSSES[why]),
+		onBlocked: (tag: string) =>
+			add(report, { blocked: [{ address: tag, reason: "the preview does not allow it" }] }),
+	};
+	const frame: Frame = new Frame(handlers, network);
 	let messages = 0;
 	port1.onmessage = ({ data }: MessageEvent<FromCheck>) => {
 		if (++messages > MOST_MESSAGES) end(LOSSES.flooded);
@@ -109,7 +100,7 @@ async function inspect(
 	if (note) report.notes.push(note);
 }
 
-function begin(frame: FrameType, page: Page, port: MessagePort): void {
+function begin(frame: Frame, page: Page, port: MessagePort): void {
 	frame.open();
 	void frame.ask("run", { code: inside, given: { ...page, port } satisfies Given });
 	frame.write(page.html);

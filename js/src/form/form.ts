@@ -1,4 +1,4 @@
-// A call as a form: a field for each argument, made from the tool's schema. Loaded when Edit is first pressed.
+// A call as a form: a field for each argument, made from the tool's schema.
 
 import { h } from "../dom.ts";
 import type { Json } from "../events.ts";

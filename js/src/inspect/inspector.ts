@@ -1,5 +1,5 @@
-// Pointing at elements of the previewed page. This is a module of its own, which the widget loads when it is first
-// used. Its own layer over the preview takes the pointer and the keys, so the page does not notice, and is not changed.
+// Pointing at elements of the previewed page. A layer over the preview takes the pointer and the keys, so the page does
+// not notice, and is not changed.
 
 import { isFile, isPath, type Pointed } from "../ask.ts";
 import { h, hasFocus, listen, moveFocus, setText } from "../dom.ts";
@@ -8,9 +8,6 @@ import type { Context } from "../view/context.ts";
 import { type Found, readFound, type Where } from "./given.ts";
 import inside from "./inside.ts?bundle";
 import { pathOf, stepsInSource, wordsFor } from "./source.ts";
-import { adopt } from "./styles.ts";
-
-export { createNotes } from "./notes.ts";
 
 /** The preview, as far as it is needed here. */
 export interface Preview {
@@ -38,7 +35,6 @@ export function createInspector(context: Context, preview: Preview): Inspector {
 		if (moved) context.announce(nameOf(found));
 	});
 	preview.element.append(element);
-	adopt(element);
 	const frame = element.closest<HTMLElement>(".anb-frame");
 
 	function toggle(on: boolean): void {

@@ -5,12 +5,10 @@ import { h, KeyedList, listen, moveFocus, type View } from "../dom.ts";
 import type { Context } from "../view/context.ts";
 import { iconButton } from "../view/shared/buttons.ts";
 import { createField } from "../view/shared/text-field.ts";
-import { adopt } from "./styles.ts";
 
 /** Draws the notes into a list; `field` takes the focus when one is removed. */
 export function createNotes(context: Context, element: HTMLElement, field: HTMLElement): () => void {
 	const { choices } = context;
-	adopt(element);
 	const list = new KeyedList<Note>(
 		element,
 		(note) => String(choices.ask.notes.indexOf(note)),

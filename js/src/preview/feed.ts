@@ -4,6 +4,7 @@
 import type { GivenField } from "./fields.ts";
 import { Frame, type FrameEvents } from "./frame.ts";
 import type { ConsoleEntry, Loss, Scroll } from "./messages.ts";
+import code from "./morph-inside.ts?bundle";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
 /** Milliseconds until a hung frame is gone: a frame created sooner would share its process, and hang with it. */
@@ -36,8 +37,6 @@ export interface FeedEvents {
 	/** `share` says how far, from 0 to 1. */
 	onScrolled(share: number): void;
 	onLost(why: Loss): void;
-	/** The code that changes a page in place; null where there is none, so that the page is loaded again. */
-	loadMorph(): Promise<string | null>;
 }
 
 export class Feed {
@@ -252,11 +251,7 @@ export class Feed {
 	}
 
 	async #morph(before: string, html: string): Promise<void> {
-		const frame = this.#frame;
-		const code = await this.#events.loadMorph();
-		if (!frame || frame !== this.#frame) return; // a new frame has begun with the newest page
-		const change = { from: before, to: html, reveal: this.#reveals };
-		const morphed = code !== null && (await frame.morph({ ...change, code }));
+		const morphed = await this.#frame?.morph({ from: before, to: html, reveal: this.#reveals, code });
 		if (morphed === false) this.reload("all");
 	}
 }

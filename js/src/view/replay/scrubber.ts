@@ -4,22 +4,19 @@
 // It steps by moments: everything the model says, thinks or writes in one go is one moment, so that a class sees one
 // thing happen per key. Shift with an arrow key steps by single events.
 
+import { Annotations } from "../../annotations/annotations.ts";
 import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import { type IconName, paths } from "../../icons.ts";
 import { momentAt, momentsOn, turnOf } from "../../moments.ts";
-import { adopter } from "../../sheets.ts";
 import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { createAnnotationSlot } from "./annotation-slot.ts";
 import { createPlayer, onKey, type Player } from "./player.ts";
 import { leaveReplay } from "./replay.ts";
-import css from "./scrubber.css";
 import { createSlider } from "./time-slider.ts";
 
 const SPEEDS = [0.5, 1, 2, 4];
-const adopt = adopter(css);
 
 /** `shown` is whether the replay was open before. */
 export function createScrubber(context: Context, shown: boolean) {
@@ -31,15 +28,22 @@ export function createScrubber(context: Context, shown: boolean) {
 	const speed = createSpeed(context);
 	const request = createRequestButton(context);
 	const about = createAbout();
-	const annotations = createAnnotationSlot(context, player, slider.element);
+	let annotations: Annotations | null = null;
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
 	const [label, clock] = readout.elements;
 	const controls = [keys.element, slider.element, label, clock, speed, request.element, close];
 	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
 	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
-	const element = h("div", look, annotations.element, about.element, bar);
+	const element = h("div", look, about.element, bar);
 	const parts = [keys, slider, readout, request];
-	adopt(element);
+
+	function annotate(replay: Replay): void {
+		if (!annotations) {
+			annotations = player.stops = new Annotations(context, player, slider.element);
+			element.prepend(annotations.element);
+		}
+		annotations.update(replay);
+	}
 
 	function finish(): void {
 		leaveReplay(context);
@@ -50,12 +54,12 @@ export function createScrubber(context: Context, shown: boolean) {
 
 	return {
 		element,
-		update(snapshot: Snapshot) {
+		update({ run }: Snapshot) {
 			const { replay } = choices;
 			element.hidden = replay === null;
 			const label = labelOf(replay);
 			if (replay) for (const part of parts) part.update(replay, label, shown);
-			annotations.update(snapshot, replay);
+			if (replay && run.meta.annotations?.length) annotate(replay);
 			if (replay && !shown) {
 				about.show();
 				slider.focus();

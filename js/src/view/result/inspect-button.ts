@@ -1,23 +1,20 @@
-// The button that points at elements of the preview. What it starts is loaded when it is first used.
+// The button that points at elements of the preview.
 
 import { setAttribute } from "../../dom.ts";
-import type * as Module from "../../inspect/inspector.ts";
-import { loadModule } from "../../loading.ts";
+import { createInspector, type Inspector, type Preview } from "../../inspect/inspector.ts";
 import { shownPage } from "../../shown.ts";
 import { type Context, isBound, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
-export function createInspectButton(context: Context, preview: Module.Preview) {
-	const { choices, run } = context;
-	const element = iconButton(context, "point", "Point at an element (i)", () => void press());
+export function createInspectButton(context: Context, preview: Preview) {
+	const { choices } = context;
+	const element = iconButton(context, "point", "Point at an element (i)", press);
 	element.classList.add("anb-point");
-	let inspector: Module.Inspector | null = null;
+	let inspector: Inspector | null = null;
 
-	async function press(): Promise<void> {
-		const module = inspector ? null : await loadModule<typeof Module>(run, "inspect").catch(() => null);
-		inspector ??= module?.createInspector(context, preview) ?? null;
-		if (inspector) inspector.toggle(!inspector.on);
-		else context.notify("The kernel did not send the code for this.");
+	function press(): void {
+		inspector ??= createInspector(context, preview);
+		inspector.toggle(!inspector.on);
 	}
 
 	function usable({ state }: Snapshot): boolean {

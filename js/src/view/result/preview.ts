@@ -2,10 +2,8 @@
 
 import { currentState, isOpen, pageOf, prefetch } from "../../actions.ts";
 import { h, icon, setText } from "../../dom.ts";
-import { loadSoon } from "../../loading.ts";
 import { Feed } from "../../preview/feed.ts";
 import { LOSSES, type Loss } from "../../preview/messages.ts";
-import type * as Morph from "../../preview/morph.ts";
 import { resolvePath } from "../../preview/resolve.ts";
 import { shownPage } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -93,7 +91,6 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
-		loadMorph: async () => (await loadSoon<typeof Morph>(context.run, "morph"))?.code ?? null,
 	};
 	const feed = new Feed(holder, events, () => isOpen(context) || opened(context), reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());

@@ -4,9 +4,8 @@
 import { askAfter, cellText, newAsk, repeatsOf } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
-import type * as Inspect from "../../inspect/inspector.ts";
+import { createNotes } from "../../inspect/notes.ts";
 import { LETTERS } from "../../keys.ts";
-import { loadModule } from "../../loading.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { momentName } from "../result/versions.ts";
 import { iconButton } from "../shared/buttons.ts";
@@ -25,13 +24,7 @@ export function createComposer(context: Context) {
 	const row = h("div", { class: "anb-askrow" }, field.element, show, runs);
 	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter" };
 	const element = h("div", { class: "anb-compose", ...about }, next.element, notes, options.element, row);
-	let drawNotes: (() => void) | null = null;
-
-	async function loadNotes(): Promise<void> {
-		const { createNotes } = await loadModule<typeof Inspect>(run, "inspect");
-		drawNotes ??= createNotes(context, notes, field.element);
-		context.redraw();
-	}
+	const drawNotes = createNotes(context, notes, field.element);
 
 	function onInserted(cell: string): void {
 		choices.ask = isFull(element) ? askAfter(cell) : newAsk();
@@ -46,8 +39,7 @@ export function createComposer(context: Context) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
 			if (!isFull(element)) delete choices.ask.base;
 			labelButtons(context, show, runs, momentName(state, choices));
-			if (drawNotes) drawNotes();
-			else if (choices.ask.notes.length) void loadNotes();
+			drawNotes();
 			options.update();
 			field.update(choices.ask);
 			if (choices.ask.focus === "text") moveFocus(field.element);

@@ -4,13 +4,15 @@ import { h, setAttribute } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
-import { createScrubberSlot } from "../replay/scrubber-slot.ts";
-import { createLatePart, createLateView } from "../shared/late-part.ts";
+import { keepReplay } from "../replay/replay.ts";
+import { createScrubber } from "../replay/scrubber.ts";
+import { createLazyView } from "../shared/lazy-view.ts";
 import { createAnswerKey } from "../transcript/approval-key.ts";
-import type * as Reminder from "../transcript/reminder.ts";
-import type * as Request from "../transcript/request.ts";
-import { createPlace, createStripSlot } from "../variants/arrangement.ts";
+import { createReminder } from "../transcript/reminder.ts";
+import { createRequest } from "../transcript/request.ts";
+import { createPlace } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
+import { createStrip } from "../variants/strip.ts";
 import { createComposer } from "./composer.ts";
 import { isFoldedAway } from "./fold-run.ts";
 import { createFooter } from "./footer.ts";
@@ -20,27 +22,24 @@ import { createEdge } from "./splitter.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
-	const variants = createStripSlot(context);
+	const { variants, request, scrubber } = createLazyParts(context);
 	const place = createPlace(context);
-	const further = [createRequestSlot, createScrubberSlot, createComposer, createFooter];
-	const parts = [header, variants, place, ...further.map((create) => create(context))];
+	const parts = [header, variants, place, request, scrubber, createComposer(context), createFooter(context)];
 	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
 	element.append(createEdge(context, element));
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);
-	// What leads to a question that is not on screen. The card is there all the same.
-	const remind = createLatePart<typeof Reminder>(context, "reminder", {
-		wanted: ({ variants }) => questionsOf(variants).length > 0,
-		build: ({ createReminder }) => createReminder(context, element),
-	});
+	let remind: ReturnType<typeof createReminder> | null = null;
 
 	return {
 		element,
 		update(snapshot) {
 			forgetNote(snapshot);
 			findQuestion(snapshot);
-			remind(snapshot);
+			if (questionsOf(snapshot.variants).length > 0) remind ??= createReminder(context, element);
+			remind?.(snapshot);
+			keepReplay(context, snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
 			element.classList.toggle("shut", isFoldedAway(context));
 			setAttribute(element, LETTERS, lettersOf(context));
@@ -58,19 +57,24 @@ export function createFrame(context: Context): BodyView {
 	};
 }
 
-/** What was sent in a turn, over the transcript and the result, when it is first opened. */
-function createRequestSlot(context: Context) {
+/** The parts that most runs never show. */
+function createLazyParts(context: Context) {
 	const { choices } = context;
-	return createLateView<typeof Request>(context, "request", {
-		wanted: () => choices.request !== null,
-		create: ({ createRequest }) => createRequest(context),
-		fail() {
-			Object.assign(choices, {
-				request: null,
-				note: "The kernel did not answer, so the request cannot be shown.",
-			});
-		},
-	});
+	const wasOpen = choices.replay !== null;
+	return {
+		variants: createLazyView(
+			(snapshot) => snapshot.variants.length > 1,
+			() => createStrip(context),
+		),
+		request: createLazyView(
+			() => choices.request !== null,
+			() => createRequest(context),
+		),
+		scrubber: createLazyView(
+			() => choices.replay !== null,
+			() => createScrubber(context, wasOpen),
+		),
+	};
 }
 
 /** The keys that the frame takes. */

@@ -1,16 +1,13 @@
 // The call that a card asks about: as text, or as fields once Edit has been pressed.
 
 import { h, icon, setText } from "../../dom.ts";
-import type * as Form from "../../form/form.ts";
 import { changedNames } from "../../json.ts";
-import { loadModule } from "../../loading.ts";
 import type { Draft } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
-import type { Context } from "../context.ts";
 import { createArguments, createChange } from "./arguments.ts";
 
 /** `changed` is called after each change to a field. */
-export function createCall(context: Context, changed: () => void) {
+export function createCall(changed: () => void) {
 	const element = h("div", { class: "in" });
 	const changes = createChanges();
 
@@ -28,16 +25,7 @@ export function createCall(context: Context, changed: () => void) {
 		} else element.replaceChildren(...createArguments(proposed, args ?? proposed, row.schema));
 	}
 
-	/** Loads the form; false if the kernel did not send it. */
-	async function load(row: ToolRow, draft: Draft): Promise<boolean> {
-		if (draft.form) return true;
-		const module = await loadModule<typeof Form>(context.run, "form").catch(() => null);
-		draft.form ??= module?.createForm(row.args ?? {}, row.schema) ?? null;
-		if (!draft.form) context.notify("The kernel did not send the code for this.");
-		return draft.form !== null;
-	}
-
-	return { element, draw, load };
+	return { element, draw };
 }
 
 /** While the user edits, a fold with what differs from the proposal. */

@@ -1,27 +1,25 @@
-// Asks the user whether a tool may run. This is a module of its own, which the widget loads with the first question.
+// Asks the user whether a tool may run.
 
 import { h, hasFocus, listen, moveFocus, withCode } from "../../dom.ts";
+import { createForm } from "../../form/form.ts";
 import { LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import {
 	countAlike,
 	type Draft,
+	type Form,
 	newDraft,
 	type Question,
 	questionKey,
 	questionsOf,
 } from "../../questions.ts";
-import { adopter } from "../../sheets.ts";
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
-import css from "./approval.css";
 import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
 import { createCall } from "./approval-call.ts";
 import { createCardHead } from "./approval-head.ts";
 import { ANSWER_KEY } from "./approval-key.ts";
 import { Stillness } from "./stillness.ts";
-
-const adopt = adopter(css);
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
 export class Approval {
@@ -46,7 +44,7 @@ export class Approval {
 		this.#context = context;
 		this.#variant = context.choices.variant;
 		this.#row = row;
-		this.#call = createCall(context, () => this.#drawAnswer());
+		this.#call = createCall(() => this.#drawAnswer());
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
 		this.#stillness = new Stillness(this.#answer.element, context.signal, this.#answer.setStill);
 		this.element = h(
@@ -57,7 +55,6 @@ export class Approval {
 			this.#call.element,
 			this.#answer.element,
 		);
-		adopt(this.element);
 		const { note } = this.#answer;
 		listen(note, "input", context.signal, () => {
 			this.#draft.note = note.value;
@@ -153,7 +150,7 @@ export class Approval {
 	#act(action: Action, byKey = false): void {
 		if (action === "leave") this.#leave();
 		else if (!this.#mayAnswer || this.#sent) return;
-		else if (action === "edit") void this.#edit();
+		else if (action === "edit") this.#edit();
 		else if (action === "undo") this.#undo();
 		else if (!this.#answer.offers(action)) return;
 		else if (this.#stillness.check(byKey)) this.#send(action);
@@ -171,13 +168,17 @@ export class Approval {
 	}
 
 	/** Turns the arguments into fields. */
-	async #edit(): Promise<void> {
-		const draft = this.#draft;
-		const editing = canEdit(this.#row) && (await this.#call.load(this.#row, draft));
-		if (!editing) return;
-		draft.editing = true;
+	#edit(): void {
+		if (!canEdit(this.#row)) return;
+		this.#openForm().focus();
+	}
+
+	#openForm(): Form {
+		const { args, schema } = this.#row;
+		this.#draft.form ??= createForm(args ?? {}, schema);
+		this.#draft.editing = true;
 		this.#draw();
-		draft.form?.focus();
+		return this.#draft.form;
 	}
 
 	#undo(): void {
@@ -190,7 +191,7 @@ export class Approval {
 		const { args, problems } = this.#draft;
 		const note = this.#answer.note.value.trim();
 		if (action !== "deny" && Object.keys(problems).length > 0) {
-			void this.#edit();
+			this.#edit();
 			return;
 		}
 		const deny = action === "deny";
@@ -203,20 +204,17 @@ export class Approval {
 		};
 		this.#setSent(true);
 		const reply = this.#context.run.command(deny ? "deny" : "approve", fields);
-		follow(this.#context, reply, STOP_HINT, (result) => void this.#report(result));
+		follow(this.#context, reply, STOP_HINT, (result) => this.#report(result));
 	}
 
-	async #report(result: Outcome): Promise<void> {
+	#report(result: Outcome): void {
 		this.#setSent(result.done);
 		this.#answer.setHint(result.done ? "" : result.why);
 		if (result.done || Object.keys(result.fields ?? {}).length === 0) return;
 		const held = hasFocus(this.element);
-		if (!(await this.#call.load(this.#row, this.#draft))) return;
-		this.#draft.editing = true;
-		this.#draw();
-		const rest = this.#draft.form?.refuse(result.fields ?? {}) ?? [];
-		this.#answer.setHint(rest.join(" "));
-		if (held) this.#draft.form?.focus();
+		const form = this.#openForm();
+		this.#answer.setHint(form.refuse(result.fields ?? {}).join(" "));
+		if (held) form.focus();
 	}
 
 	#setSent(sent: boolean): void {

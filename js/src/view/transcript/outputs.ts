@@ -2,19 +2,18 @@
 
 import { h } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
-import { loadModule } from "../../loading.ts";
 import { isPlain } from "../../tool-call.ts";
 import type { Context } from "../context.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
-import type * as Outputs from "./rich-outputs.ts";
+import { createRich } from "./rich-outputs.ts";
 
 /** What is shown of a text while it grows: the newest characters and lines. */
 const TAIL = 2_000;
 const TAIL_LINES = 15;
 /** The class of an image that is shown whole and in its place, as under a cell. */
 const FIGURE = "anb-figure";
-/** The kinds that a module of its own draws; `text/plain` stands for them until it is there. */
+/** The kinds that are more than text or an image. */
 const RICH = [
 	"application/vnd.agent-nb.check+json",
 	"application/vnd.agent-nb.interactive+json",
@@ -28,7 +27,7 @@ export function createOutputs(context: Context, outputs: readonly MimeBundle[]):
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
 		if (image) (image.className === FIGURE ? rest : images).push(image);
-		else if (RICH.some((type) => bundle[type])) rest.push(createLate(context, bundle));
+		else if (RICH.some((type) => bundle[type])) rest.push(h("div", null, ...createRich(context, bundle)));
 		else rest.push(...createOutput(bundle));
 	}
 	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...rest] : rest;
@@ -93,16 +92,6 @@ function showLarge(image: HTMLImageElement): void {
 	dialog.onclose = () => dialog.remove();
 	image.closest("figure")?.append(dialog);
 	dialog.showModal();
-}
-
-/** Where no kernel sends the module, the text stays. */
-function createLate(context: Context, bundle: MimeBundle): HTMLElement {
-	const element = h("div", null, ...createLongText(textOf(bundle["text/plain"])));
-	void loadModule<typeof Outputs>(context.run, "outputs").then(
-		({ createRich }) => element.replaceChildren(...createRich(context, bundle)),
-		() => {},
-	);
-	return element;
 }
 
 function createOutput(bundle: MimeBundle): Node[] {

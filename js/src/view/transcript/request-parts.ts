@@ -3,10 +3,6 @@
 import { h, icon } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { count, plural } from "../../format.ts";
-import { adopter } from "../../sheets.ts";
-import css from "./request-parts.css";
-
-export const adopt = adopter(css);
 
 const LONGEST_LINE = 120;
 const LONG = 600;

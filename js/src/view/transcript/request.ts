@@ -5,7 +5,7 @@ import { h, listen, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { type Context, follow, type Outcome, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { adopt, type ModelRequest, sectionsOf } from "./request-parts.ts";
+import { type ModelRequest, sectionsOf } from "./request-parts.ts";
 
 const ANSWER_WITHIN = 5000;
 const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
@@ -23,7 +23,6 @@ export function createRequest(context: Context) {
 	);
 	let shown = "";
 	let opener: HTMLElement | null = null;
-	adopt(element);
 
 	function leave(): void {
 		choices.request = null;

@@ -1,5 +1,4 @@
-// Outputs that the page draws with a module of its own, which comes with the first of them: HTML, what code did to
-// names, and what was found on a page.
+// Outputs that are more than text: HTML, what code did to names, and what was found on a page.
 
 import { h, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
@@ -11,8 +10,6 @@ import { createLongText } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 import { CHECK_TYPE, type Check, createCheck } from "./page-check.ts";
 import { createPlainHtml } from "./plain-html.ts";
-
-export { createLeft } from "./notebook-names.ts";
 
 /** As `_FRAME_STYLE` of the saved form. */
 const FRAME_STYLE = `<style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}

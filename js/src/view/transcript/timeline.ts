@@ -3,7 +3,6 @@
 import { h, icon, KeyedList, listen, setText, type View, withCode } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
-import { loadModule } from "../../loading.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../../state.ts";
 import type { BodyView, Context, Snapshot, Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
@@ -11,9 +10,9 @@ import { codeOf } from "./code-cell.ts";
 import { createEnd } from "./end-card.ts";
 import { createEdits, type Edits, foldEdits } from "./folded-edits.ts";
 import { LongMarkdown } from "./long-text.ts";
+import { createLeft } from "./notebook-names.ts";
 import { createGiven } from "./prompt-images.ts";
 import { createRetry } from "./retry-countdown.ts";
-import type * as Outputs from "./rich-outputs.ts";
 import { createSuggestions } from "./suggestions.ts";
 import { createToolRow } from "./tool-row.ts";
 import { createWaiting } from "./waiting.ts";
@@ -76,13 +75,8 @@ function createLeftNames(context: Context) {
 			const same = rows === drawn && now.length === undone.length;
 			if (same || (rows.length === 0 && drawn.length === 0)) return false;
 			[drawn, undone] = [rows, now];
-			element.replaceChildren();
 			if (rows.length === 0) element.remove();
-			else
-				void loadModule<typeof Outputs>(context.run, "outputs").then(
-					({ createLeft }) => drawn === rows && element.replaceChildren(createLeft(context, rows)),
-					() => {},
-				);
+			else element.replaceChildren(createLeft(context, rows));
 			return rows.length > 0;
 		},
 	};

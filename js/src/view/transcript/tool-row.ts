@@ -10,8 +10,7 @@ import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
 import { decisionText } from "../../tool-call.ts";
 import type { Context, Snapshot, Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
-import { createLatePart } from "../shared/late-part.ts";
-import type * as Approvals from "./approval.ts";
+import { Approval } from "./approval.ts";
 import { createChange } from "./arguments.ts";
 import { codeOf, createCodeCell } from "./code-cell.ts";
 import { createHeldBack } from "./held-back.ts";
@@ -19,7 +18,6 @@ import { createLongText } from "./long-text.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
 
 const TAIL = 1200;
-const RELOAD = "Load the page again, or press the interrupt button (■) of the kernel to stop.";
 
 export function createToolRow(context: Context, first: ToolRow, ticking: Ticking): View<ToolRow> {
 	const line = createLine();
@@ -27,7 +25,7 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const drawDetail = createDetail(context, detail);
 	const fold = createFold(context, line.element, detail);
 	const node = createNode();
-	const question = createQuestion(context, first);
+	const question = createQuestion(context);
 	const element = h("li", { class: "anb-item" }, node.element, fold.element, question.element);
 	let row = first;
 	let drawn = false;
@@ -64,28 +62,19 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 }
 
 /** The card that asks about a call, in its place from the first question on. */
-function createQuestion(context: Context, first: ToolRow) {
+function createQuestion(context: Context) {
 	const element = h("div", { hidden: true });
-	let row = first;
-	let card: Approvals.Approval | null = null;
-	const offer = createLatePart<typeof Approvals>(context, "approval", {
-		wanted: () => row.status === "asking",
-		build({ Approval }) {
-			const built = new Approval(context, row);
-			element.replaceWith(built.element);
-			built.update(row);
-			card = built;
-			return built.offer;
-		},
-		fail() {
-			context.choices.note = `${row.title} needs an approval, but the kernel did not send the code for it. ${RELOAD}`;
-		},
-	});
+	let card: Approval | null = null;
 	return {
 		element,
-		offer,
-		update(next: ToolRow) {
-			row = next;
+		offer(snapshot: Snapshot) {
+			card?.offer(snapshot);
+		},
+		update(row: ToolRow) {
+			if (!card && row.status === "asking") {
+				card = new Approval(context, row);
+				element.replaceWith(card.element);
+			}
 			card?.update(row);
 		},
 	};

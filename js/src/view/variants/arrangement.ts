@@ -1,29 +1,13 @@
-// Holds one variant, or the arrangement of all of them, with the strip above. What is not shown is not built, and the
-// code for several variants is loaded for the first run that has them.
+// Holds one variant, or the arrangement of all of them. What is not shown is not built.
 
-import { openInTab } from "../../actions.ts";
-import { h, hasFocus, moveFocus } from "../../dom.ts";
-import { knownModule, loadSoon } from "../../loading.ts";
+import { h, hasFocus, KeyedList, moveFocus } from "../../dom.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
-import type { BodyView, Context } from "../context.ts";
-import { createPreview } from "../result/preview.ts";
-import { createLateView } from "../shared/late-part.ts";
-import type * as AllVariants from "./all-variants.ts";
+import type { BodyView, Context, Snapshot } from "../context.ts";
+import { Sight } from "../shared/on-screen.ts";
+import { createCell } from "./grid.ts";
+import type { Drawn, Shared } from "./quiet-preview.ts";
+import { createColumn } from "./side-by-side.ts";
 import { createSingle } from "./single-variant.ts";
-
-type Module = typeof AllVariants;
-const NAME = "variants";
-
-/** The strip above several variants. */
-export function createStripSlot(context: Context) {
-	return createLateView<Module>(context, NAME, {
-		wanted: ({ variants }) => variants.length > 1,
-		create: ({ createStrip }) => createStrip({ ...context, createPreview, openInTab }),
-		fail() {
-			context.choices.note = "The kernel did not answer, so only one variant is shown.";
-		},
-	});
-}
 
 export function createPlace(context: Context): BodyView {
 	const element = h("div", { class: "anb-place" });
@@ -32,13 +16,13 @@ export function createPlace(context: Context): BodyView {
 	let body: BodyView | null = null;
 	let life = new AbortController();
 	context.signal.addEventListener("abort", () => life.abort());
-	const isComing = createWait(context);
 
 	function fill(arrangement: Arrangement): BodyView {
 		life.abort();
 		life = new AbortController();
 		if (shown) resetVariant(choices);
-		const built = build({ ...context, signal: life.signal }, arrangement);
+		const own = { ...context, signal: life.signal };
+		const built = arrangement === "one" ? createSingle(own) : createAll(own, arrangement);
 		const held = hasFocus(element);
 		element.replaceChildren(built.element);
 		const tab = '.anb-vars [role="tab"][tabindex="0"]';
@@ -50,8 +34,7 @@ export function createPlace(context: Context): BodyView {
 		element,
 		update(snapshot) {
 			const many = snapshot.variants.length > 1;
-			if (many && isComing()) return;
-			const arrangement = many && knownModule<Module>(NAME) ? choices.arrangement : "one";
+			const arrangement = many ? choices.arrangement : "one";
 			const key = arrangement === "one" ? `${arrangement} ${choices.variant}` : arrangement;
 			if (!body || key !== shown) body = fill(arrangement);
 			shown = key;
@@ -62,26 +45,23 @@ export function createPlace(context: Context): BodyView {
 	};
 }
 
-function build(context: Context, arrangement: Arrangement): BodyView {
-	const module = knownModule<Module>(NAME);
-	if (arrangement === "one" || !module) return createSingle(context);
-	return module.createAll({ ...context, createPreview, openInTab }, arrangement);
-}
+const VIEWS = { grid: createCell, side: createColumn };
 
-/** Whether the code for several variants is on its way: until then the place is empty, so that nothing flashes. */
-function createWait({ run, redraw }: Context): () => boolean {
-	let asked = false;
-	let late = false;
-	return () => {
-		if (late || knownModule<Module>(NAME)) return false;
-		if (!asked)
-			void loadSoon<Module>(run, NAME).then(() => {
-				late = true;
-				redraw();
-			});
-		asked = true;
-		return true;
-	};
+/** All variants: a grid, or side by side. */
+function createAll(context: Context, arrangement: Exclude<Arrangement, "one">): BodyView {
+	const tabindex = arrangement === "side" ? 0 : null;
+	const element = h("div", { class: `anb-${arrangement}`, tabindex });
+	const shared: Shared = { sight: new Sight(context.redraw, context.signal), pages: new Map() };
+	const list = new KeyedList<Drawn>(
+		element,
+		({ variant }) => String(variant.number),
+		({ variant }) => VIEWS[arrangement](context, shared, variant.number),
+	);
+	function update(snapshot: Snapshot): void {
+		element.dataset.count = String(snapshot.variants.length);
+		list.update(snapshot.variants.map((variant) => ({ variant, snapshot })));
+	}
+	return { element, update, tick: update };
 }
 
 function labelPanel(element: HTMLElement, arrangement: Arrangement, label: string): void {

@@ -2,16 +2,16 @@
 
 import { h, setAttribute, withCode } from "../../dom.ts";
 import type { VariantState } from "../../state.ts";
+import type { Context } from "../context.ts";
 import { openVariant } from "../context.ts";
 import { createQuietPreview, createSummary, type Drawn, type Shared } from "./quiet-preview.ts";
-import type { VariantContext } from "./variant-parts.ts";
 
 /** Pixels: pages are laid out for a desktop and scaled down to the cell. */
 const PAGE_WIDTH = 1024;
 /** Characters of the newest text in a cell, which has room for two lines. */
 const LONGEST_TEXT = 400;
 
-export function createCell(context: VariantContext, { sight }: Shared, number: number) {
+export function createCell(context: Context, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
 	const { own, name, held, standing, model, facts, answer, pick, swap } = summary;
 	const preview = createQuietPreview(own, PAGE_WIDTH);

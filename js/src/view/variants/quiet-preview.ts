@@ -5,15 +5,9 @@ import { h, setAttribute, setText } from "../../dom.ts";
 import type { VariantState } from "../../state.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
+import { createPreview } from "../result/preview.ts";
 import type { Sight } from "../shared/on-screen.ts";
-import {
-	createHeld,
-	createPick,
-	createStanding,
-	createStopOrOpen,
-	factsOf,
-	type VariantContext,
-} from "./variant-parts.ts";
+import { createHeld, createPick, createStanding, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 export interface Drawn {
 	readonly variant: Variant;
@@ -26,8 +20,8 @@ export interface Shared {
 	readonly pages: Map<number, { scrollToShare(share: number): void }>;
 }
 
-export function createSummary(context: VariantContext, number: number) {
-	const own: VariantContext = { ...context, choices: choicesFor(context.choices, number) };
+export function createSummary(context: Context, number: number) {
+	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
 	const name = h("b", null, `Variant ${number + 1}`);
 	const model = h("span");
 	const facts = h("span");
@@ -72,12 +66,8 @@ function createAnswer(context: Context, number: number) {
 }
 
 /** A preview without a console, which draws only when something it shows has changed. */
-export function createQuietPreview(
-	own: VariantContext,
-	thumbnail: number,
-	onScrolled?: (share: number) => void,
-) {
-	const preview = own.createPreview(own, { thumbnail, ...(onScrolled && { onScrolled }) });
+export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
+	const preview = createPreview(own, { thumbnail, ...(onScrolled && { onScrolled }) });
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
 	return {
 		element: preview.element,

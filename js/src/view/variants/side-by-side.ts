@@ -1,13 +1,13 @@
 // A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together.
 
 import { h, setAttribute, withCode } from "../../dom.ts";
+import type { Context } from "../context.ts";
 import { createQuietPreview, createSummary, type Drawn, type Shared } from "./quiet-preview.ts";
-import type { VariantContext } from "./variant-parts.ts";
 
 /** Pixels: in a narrower column, the page is laid out this wide and scaled down. */
 const PAGE_WIDTH = 640;
 
-export function createColumn(context: VariantContext, { sight, pages }: Shared, number: number) {
+export function createColumn(context: Context, { sight, pages }: Shared, number: number) {
 	const summary = createSummary(context, number);
 	const { own, name, model, held, standing, facts, swap, answer, pick } = summary;
 	const preview = createQuietPreview(own, PAGE_WIDTH, (share) => {

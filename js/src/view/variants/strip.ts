@@ -2,25 +2,13 @@
 
 import { h, KeyedList, listen, setAttribute, setText, type View } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
-import { adopter } from "../../sheets.ts";
 import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { rove } from "../shared/arrow-keys.ts";
 import { createRadios } from "../shared/buttons.ts";
 import { phaseNow, withoutSeconds } from "../shared/status.ts";
-import strip from "./strip.css";
-import {
-	createHeld,
-	createMark,
-	createPick,
-	createStopOrOpen,
-	factsOf,
-	type VariantContext,
-} from "./variant-parts.ts";
-import all from "./variants.css";
-
-const adopt = adopter(strip + all);
+import { createHeld, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 interface TabItem {
 	variant: Variant;
@@ -38,7 +26,7 @@ const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
 	["side", "side", "Side by side"],
 ];
 
-export function createStrip(context: VariantContext) {
+export function createStrip(context: Context) {
 	const { choices } = context;
 	const tabs = createTabs(context);
 	const chosen = createChosen(context);
@@ -52,7 +40,6 @@ export function createStrip(context: VariantContext) {
 		arrangements.element,
 	);
 	const announceQuestions = createQuestions(context);
-	adopt(element);
 
 	return {
 		element,
@@ -104,7 +91,7 @@ function createTabs(context: Context) {
 }
 
 /** The figures of the one variant on screen, and the buttons to stop, open and pick it. */
-function createChosen(context: VariantContext) {
+function createChosen(context: Context) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
 	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];

@@ -1,6 +1,6 @@
 // Parts of a variant that every arrangement shows: its phase, whether it is bound to the names, and its buttons.
 
-import type { openInTab } from "../../actions.ts";
+import { openInTab } from "../../actions.ts";
 import {
 	h,
 	hasFocus,
@@ -17,14 +17,7 @@ import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
 import type { Variant } from "../../variants.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
-import type { createPreview } from "../result/preview.ts";
 import { phaseNow, statusOf } from "../shared/status.ts";
-
-/** What the code of several variants uses of the bundle. */
-export interface VariantContext extends Context {
-	readonly createPreview: typeof createPreview;
-	readonly openInTab: typeof openInTab;
-}
 
 export interface VariantPart {
 	readonly element: HTMLElement;
@@ -135,7 +128,7 @@ function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolea
 }
 
 /** Stops this variant alone while it runs; afterwards the same place opens the page that `own` shows. */
-export function createStopOrOpen(context: VariantContext, own: Context): VariantPart {
+export function createStopOrOpen(context: Context, own: Context): VariantPart {
 	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
 	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
 	const element = h("span", { class: "anb-swap" }, stop, open);
@@ -153,7 +146,7 @@ export function createStopOrOpen(context: VariantContext, own: Context): Variant
 		});
 	}
 	listen(stop, "click", context.signal, press);
-	listen(open, "click", context.signal, () => context.openInTab(own));
+	listen(open, "click", context.signal, () => openInTab(own));
 
 	return {
 		element,

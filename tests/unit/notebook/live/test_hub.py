@@ -253,11 +253,10 @@ async def test_what_a_page_logs_has_numbers_that_hold_in_the_variable(desk):
 
 
 @pytest.mark.skipif(not BUNDLE.exists(), reason="needs the built page: `make build`")
-async def test_the_page_loads_its_further_code(desk):
+async def test_the_page_loads_the_code_that_looks_at_pages(desk):
     handle = Agent(ScriptedProvider([[text("Done.")]])).start("A page")
     desk.show(handle, "hero-1")
-    assert "export{" in desk.command("module", key="hero-1", name="check")["code"]
-    assert not desk.command("module", key="hero-1", name="../../pyproject")["ok"]
+    assert "export{" in desk.command("check_code", key="hero-1")["code"]
     await handle
 
 
