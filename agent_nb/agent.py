@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
-from agent_nb._base.bridge import run_blocking
 from agent_nb._base.model_name import DEMO, REPLAY
+from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import Store

@@ -1,6 +1,6 @@
 """Decides where blocking work runs: in a thread, or inline where there are none, as in a browser.
 
-Nothing else in the package starts a thread.
+Nothing else in the package starts a thread or nests an event loop.
 """
 
 import asyncio
@@ -9,13 +9,17 @@ import contextvars
 import functools
 import os
 import threading
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, ParamSpec, TypeVar
+
+from agent_nb._base.constants import IN_BROWSER
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _loops: dict[tuple[str, int], asyncio.AbstractEventLoop] = {}
 _making = threading.Lock()
+TICK = 0.05
+"""Seconds."""
 
 
 @functools.cache
@@ -80,3 +84,56 @@ async def in_thread(function: Callable[[], T]) -> T:
     if error is not None:
         raise error if isinstance(error, Exception | SystemExit) else RuntimeError(f"it raised {error!r}")
     return result  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def ticking() -> Iterator[None]:
+    """Wakes the running loop every `TICK` seconds during the block, so that an interrupt is noticed: what a signal
+    handler schedules does not wake it."""
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+
+    def tick() -> None:
+        nonlocal timer
+        timer = loop.call_later(TICK, tick)
+
+    tick()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+class CannotBlockError(RuntimeError):
+    """Synchronous code waits for a coroutine where the event loop belongs to a browser."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "In a browser, synchronous code cannot wait for a run: use `await agent.run(...)`, and write `%%agent` "
+            "in the first line of its cell."
+        )
+
+
+def run_blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine to its end, also inside a running event loop, as in old notebooks and nested magics.
+
+    An interrupt cancels the coroutine, waits for it to finish, and is raised again.
+    """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    if IN_BROWSER:
+        work.close()
+        raise CannotBlockError
+    import nest_asyncio2
+
+    nest_asyncio2.apply(loop)
+    task = loop.create_task(work)
+    try:
+        return loop.run_until_complete(task)
+    except BaseException:
+        if not task.done():
+            task.cancel()
+            loop.run_until_complete(asyncio.wait([task]))
+        raise

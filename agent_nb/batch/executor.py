@@ -23,8 +23,7 @@ from typing import Any, Literal
 from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
-from agent_nb._base.threads import background_loop, off_loop
-from agent_nb._base.ticking import ticking
+from agent_nb._base.threads import background_loop, off_loop, ticking
 from agent_nb.batch.jobs import BatchAgent, Job
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.opening import Material

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agent_nb._base.ticking import ticking
+from agent_nb._base.threads import ticking
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.data_gate import DataGate

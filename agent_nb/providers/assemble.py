@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from agent_nb._base.text_buffer import TextBuffer
+from agent_nb._base.text import TextBuffer
 from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage

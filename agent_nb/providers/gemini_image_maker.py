@@ -10,12 +10,11 @@ from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
-from agent_nb.providers.generate_content import ANSWER_SECONDS, refuse_page
-from agent_nb.providers.generate_content_decoder import REFUSALS
+from agent_nb.providers.generate_content import ANSWER_SECONDS, REFUSALS, refuse_page
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.image_maker import VendorImageMaker
-from agent_nb.providers.image_prices import ImageTokens, count, price_of_image
 from agent_nb.providers.interactions import IMAGE_LIMITS, make_client
+from agent_nb.providers.prices import ImageTokens, count, price_of_image
 from agent_nb.providers.streaming import SILENCE_SECONDS
 
 if TYPE_CHECKING:

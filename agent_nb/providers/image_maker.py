@@ -6,7 +6,7 @@ from agent_nb.errors import AgentError, ProviderError
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
-from agent_nb.providers.image_prices import likely_price
+from agent_nb.providers.prices import likely_price
 from agent_nb.providers.streaming import VendorClient
 
 

@@ -18,8 +18,7 @@ from agent_nb.providers.base import Piece, Request, UsagePiece
 from agent_nb.providers.dialects import GEMINI
 from agent_nb.providers.http import HEADER_SECONDS, tls
 from agent_nb.providers.optional import OptionalParameter
-from agent_nb.providers.pairing import fit_calls
-from agent_nb.providers.parts import Blocks, arguments_object, base64_of
+from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
 

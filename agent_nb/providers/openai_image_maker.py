@@ -12,7 +12,7 @@ from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
 from agent_nb.providers.image_maker import VendorImageMaker
-from agent_nb.providers.image_prices import ImageTokens, count, price_of_image
+from agent_nb.providers.prices import ImageTokens, count, price_of_image
 from agent_nb.providers.responses import make_client
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from agent_nb.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import BorderCutter, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder
-from agent_nb.providers.image_prices import has_image_price
 from agent_nb.providers.keys import find_key
+from agent_nb.providers.prices import has_image_price
 from agent_nb.providers.registry import load
 from agent_nb.providers.registry import model as make_model
 from agent_nb.providers.settings import Settings, check_base_url

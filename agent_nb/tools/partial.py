@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
-from agent_nb._base.text import whole_text
-from agent_nb._base.text_buffer import TextBuffer
+from agent_nb._base.text import TextBuffer, whole_text
 from agent_nb.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, safe_path
 

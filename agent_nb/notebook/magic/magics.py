@@ -74,7 +74,7 @@ class AgentMagics(Magics, Settings):
 
             run_command(self.session, line)
             return
-        from agent_nb._base.bridge import CannotBlockError, run_blocking
+        from agent_nb._base.threads import CannotBlockError, run_blocking
 
         try:
             run_blocking(self.run_cell(line, cell))

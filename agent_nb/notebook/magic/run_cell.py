@@ -12,8 +12,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
-from agent_nb._base.threads import off_loop
-from agent_nb._base.ticking import ticking
+from agent_nb._base.threads import off_loop, ticking
 from agent_nb._base.written import FOLDER, not_ours
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race

@@ -7,16 +7,17 @@ import csv
 import importlib
 import io
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
 from agent_nb.messages import Image
 
+_UNIT = re.compile(r"(?<=64)\[(?:s|ms|us|ns)(?:, (?=.)|(?=\]))")
 SMALL = 2_000
 """Characters of rows. A table with no more is sent whole."""
 ENDS = 5
@@ -38,6 +39,11 @@ PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", 
 """What pandas calls columns of objects that have nothing inside them."""
 
 Columns = Sequence[tuple[str, Any]]
+
+
+def without_unit(dtype: str) -> str:
+    """`datetime64[ns]` -> `datetime64`, `datetime64[us, UTC]` -> `datetime64[UTC]`: pandas 3 has other units."""
+    return _UNIT.sub("[", dtype).replace("64[]", "64")
 
 
 class Facts(NamedTuple):

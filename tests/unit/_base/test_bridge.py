@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent_nb._base.bridge import run_blocking
+from agent_nb._base.threads import run_blocking
 
 
 async def answer() -> int:

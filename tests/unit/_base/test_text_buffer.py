@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb._base.text_buffer import TextBuffer
+from agent_nb._base.text import TextBuffer
 
 TEXTS = st.text(st.characters(), max_size=4) | st.sampled_from(["\ud83d", "\ude00", "é", "€", "🍞"])
 

@@ -7,8 +7,7 @@ import pytest
 from agent_nb import Agent, Limits, load, replay
 from agent_nb.events import ToolFinished, ToolProgress, UsageUpdated
 from agent_nb.providers import model
-from agent_nb.providers.image_prices import ImageTokens, price_of_image
-from agent_nb.providers.prices import price_of
+from agent_nb.providers.prices import ImageTokens, price_of, price_of_image
 from agent_nb.providers.vendors import VENDORS
 from tests.support.cassettes import facts
 from tests.support.drawings import png

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 
-from agent_nb._base.ticking import ticking
+from agent_nb._base.threads import ticking
 from agent_nb.notebook.front_end import is_attended, is_watched, needs_view, on_interrupt
 from tests.support.shells import in_kernel
 

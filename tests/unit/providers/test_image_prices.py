@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.providers.image_prices import (
+from agent_nb.providers.prices import (
     ImageTokens,
     has_image_price,
     likely_price,

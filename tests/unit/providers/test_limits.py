@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent_nb.errors import ProviderError
-from agent_nb.providers.limits import wait_asked
+from agent_nb.providers.failure import wait_asked
 from tests.support.wire import Raw, Reply, Say, WireServer, reply
 from tests.support.wire.cases import CASE, collect
 from tests.support.wire.framing import sse

@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb.errors import ProviderError
 from agent_nb.messages import ToolSpec, user
-from agent_nb.providers.strict import strict_schema
+from agent_nb.providers.responses import strict_schema
 from tests.support.wire import Raw, Refuse, Say, WireServer, reply
 from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
 from tests.support.wire.framing import sse
