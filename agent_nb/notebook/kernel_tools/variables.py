@@ -198,7 +198,7 @@ def _text(value: Any) -> str:
         return brief.repr(Masks().over(dict(itertools.islice(value.items(), ITEMS + 1)), DEPTH))
     if isinstance(value, _CONTAINERS):
         return _items(value)
-    return repr(value) if isinstance(value, _PLAIN) else repr(Masks().over(value, DEPTH))
+    return repr(Masks().over(value, DEPTH))
 
 
 def _items(value: Any) -> str:

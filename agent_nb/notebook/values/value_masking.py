@@ -27,7 +27,7 @@ DEPTH = 8
 _OBJECTS = 3
 """Objects in each other that are searched. Their `repr` seldom shows more, and deeper they often know everything."""
 _NO_TEXT = (
-    Number, type(None), datetime.date, datetime.time, datetime.timedelta, range, slice,
+    Number, type(None), datetime.date, datetime.time, datetime.timedelta, range,
     type, FunctionType, BuiltinFunctionType, ModuleType,
 )  # fmt: skip
 """What has no text to mask and nothing inside that a description shows."""
@@ -35,6 +35,7 @@ _LEAVES = (str, bytes, bytearray, *_NO_TEXT)
 _PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None)})
 _BUILT_IN = frozenset({dict, list, tuple, set, frozenset})
 _ITEMS = (list, tuple, set, frozenset, deque, UserList)
+_CONTAINERS = (Mapping, *_ITEMS)
 
 
 class Masked(str):
@@ -133,11 +134,15 @@ class Masks:
         return masked if self._found else value
 
     def _over(self, value: Any, depth: int) -> Any:
-        if type(value) in _PLAIN or isinstance(value, _LEAVES) or _is_own(value):
+        if type(value) in _PLAIN or _is_own(value):
+            return value
+        if isinstance(value, _LEAVES) and not (
+            isinstance(value, Number | str) and hasattr(value, "__dict__")
+        ):
             return value
         # Most containers have nothing to look at, and large ones have to be quick.
-        if isinstance(value, _ITEMS) and not hasattr(value, "_fields") and set(map(type, value)) <= _PLAIN:
-            return value
+        if type(value) in _BUILT_IN and type(value) is not dict and set(map(type, value)) <= _PLAIN:
+            return self._pair(value)
         place = id(value), self._objects
         if place in self._done:
             return self._done[place][1]
@@ -146,6 +151,8 @@ class Masks:
             return Masked("…")
         self._done[place] = value, Masked("…")
         masked = self._copy(value, depth - 1)
+        if masked is value and isinstance(value, _CONTAINERS) and type(value) not in _BUILT_IN:
+            masked = self._object(value)  # a `repr` may show fields of the container too
         self._done[place] = value, masked
         return masked
 
@@ -169,12 +176,18 @@ class Masks:
                 return self._rebuilt(value, value.data, UserList, depth)
             case list() | tuple() | set() | frozenset():
                 kind = next(kind for kind in _ITEMS if isinstance(value, kind))
-                return self._rebuilt(value, value, kind, depth)
+                return self._pair(self._rebuilt(value, value, kind, depth))
             case Enum():
                 masked = self._item(value.name, value.value, depth)
                 return value if masked is value.value else Masked(f"{type(value).__name__}.{value.name}")
             case _:
                 return self._record(value, depth) if _is_record(value) else self._object(value)
+
+    def _pair(self, value: Any) -> Any:
+        """A name and what it stands for, as in a list of headers."""
+        if type(value) is not tuple or len(value) != 2 or not is_secret(*value):
+            return value
+        return value[0], self._item(*value, 0)
 
     def _known(self, value: Any, depth: int) -> Any:
         if kind := kind_of(value):
@@ -234,6 +247,10 @@ class Masks:
         self._objects += 1
         fields = stored(value)
         same = all(self._item(name, item, DEPTH) is item for name, item in fields.items())
+        # Such as a field of a class, with its default.
+        if is_secret_name(name := fields.get("name", fields.get("_name"))):
+            self._remember(str(name))
+            same = False
         self._objects -= 1
         return value if same else _fields_only(value, fields)
 

@@ -34,6 +34,8 @@ VALUES = {
 """A value of each kind, by the first class of the kind, that has the text under the label if it can hold text."""
 WITHOUT_TEXT = {"matplotlib.figure.Figure", "polars.LazyFrame"}
 """Kinds of which a prompt shows no text."""
+WITHOUT_LABELS = {"matplotlib.figure.Figure"}
+"""Kinds in which nothing has a name."""
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.classes[0])
 
 
@@ -66,6 +68,6 @@ def test_what_is_called_like_a_secret_is_masked_in_it(kind):
     value = value_of(kind, "password")
     described = describe("value", value)
     assert TEXT not in f"{described.text}{one_line('value', value)}{Masks().over([value])}"
-    if kind.classes[0] != "matplotlib.figure.Figure":
+    if kind.classes[0] not in WITHOUT_LABELS:
         assert described.masked == ("`password` in `value`",)
         assert describe("api_key", value).text == MASK

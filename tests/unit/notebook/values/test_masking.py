@@ -1,7 +1,10 @@
 """Values that are called like secrets are masked, at any depth."""
 
-from collections import OrderedDict
-from dataclasses import dataclass
+import contextvars
+import inspect
+from collections import OrderedDict, UserDict, UserList, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -10,6 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from agent_nb._base.secrets import MASK, mask, registered
+from agent_nb.notebook.kernel_tools.variables import one_line
 from agent_nb.notebook.values.describe_values import describe
 from agent_nb.notebook.values.value_masking import Masks, is_secret, mask_environment
 
@@ -60,6 +64,65 @@ def test_secrets_are_masked_at_any_depth(value, expected):
     assert "hush" not in text
     assert expected is None or text == expected
     assert repr(value) == before
+
+
+class Described:
+    """Shows its fields too, whatever it contains."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({vars(self)})"
+
+
+class Dataset(Mapping):
+    """Keeps its attributes in a slot, as those of xarray do."""
+
+    __slots__ = ("_attrs", "_data")
+
+    def __init__(self, attrs: dict[str, Any]) -> None:
+        self._attrs, self._data = attrs, {"sold": 3}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._data[name]
+
+    def __iter__(self):
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self._data}, {self._attrs}>"
+
+
+def with_field(kind: type, *content: Any) -> Any:
+    value = type("Holder", (Described, kind), {})(*content)
+    value.api_key = "hush-hush"
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            with_field(kind, {1: 2})
+            for kind in (dict, list, tuple, set, frozenset, deque, UserDict, UserList)
+        ),
+        with_field(int, 3),
+        with_field(str, "x"),
+        Dataset({"api_key": "hush-hush"}),
+        [("password", "hush-hush")],
+        frozenset({("password", "hush-hush")}),
+        slice({"password": "hush-hush"}),
+        fields(Config),
+        inspect.Parameter("token", inspect.Parameter.KEYWORD_ONLY, default="hush-hush"),
+        contextvars.ContextVar("api_key", default="hush-hush"),
+    ],
+    ids=lambda value: type(value).__mro__[-2].__name__,
+)
+def test_fields_of_containers_and_named_values_are_masked(value):
+    assert "hush" in repr(value)
+    assert "hush" not in describe("value", value).text
+    assert "hush" not in one_line("value", value)
 
 
 @pytest.mark.parametrize(
