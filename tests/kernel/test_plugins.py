@@ -82,7 +82,7 @@ def test_the_product_works_without_the_classroom(tmp_path):
     ignored = shutil.ignore_patterns("__pycache__", "lab")
     shutil.copytree(ROOT / "agent_nb", package / "agent_nb", ignore=ignored)
     (package / "sitecustomize.py").write_text(
-        "import agent_nb.plugins as installed\ninstalled.entry_points = lambda *groups: iter(())\n"
+        "import agent_nb._base.installed as installed\ninstalled.entry_points = lambda *groups: iter(())\n"
     )
     home = tmp_path / "home"
     home.mkdir()
