@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from agent_nb.batch.runs_handle import RunsHandle
     from agent_nb.cassette import replay
     from agent_nb.engine.approval import Answer
+    from agent_nb.engine.handle import RunHandle
     from agent_nb.engine.limits import Limits
-    from agent_nb.engine.loop import RunHandle
     from agent_nb.engine.middleware import ModelRequest
     from agent_nb.engine.opening import read_images
     from agent_nb.engine.prepared import Prepared
@@ -48,7 +48,7 @@ _HOMES = {
     "Prepared": "agent_nb.engine.prepared",
     "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
-    "RunHandle": "agent_nb.engine.loop",
+    "RunHandle": "agent_nb.engine.handle",
     "Runs": "agent_nb.batch.runs",
     "RunsHandle": "agent_nb.batch.runs_handle",
     "Tool": "agent_nb.tools",

@@ -18,12 +18,12 @@ from agent_nb._base.wire import to_wire
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import Store
 from agent_nb.batch.runs_handle import RunsHandle
-from agent_nb.cassette import Target, record, replay
+from agent_nb.cassette import CassetteRecording, Target, replay
 from agent_nb.engine.agent_parts import AgentParts, read_model
-from agent_nb.engine.loop import RunHandle
+from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
-from agent_nb.engine.prepared import Playback, Prepared, start_variants
+from agent_nb.engine.prepared import Prepared, RunMaker, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
@@ -99,7 +99,7 @@ class Agent(AgentParts):
         **material: Unpack[Material],
     ) -> list[Prepared]:
         """Prepares the runs that `race` would start."""
-        if not models and variants == 1 and isinstance(self.provider, Playback):
+        if not models and variants == 1 and isinstance(self.provider, RunMaker):
             models = self.provider.variants
         models = [models] if isinstance(models, str) else models
         count_variants(len(models), variants)
@@ -223,16 +223,15 @@ class Agent(AgentParts):
         self,
         path: str | PathLike[str],
         *,
-        force: bool = False,
         folder: Path | None = None,
         quiet: bool = False,
     ) -> Self:
         """A copy of this agent that records its runs to a cassette, which `agent_nb.replay` plays.
 
-        A cassette of another prompt is only replaced with `force`. A relative path is resolved against `folder`.
+        A cassette of another prompt is not replaced. A relative path is resolved against `folder`.
         A cassette that cannot be written is logged as a warning; with `quiet` only `handle.recorded` says so.
         """
-        target = Target(path=Path(path), folder=folder or Path(), force=force, quiet=quiet)
+        target = Target(path=Path(path), folder=folder or Path(), quiet=quiet)
         return self._copy(_target=target)
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
@@ -271,7 +270,9 @@ class Agent(AgentParts):
 
     def _prepare(self, opening: Opening) -> Prepared:
         prepared = super()._prepare(opening)
-        return replace(prepared, record=partial(record, self._target)) if self._target else prepared
+        return (
+            replace(prepared, record=partial(CassetteRecording, self._target)) if self._target else prepared
+        )
 
 
 def _demo(name: str, **options: Any) -> Provider:

@@ -34,8 +34,6 @@ class Ending:
     words: str
     tone: Tone = "off"
     """How it is shown."""
-    is_own: bool = False
-    """Whether the run ends by itself. Any other end comes from outside, and a cassette says where."""
     is_cut: bool = False
     """Whether it may end in the middle of a turn, at a time that only the clock knows."""
     is_by_user: bool = False
@@ -47,12 +45,12 @@ class Ending:
 
 
 ENDINGS: dict[Reason, Ending] = {
-    "end_turn": Ending(words="done", tone="ok", is_own=True),
-    "max_tokens": Ending(words="cut off at the token limit", is_own=True),
-    "max_steps": Ending(words="stopped at the step limit", is_own=True),
+    "end_turn": Ending(words="done", tone="ok"),
+    "max_tokens": Ending(words="cut off at the token limit"),
+    "max_steps": Ending(words="stopped at the step limit"),
     "max_seconds": Ending(words="stopped at the time limit", is_cut=True),
     "budget": Ending(words="stopped at the budget"),
-    "refusal": Ending(words="refused", tone="warn", is_own=True),
+    "refusal": Ending(words="refused", tone="warn"),
     "stopped": Ending(words="stopped", is_cut=True, is_by_user=True),
     "interrupted": Ending(words="interrupted", is_cut=True, is_by_user=True),
     "failed": Ending(words="failed", tone="err", is_cut=True),

@@ -43,6 +43,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.render import bundle
 from agent_nb.run import Run
 from agent_nb.run.run import request_key
+from agent_nb.run.run_writer import SUFFIX
 from agent_nb.tools import Tool
 
 __all__ = ["RunView", "agent"]
@@ -66,18 +67,17 @@ class Options(Material, total=False):
     approve: Policy
     middleware: Iterable[Any]
     pace: float
-    cassette: str | PathLike[str]
-    record: bool
-    replay: bool
-    live: bool
+    record: bool | str | PathLike[str]
+    replay: bool | str | PathLike[str]
 
 
 async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -> "tuple[Run, RunView]":
     """Runs a prompt, shows it in the cell's output, and returns the `Run` with its view.
 
     `options` are those of `Agent` and of `agent.run`, or `agent=` with an agent of your own; `models` and `variants`
-    as for `agent.race`. The run is recorded, and played when the cell runs again with the same request; `live=True`
-    asks the model each time, `record=True` writes `cassettes/NAME.jsonl` to be shared, `replay=True` only plays.
+    as for `agent.race`. The run is recorded, and played when the cell runs again with the same request; `replay="off"`
+    asks the model each time, `record=True` writes `cassettes/NAME.run.jsonl` to be shared, `replay=True` only plays.
+    Both take a path, too.
     `pace` is the speed of the demo model and of a replay: 1 as recorded, 0 at once.
     """
     options["images"] = await read_images(options.get("images"))
@@ -116,7 +116,7 @@ class Cell:
 
     def prepare(self) -> list[Prepared]:
         """The run of each variant, ready to start. Reads files."""
-        chosen, default = read_mode(self.options, "`{}`")
+        chosen, default, _ = read_mode(self.options, "`{}`")
         mode, pace = chosen or default or "auto", self.options.get("pace", self.demo_pace)
         request = self._request(mode)
         if mode in ("auto", "replay") and (prepared := request.replay(self.options.get("pace", 0))):
@@ -124,7 +124,7 @@ class Cell:
         if mode == "replay" and not all_demo(self._model_names):
             raise CassetteError(
                 f"There is no cassette of this request: {' or '.join(self._cassettes)}. "
-                "`record=True` writes one, `live=True` asks the model."
+                "`record=True` writes one, `replay='off'` asks the model."
             )
         return request.ask(providers(self._models, pace), None if mode == "live" else self._target(mode))
 
@@ -158,9 +158,9 @@ class Cell:
     @property
     def _cassettes(self) -> list[str]:
         """The cassettes that may be played: one to be shared, and the one that was recorded here."""
-        if cassette := self.options.get("cassette"):
-            return [Path(cassette).as_posix()]
-        return [f"cassettes/{self.name}.jsonl", f"{CACHE}/{self.key}.jsonl"]
+        if given := read_mode(self.options, "`{}`")[2]:
+            return [given]
+        return [f"cassettes/{self.name}{SUFFIX}", f"{CACHE}/{self.key}{SUFFIX}"]
 
     @cached_property
     def _models(self) -> Sequence[str | Provider]:

@@ -35,6 +35,8 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     is_switch: bool = False
     repeats: bool = False
+    is_optional: bool = False
+    """Whether its value may be left out. Then it is a path, or one of `choices`."""
 
     def read(self, word: str) -> Any:
         """The value that a word of the line stands for; raises `ValueError` if it is none."""
@@ -42,13 +44,17 @@ class Option(NamedTuple):
             word = word[1:-1]
         if self.number is None:
             value: Any = word
-            accepted = bool(word) or not self.flags
+            accepted = self.takes(word) or not word if self.is_optional else bool(word) or not self.flags
         else:
             value = self.number.kind(word)
             accepted = self.number.accepts(value)
         if not accepted:
             raise ValueError(word)
         return value
+
+    def takes(self, word: str) -> bool:
+        """Whether the word after an option whose value may be left out is its value: `--replay hero` names a run."""
+        return word in self.choices or "/" in word or word.strip("\"'").endswith(".jsonl")
 
 
 def option(
@@ -67,6 +73,7 @@ def option(
         choices=choices,
         is_switch=default is False,
         repeats=default == (),
+        is_optional="[" in spelling,
     )
     return field(default=default, metadata={"option": described})
 
@@ -164,16 +171,16 @@ class Options:
         "--network",
         "Let the live preview load from and send to any https address. Saved pages stay restricted.",
     )
-    record: bool = option(False, "--record", "Write the run to a cassette, so that it can be replayed.")
-    replay: bool = option(False, "--replay", "Play the cassette; fail if none matches.")
-    live: bool = option(False, "--live", "Ask the model even if there is a cassette.")
-    cassette: str | None = option(
-        None, "--cassette PATH", "Path of the cassette (default: cassettes/NAME.jsonl)."
+    record: str | None = option(
+        None,
+        "--record [PATH]",
+        "Write the run to a cassette, so that it can be replayed (default: cassettes/NAME.run.jsonl).",
     )
-    force: bool = option(
-        False,
-        "--force",
-        "Replace another cassette with --record, and keep a run that was stopped or failed.",
+    replay: str | None = option(
+        None,
+        "--replay [PATH|off]",
+        "Play the cassette, or any saved run, and fail if it does not match; off asks the model even if one does.",
+        choices=("off",),
     )
     pace: float | None = option(
         None,
@@ -199,7 +206,7 @@ class Options:
     line: str = ""
     """The line itself."""
     prefers_replay: bool = False
-    """Whether a cassette that fits is played, also with `--live`, and any other is ignored."""
+    """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""
 
 
 OPTIONS_HEAD = "\n\nOptions:\n"

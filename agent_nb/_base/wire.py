@@ -10,7 +10,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -35,6 +35,24 @@ def to_wire(value: Any) -> Any:
         wire = {field.name: to_wire(getattr(value, field.name)) for field in fields(value)}
         return {"type": tag, **wire} if (tag := getattr(value, "type", None)) else wire
     raise TypeError(f"{type(value).__name__} has no wire form")
+
+
+def brief_wire(value: Any) -> Any:
+    """The JSON form of a value without the fields that have their default."""
+    if is_dataclass(value):
+        kept = [each.name for each in fields(value) if getattr(value, each.name) != default_of(each)]
+        wire = {name: brief_wire(getattr(value, name)) for name in kept}
+        return {"type": tag, **wire} if (tag := getattr(value, "type", None)) else wire
+    if isinstance(value, Mapping):
+        return {key: brief_wire(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [brief_wire(item) for item in value]
+    return to_wire(value)
+
+
+def default_of(each: Field[Any]) -> Any:
+    """The default of a field; `MISSING` if it has none."""
+    return each.default if each.default_factory is MISSING else each.default_factory()
 
 
 def from_wire(kind: Any, data: Any) -> Any:
@@ -226,17 +244,21 @@ def _fields_of(kind: Any) -> tuple[dict[str, Decoder], set[str]]:
 
 
 def _build(kind: Any, data: Any) -> Any:
+    found = fields_from_wire(kind, data)
+    if missing := _fields_of(kind)[1] - found.keys():
+        raise WireError(f"lacks `{min(missing)}`")
+    return kind(**found)
+
+
+def fields_from_wire(kind: Any, data: Any) -> Json:
+    """The fields of a dataclass or TypedDict that are there, decoded."""
     if not isinstance(data, Mapping):
         raise _other("an object", data)
-    decoders, required = _fields_of(kind)
-    found: Json = {}
-    name = ""
+    decoders, found, name = _fields_of(kind)[0], dict[str, Any](), ""
     try:
         for name, item in data.items():
             if name in decoders:
                 found[name] = decoders[name](item)
     except WireError as error:
         raise error.under(f".{name}") from None
-    if missing := required - found.keys():
-        raise WireError(f"lacks `{min(missing)}`")
-    return kind(**found)
+    return found

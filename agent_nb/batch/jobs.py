@@ -47,10 +47,8 @@ class Job:
     material: Material
     """What the run is given besides its prompt; the same for all jobs of a call."""
     prepared: Prepared
-    request: Json
-    """Fingerprint that a saved run must have to be loaded instead."""
     key: str
-    """Short hash of the request; part of the name of the saved file."""
+    """Short hash of the request; part of the name of the file of a saved run, which is loaded instead."""
     close: Callable[[], Awaitable[None]] | None
     """Closes the model if it was created for this call; jobs of one model share it."""
 
@@ -97,7 +95,6 @@ def plan_jobs(
                 agent=batch_agent,
                 material=material,
                 prepared=prepared,
-                request=request,
                 key=key_of(request, seen[key_of(request)]),
                 close=close,
             )
@@ -107,12 +104,8 @@ def plan_jobs(
 
 def key_of(request: Json, repeat: int = 1) -> str:
     """A short hash of the request, with a number if the same request is repeated in a call."""
-    digest = sha256(canonical(request))[:12]
+    digest = sha256(json.dumps(request, sort_keys=True, ensure_ascii=False))[:12]
     return digest if repeat == 1 else f"{digest}-{repeat}"
-
-
-def canonical(request: Json) -> str:
-    return json.dumps(request, sort_keys=True, ensure_ascii=False)
 
 
 def _labelled(prompts: Prompts) -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
-"""The runs of a batch: in memory, as a table, and in a folder with one JSON file each, which `load` reads too."""
+"""The runs of a batch: in memory, as a table, and in a folder with one file each, which `load` reads too."""
 
-import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,17 +10,16 @@ from typing import Any, overload
 
 from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
-from agent_nb.batch.jobs import Job, canonical
+from agent_nb.batch.jobs import Job
 from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, Figures, comparison
-from agent_nb.run.record import FORMAT_VERSION, saved_form
 from agent_nb.run.run import Run, total_cost
-from agent_nb.run.saved import DAMAGES, load, run_from_wire
+from agent_nb.run.run_reader import load
+from agent_nb.run.run_writer import SUFFIX, run_file
 
-SUFFIX = ".run.json"
 _KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
 MOST_LOADED = 256
 """How many saved runs of a batch are in memory at a time."""
@@ -40,35 +38,30 @@ class Store:
         self._names: dict[str, str] = {}
         """The names of the files by key: those that the last `find` saw, and those written since."""
 
-    def find(self, requests: Iterable[tuple[str, Json]]) -> Iterator[Run | None]:
-        """For each key and request, the saved run, if there is one that ended normally."""
+    def find(self, requests: Iterable[tuple[str, str]]) -> Iterator[Run | None]:
+        """For each key and prompt, the saved run, if there is one that ended normally."""
         names = sorted(path.name for path in self.folder.glob(f"*{SUFFIX}"))
         self._names = {found[1]: name for name in names if (found := _KEY.search(name))}
-        for key, request in requests:
-            yield self._read(self.folder / name, request) if (name := self._names.get(key)) else None
+        for key, prompt in requests:
+            yield self._read(self.folder / name, prompt) if (name := self._names.get(key)) else None
 
     def load(self, key: str) -> Run:
         """The run of a file that was found or written; raises `SavedRunError` if it cannot be read."""
         return load(self.folder / self._names[key])
 
-    def save(self, run: Run, key: str, request: Json, label: str) -> None:
+    def save(self, run: Run, key: str, label: str) -> None:
         """Writes the run atomically, with secrets masked. It replaces an earlier run of the same key."""
         name = self._names.setdefault(key, f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}")
-        write_atomically(self.folder / name, saved_form(run, request=request), within=self.folder)
+        write_atomically(self.folder / name, run_file(run), within=self.folder)
 
-    def _read(self, path: Path, request: Json) -> Run | None:
-        """The run; None if it is damaged, of another request, or did not end normally."""
+    def _read(self, path: Path, prompt: str) -> Run | None:
+        """The run; None if it is damaged, of another prompt, or did not end normally."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            if data["version"] > FORMAT_VERSION or canonical(data["request"]) != canonical(
-                mask_json(request)
-            ):
-                return None
-            run = run_from_wire(data)
-        except (OSError, *DAMAGES) as error:
-            log.warning("%s could not be loaded: %s %s", path, type(error).__name__, error)
+            run = load(path)
+        except SavedRunError as error:
+            log.warning(str(error))
             return None
-        return run if run.reason == "end_turn" else None
+        return run if run.reason == "end_turn" and run.prompt == mask(prompt) else None
 
 
 class Results:
@@ -107,7 +100,7 @@ class Results:
         """Adds the runs that earlier batches saved; returns how many. Blocks: call it in a thread."""
         if self._store is None:
             return 0
-        for index, run in enumerate(self._store.find((job.key, job.request) for job in self.jobs)):
+        for index, run in enumerate(self._store.find((job.key, job.prompt) for job in self.jobs)):
             if run is not None:
                 self.add(index, self._named(index, run), saved=True)
         return len(self._ids)
@@ -121,7 +114,7 @@ class Results:
         if self._store is None:
             return False
         job = self.jobs[index]
-        self._store.save(run, job.key, job.request, job.label)
+        self._store.save(run, job.key, job.label)
         if len(self.jobs) <= MOST_LOADED or run.reason != "end_turn":
             return False
         try:

@@ -13,9 +13,9 @@ from agent_nb.batch.executor import RemoteRun, Workers
 from agent_nb.batch.jobs import Job, UnavailableModel
 from agent_nb.batch.runs import Results, Runs, Store
 from agent_nb.engine.cost import check_price
-from agent_nb.engine.loop import RunHandle
+from agent_nb.engine.handle import RunHandle
 from agent_nb.errors import ConfigError
-from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
+from agent_nb.events import Event, Reason, TurnStarted, UsageUpdated
 from agent_nb.run import Run
 
 
@@ -154,7 +154,7 @@ class RunsHandle:
 
     async def _save(self, index: int, run: Run) -> bool:
         """Saves a run that has begun, if there is a folder; whether it may leave memory."""
-        if self._store is None or not any(isinstance(event, RunStarted) for event in run.events[:1]):
+        if self._store is None or next(run.events.of(TurnStarted), None) is None:
             return False
         try:
             return await off_loop(self._results.save, index, run)

@@ -7,39 +7,45 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import TypedDict
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
-from agent_nb.engine.fingerprint import digest, tool_digest
-from agent_nb.engine.run_config import RunConfig
+from agent_nb.engine.run_config import Asked
 from agent_nb.images.pillow import pixel_digest
 from agent_nb.messages import Image
-from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
-from agent_nb.run.manifest import package_versions
-from agent_nb.tools import Toolbox
-from agent_nb.tools.preview_tools import CHECK_PREVIEW
+from agent_nb.run.run_writer import FORMAT
 
 _EXCERPT = 48
 """Characters of a text that are shown."""
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
 """Of a line that is read."""
+_SWITCHES = {each.name for each in fields(Asked) if each.default is False}
 
 
-def release_fingerprint(config: RunConfig) -> Json:
-    """The built-in texts and tools of this release, and the versions of the packages it used."""
-    looking = "look" if CHECK_PREVIEW in config.toolbox else "no_look"
-    texts = ["system", looking, "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
-    if (stack := config.settings.get("stack")) in STACKS:
-        texts.append(f"stacks/{stack}")
-    tools = [tool for tool in Toolbox.default() if tool.name in config.toolbox]
-    return {
-        "prompts": {name: digest(prompt_text(name)) for name in texts},
-        "tools": {tool.name: tool_digest(tool) for tool in tools},
-        "versions": package_versions(),
-    }
+class RecordedImage(TypedDict):
+    name: str
+    sha256: str
+
+
+class RecordedRequest(TypedDict, total=False):
+    """The fingerprint of what the user asked for, as a file has it."""
+
+    prompt: str
+    model: str | None
+    variants: tuple[str | None, ...]
+    system: str
+    images: tuple[RecordedImage, ...]
+    files: dict[str, str]
+    tools: dict[str, str]
+    servers: dict[str, str]
+    """The origins of the tools that come from MCP servers."""
+    history: str
+    stack: str | None
 
 
 def same_text(recorded: str, now: str) -> bool:
@@ -59,10 +65,9 @@ def differences(recorded: Json, now: Json) -> Iterator[str]:
     stacks = recorded.get("stack", "none"), now.get("stack", "none")
     if stacks[0] != stacks[1]:
         yield f"another stack (`{stacks[0]}` then, `{stacks[1]}` now)"
-    if recorded.get("compact", False) != now.get("compact", False):
-        yield f"{'' if recorded.get('compact') else 'no '}`--compact`"
-    if recorded.get("data") != now.get("data"):
-        yield f"{'' if recorded.get('data') else 'no '}`--data schema`"
+    for name in (each.name for each in fields(Asked) if each.name not in ("instructions", "stack")):
+        if (value := recorded.get(name)) != now.get(name):
+            yield f"{'' if value else 'no '}`--{name}{'' if name in _SWITCHES else f' {value or now.get(name)}'}`"
     if recorded.get("history", "") != now["history"]:
         yield "another conversation before this prompt"
     before = [image["sha256"] for image in recorded.get("images", ())]
@@ -104,37 +109,34 @@ def _excerpts(before: str, now: str) -> str:
     return f"“{then}” then, “{now}” now"
 
 
-def with_pixels(fingerprint: Json, images: Sequence[Image]) -> Json:
-    """The fingerprint with digests of the images' pixels, which outlast those of their bytes.
+def as_recorded(now: Json, recorded: Json, images: Sequence[Image], before: Sequence[Image]) -> Json:
+    """The fingerprint of a request, with what was recorded where only the way it is written differs.
 
-    matplotlib writes its version into images, and a new Pillow compresses them differently.
+    matplotlib writes its version into images, and a new Pillow compresses them differently, so pixels are compared.
+    The tools of MCP servers are those of the recording, so that the servers are not needed.
     """
-    pairs = zip(fingerprint["images"], images, strict=True)
-    return {
-        **fingerprint,
-        "images": [{**entry, "pixels": pixel_digest(image)} for entry, image in pairs],
+    entries = recorded.get("images", ())
+    if len(entries) == len(before) == len(images):
+        pairs = zip(entries, now["images"], map(_same_pixels, before, images), strict=True)
+        now = {**now, "images": [old if is_same else new for old, new, is_same in pairs]}
+    servers = [{_server(origin) for origin in each.get("servers", {}).values()} for each in (recorded, now)]
+    shared = servers[0] & servers[1]
+    own = now.get("servers", {})
+    tools = {name: tool for name, tool in now["tools"].items() if _server(own.get(name, "")) not in shared}
+    known = recorded.get("servers", {})
+    tools |= {
+        name: recorded["tools"].get(name, "") for name, origin in known.items() if _server(origin) in shared
     }
+    return {**now, "tools": tools}
 
 
-def as_recorded(fingerprint: Json, recorded: Json, images: Sequence[Image]) -> Json:
-    """The fingerprint of a request, with the recorded digests of the images that have the same pixels."""
-    before = recorded.get("images", ())
-    if len(before) != len(images):
-        return fingerprint
-    entries = zip(fingerprint["images"], before, images, strict=True)
-    return {
-        **fingerprint,
-        "images": [
-            {**entry, "sha256": old["sha256"]} if _same_pixels(entry, old, image) else entry
-            for entry, old, image in entries
-        ],
-    }
+def _same_pixels(before: Image, now: Image) -> bool:
+    return before.data == now.data or pixel_digest(before) == pixel_digest(now)
 
 
-def _same_pixels(entry: Json, recorded: Json, image: Image) -> bool:
-    if recorded["sha256"] == entry["sha256"] or "pixels" not in recorded:
-        return False  # nothing to replace
-    return bool(recorded["pixels"] == pixel_digest(image))
+def _server(origin: str) -> str:
+    """`mcp:weather` for `mcp:weather/forecast`"""
+    return origin.partition("/")[0]
 
 
 def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:
@@ -150,13 +152,13 @@ def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:
 
 
 def _prompt_of(file: Path) -> str | None:
-    """The prompt of a cassette; None if the file is none."""
+    """The prompt of a cassette, or None if the file is not a cassette."""
     try:
         if not file.is_file():
             return None
         with file.open("rb") as stream:
-            stream.readline(MOST_BYTES)
-            prompt = json.loads(stream.readline(MOST_BYTES))["yours"]["prompt"]
+            header = json.loads(stream.readline(MOST_BYTES))
+        prompt = header["prompt"] if header["format"] == FORMAT else None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
     return prompt if isinstance(prompt, str) else None

@@ -1,10 +1,11 @@
-"""Collects the recorded variants of a run and writes the cassette, whole or not at all.
+"""Writes the cassette of a run when all its variants have ended, whole or not at all.
 
 It is written in a thread, because a long run takes seconds to write.
 """
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +13,16 @@ from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.cassette.format import Cassette, RecordedVariant
+from agent_nb._base.written import note_written
 from agent_nb.cassette.matching import differences
-from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
-from agent_nb.cassette.writer import write_cassette
-from agent_nb.errors import CassetteError
-from agent_nb.events import ENDINGS
+from agent_nb.cassette.player import AGAIN, locate, read_cassette
+from agent_nb.engine.handle import RunHandle
+from agent_nb.engine.prepared import Prepared, variants_fingerprint
+from agent_nb.errors import CassetteError, SavedRunError
+from agent_nb.events import ENDINGS, TurnStarted
+from agent_nb.run.run import Run, combine_variants
+from agent_nb.run.run_reader import read_run
+from agent_nb.run.run_writer import run_file
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 
@@ -30,7 +35,6 @@ class Target:
     """As the user gave it; shown in messages."""
     folder: Path
     """The folder of a relative path."""
-    force: bool = False
     quiet: bool = False
     """Whether the caller shows the outcome, so that a failure is not logged as well."""
 
@@ -43,61 +47,64 @@ class Target:
         return folder_of(self.path, self.folder)
 
 
-class Recording:
-    """Collects the recorded variants of a run and writes the file when all have ended."""
+class CassetteRecording:
+    """The recording of a run with all its variants."""
 
-    def __init__(self, target: Target, *, request: Json, release: Json, variants: int = 1) -> None:
-        check_target(target, request)
-        self._target, self._request, self._release = target, request, release
-        self._missing, self._recorded = variants, list[RecordedVariant]()
+    def __init__(self, target: Target, variants: Sequence[Prepared]) -> None:
+        check_target(target, variants_fingerprint(variants))
+        self._target = target
+        self._handles: Sequence[RunHandle] = ()
         self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
         """Where the cassette is, or why there is none."""
 
-    def add(self, recorded: RecordedVariant) -> None:
-        """Adds a variant that has ended; the last one writes the cassette."""
-        self._missing -= 1
-        self._recorded.append(recorded)
-        if self._missing:
-            return
-        variants = sorted(self._recorded, key=lambda recorded: recorded.variant)
-        if refusal := self._refusal(variants):
-            self.outcome = refusal
-            return
-        cassette = Cassette(request=self._request, release=self._release, variants=tuple(variants))
-        self.outcome = f"{self._target.path.as_posix()} is being written."
-        self._writing = asyncio.get_running_loop().create_task(off_loop(self._write, cassette))
+    def follow(self, handles: Sequence[RunHandle]) -> None:
+        """Writes the cassette when all these runs have ended."""
+        self._handles = handles
+        for handle in handles:
+            handle.recording = self
+            handle.when_done.append(self._ended)
+            handle.settling.append(self._settled)
 
-    async def settled(self) -> None:
+    async def _settled(self) -> None:
         """Waits until the file has been written."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
 
-    def _refusal(self, variants: list[RecordedVariant]) -> str:
+    def _ended(self) -> None:
+        runs = [handle.result for handle in self._handles if handle.result]
+        if len(runs) < len(self._handles):
+            return
+        self.outcome = self._refusal(runs)
+        if not self.outcome:
+            self.outcome = f"{self._target.path.as_posix()} is being written."
+            work = off_loop(self._write, combine_variants(runs))
+            self._writing = asyncio.get_running_loop().create_task(work)
+
+    def _refusal(self, runs: Sequence[Run]) -> str:
         """Why no cassette is written; empty if one is."""
-        for recorded in variants:
-            which = f"variant {recorded.variant + 1}" if len(variants) > 1 else "the run"
-            if not recorded.turns:
+        for number, run in enumerate(runs, 1):
+            which = f"variant {number}" if len(runs) > 1 else "the run"
+            if next(run.events.of(TurnStarted), None) is None:
                 return f"Not recorded: {which} ended before the model was asked."
-            ending = ENDINGS[recorded.reason]
+            ending = ENDINGS[run.reason]
             # Such a run seldom is what should replace a good recording.
-            if (ending.is_by_user or recorded.reason == "failed") and not self._target.force:
+            if ending.is_by_user or run.reason == "failed":
                 how = f"was {ending.words}" if ending.is_by_user else ending.words
-                return f"Not recorded: {which} {how}. `--record --force` records such a run too."
+                keep = f"{run.name}.save({self._target.path.as_posix()!r})"
+                return f"Not recorded: {which} {how}. `{keep}` keeps it all the same."
         return ""
 
-    def _write(self, recorded: Cassette) -> None:
+    def _write(self, run: Run) -> None:
         shown = self._target.path.as_posix()
         try:
-            plain, text = write_cassette(recorded), write_cassette(recorded, masked=True)
-            if parse_cassette(plain, shown) != recorded:
-                raise CassetteError(f"{shown!r} would not play as it was recorded.")
-            if text != plain:
-                parse_cassette(text, shown)
-            write_atomically(self._target.file, text.encode(), within=self._target.within, shared=True)
+            data = run_file(run)
+            read_run(data, shown)
+            write_atomically(self._target.file, data, within=self._target.within, shared=True)
+            note_written([data], self._target.folder)
             self.outcome = f"Recorded in {shown}."
             return
-        except CassetteError as error:
+        except SavedRunError as error:
             self.outcome = f"Not recorded: {error}"
         except OSError as error:
             self.outcome = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
@@ -113,17 +120,14 @@ def check_target(target: Target, request: Json) -> None:
     shown, path = target.path.as_posix(), target.file
     if why := _why_not_there(path, target.within):
         raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
-    if path.is_file() and not target.force:
+    if path.is_file():
+        instead = "Delete it, or record to another path."
         try:
             before = read_cassette(target.path, target.folder)
         except CassetteError as error:
-            damage = str(error).removesuffix(AGAIN).strip()
-            raise CassetteError(f"{damage} Use `--force` to record over it.") from None
-        prompt = {"prompt": before.request.get("prompt", "")}
-        if differing := next(differences({**request, **prompt}, request), ""):
-            raise CassetteError(
-                f"{shown!r} was recorded with {differing}. Give another name, or record over it with `--force`."
-            )
+            raise CassetteError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
+        if differing := next(differences({**request, "prompt": before.prompt}, request), ""):
+            raise CassetteError(f"{shown!r} was recorded with {differing}. {instead}")
 
 
 def _why_not_there(path: Path, within: Path | None) -> str:

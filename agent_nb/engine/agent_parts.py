@@ -12,8 +12,8 @@ from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.opening import Opening
-from agent_nb.engine.prepared import Playback, Prepared
-from agent_nb.engine.run_config import RunConfig
+from agent_nb.engine.prepared import Prepared, RunMaker
+from agent_nb.engine.run_config import Asked, RunConfig
 from agent_nb.errors import ConfigError, check_type, wrong_type
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.looking.page_check import LOOKS, PageViewer
@@ -80,8 +80,8 @@ class AgentParts:
         return other
 
     def _prepare(self, opening: Opening) -> Prepared:
-        if isinstance(self.provider, Playback):
-            return self.provider.prepare(self._prepared(opening, self.provider.offered(self.toolbox)))
+        if isinstance(self.provider, RunMaker):
+            return self.provider.prepare(self._prepared(opening, self.toolbox))
         if self.limits.usd is not None:
             check_price(self.provider.name)
         studio, lean = self._image_studio(), self._is_lean(opening)
@@ -132,18 +132,16 @@ class AgentParts:
             price=partial(price_of, self.provider.name),
             settings={**self._settings(offered, stack), **({"lean": True} if lean else {})},
             window=self.provider.window,
-            compact=self.compact,
+            asked=Asked(
+                instructions=self.instructions,
+                stack=stack,
+                compact=self.compact,
+                lean=bool(self.lean),
+                data=self.data,
+            ),
         )
         return Prepared(
-            opening=opening,
-            config=config,
-            toolbox=self.toolbox,
-            instructions=self.instructions,
-            stack=stack,
-            compact=self.compact,
-            lean=bool(self.lean),
-            data=self.data,
-            subscribers=self._hooks.subscribers,
+            opening=opening, config=config, toolbox=self.toolbox, subscribers=self._hooks.subscribers
         )
 
     def _built_in_text(self, offered: Toolbox, *, lean: bool) -> str:

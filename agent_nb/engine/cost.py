@@ -176,8 +176,6 @@ class Budget:
         self._timer: asyncio.TimerHandle | None = None
         self.meter = CostMeter(price)
         meters.append(self.meter)
-        self.call_costs: dict[str, float | None] = {}
-        """The cost of tool calls in US dollars, by call id; None where the price is unknown."""
 
     def check(self) -> None:
         """Ends the run if it has reached a limit."""
@@ -220,11 +218,10 @@ class Budget:
         """The charge of a call that is about to run."""
         return self.meter.open_charge(self._left)
 
-    def settle(self, call_id: str, charge: Charge) -> None:
+    def settle(self, charge: Charge) -> None:
         """Adds the cost of a call that has ended."""
         self.meter.settle(charge)
         if charge.items:
-            self.call_costs[call_id] = charge.total
             self.report()
 
     def _left(self) -> float | None:

@@ -1,11 +1,11 @@
-"""How a run is ended early or sent back from inside a turn, also by code that the user or a tool's author wrote."""
+"""How a run is ended early from inside a turn, also by code that the user or a tool's author wrote."""
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from agent_nb.errors import ToolError
-from agent_nb.events import Reason, WhyCompacted
+from agent_nb.events import Reason
 
 NOT_RUN = "Not run: the run ended first."
 """Summary for a tool call still open when the run ended."""
@@ -17,14 +17,6 @@ class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error
     def __init__(self, reason: Reason, error: str | None = None) -> None:
         super().__init__(reason)
         self.reason, self.error = reason, error
-
-
-class MustCompact(Exception):  # noqa: N818 - asks for something, but is not an error
-    """Has the conversation compacted before the turn is sent. A replay raises it where the recording was."""
-
-    def __init__(self, why: WhyCompacted, limit: int | None) -> None:
-        super().__init__(why)
-        self.why, self.limit = why, limit
 
 
 async def call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:

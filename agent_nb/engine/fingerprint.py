@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from agent_nb._base.secrets import mask, mask_json
@@ -10,9 +11,17 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig
 from agent_nb.messages import Message, Text, ToolCall
-from agent_nb.prompts import is_about_images, is_built_in
+from agent_nb.prompts import (
+    CHANGE_FROM_IMAGE,
+    FROM_IMAGE,
+    STACKS,
+    is_about_images,
+    is_built_in,
+    prompt_text,
+)
 from agent_nb.prompts.left_out import has_note, summary_entries
-from agent_nb.tools import Tool
+from agent_nb.run.manifest import package_versions
+from agent_nb.tools import Tool, Toolbox
 
 _DIGITS = 16
 
@@ -29,9 +38,11 @@ def tool_digest(tool: Tool) -> str:
     )  # a cassette holds the spec of such a tool, masked
 
 
-def fingerprint_of(opening: Opening, configs: Sequence[RunConfig], own_system: str) -> Json:
+def fingerprint_of(opening: Opening, configs: Sequence[RunConfig]) -> Json:
     """The fingerprint, with secrets masked. There is one config per variant; they differ only in the model."""
     config = configs[0]
+    own_system = "\n\n".join(text for text in (opening.system, config.asked.instructions) if text)
+    options = {each.name: getattr(config.asked, each.name) for each in fields(config.asked)}
     fingerprint: Json = {
         "prompt": opening.prompt,
         "model": config.provider.name,
@@ -43,10 +54,26 @@ def fingerprint_of(opening: Opening, configs: Sequence[RunConfig], own_system: s
             for tool in config.toolbox.own
         },
         "history": history_digest(opening.history),
+        **{name: value for name, value in options.items() if value and name != "instructions"},
     }
+    if servers := {tool.name: tool.origin for tool in config.toolbox.own if tool.origin}:
+        fingerprint["servers"] = servers
     if len(configs) > 1:
         fingerprint["variants"] = [each.provider.name for each in configs]
     return mask_json(fingerprint)  # type: ignore[no-any-return]
+
+
+def release_fingerprint(config: RunConfig) -> Json:
+    """The built-in texts and tools of this release, and the versions of the packages it used."""
+    texts = ["system", "look", "no_look", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
+    if (stack := config.settings.get("stack")) in STACKS:
+        texts.append(f"stacks/{stack}")
+    tools = [tool for tool in Toolbox.default() if tool.name in config.toolbox]
+    return {
+        "prompts": {name: digest(prompt_text(name)) for name in texts},
+        "tools": {tool.name: tool_digest(tool) for tool in tools},
+        "versions": package_versions(),
+    }
 
 
 def history_digest(history: Sequence[Message]) -> str:

@@ -1,7 +1,18 @@
 """Work in progress that can be awaited, followed and stopped: one run, or several as one."""
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb._base.threads import ticking
@@ -10,6 +21,7 @@ from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.run_config import RunConfig
+from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason
@@ -21,23 +33,24 @@ from agent_nb.tools.schema import problems
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
 
 
-class Recorded(Protocol):
+class Recording(Protocol):
     """The recording of a run, as far as the run knows about it."""
 
     outcome: str
     """Where the cassette was written, or why it was not."""
 
-    async def settled(self) -> None:
-        """Waits until the cassette is written."""
+    def follow(self, handles: "Sequence[RunHandle]") -> None:
+        """Writes the cassette when all these runs have ended."""
 
 
 class Variant(Protocol):
     """What a handle needs of each of its runs."""
 
     config: RunConfig
-    approvals: Approvals
+    approvals: Approvals | None
+    """None if nothing in the run can ask."""
     gate: DataGate | None
-    recording: Recorded | None
+    recording: Recording | None
 
     @property
     def files(self) -> Files: ...
@@ -102,8 +115,8 @@ class Handle(ABC):
 
     def approve_with(self, ask: Ask) -> None:
         """Sets how the user is asked for approvals."""
-        for variant in self._variants:
-            variant.approvals.ask = ask
+        for approvals in filter(None, (variant.approvals for variant in self._variants)):
+            approvals.ask = ask
 
     def show_output(self, variant: int, call_id: str) -> None:
         """Sends the model what a call gave, which a run that sends no values has held back."""
@@ -114,17 +127,22 @@ class Handle(ABC):
 
     def problems_of(self, name: str, args: Json) -> Mapping[str, str]:
         """What is wrong with arguments of the tool of this name, by argument: what its schema says, or the tool."""
-        tool = self._variants[0].approvals.toolbox.get(name)
+        approvals = self._variants[0].approvals
+        tool = approvals.toolbox.get(name) if approvals else None
         return (problems(tool.spec.schema, args) or tool.problems(args)) if tool else {}
 
     @property
     def running_code(self) -> tuple[int, ...]:
         """The variants, from 0, in which `run_python` runs without asking because it is allowed for this run."""
-        return tuple(place for place, each in enumerate(self._variants) if each.approvals.code_runs)
+        allowed = [
+            variant.approvals is not None and variant.approvals.code_runs for variant in self._variants
+        ]
+        return tuple(place for place, runs in enumerate(allowed) if runs)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
         """Allows all code of a variant, counted from 0, or asks again about each call."""
-        self._variants[variant].approvals.runs_code = allowed
+        if approvals := self._variants[variant].approvals:
+            approvals.runs_code = allowed
 
     def files_of(self, variant: int) -> Files:
         """The current files of a variant."""
@@ -161,3 +179,60 @@ class Handle(ABC):
     @abstractmethod
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
         """Stops the run, or only the variant with this number, from 1, and keeps what it has made."""
+
+
+class RunHandle(Handle):
+    """One run in progress, whoever makes it. It finishes exactly once."""
+
+    config: RunConfig
+    approvals: Approvals | None = None
+    gate: DataGate | None = None
+
+    def __init__(self, run_id: str, event_log: EventLog, variant: int) -> None:
+        super().__init__(run_id, event_log, [self])
+        self.variant = variant
+        self.when_done: list[Callable[[], None]] = []
+        """Called once, when `result` is set."""
+        self.recording: Recording | None = None
+        self._stop_reason: Reason | None = None
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does the work in a task of its own."""
+        self._event_log.on_interrupt = partial(self.stop, "interrupted")
+        self._task = asyncio.get_running_loop().create_task(work, name=f"agent_nb run {self.id}")
+        # A task that is cancelled before it first runs never enters its coroutine.
+        self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
+
+    @property
+    @abstractmethod
+    def files(self) -> Files:
+        """The current files."""
+
+    @abstractmethod
+    def _finish(self, reason: Reason, error: str | None = None) -> None:
+        """Leaves a consistent run, once: every call has a result, `RunFinished` is the last event."""
+
+    def _end_with(self, run: Run) -> None:
+        self.result = run
+        SESSION.add(run)
+        self._event_log.close()
+        for call in self.when_done:
+            call()
+
+    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
+        """Stops the run at once and keeps what it has made. From another thread, use `call_soon_threadsafe`."""
+        if self.result is None and self._stop_reason is None:
+            self._stop_reason = reason
+            self._task.cancel()
+
+    async def _wait(self) -> Run:
+        await asyncio.wait([self._task])
+        self._finish(self._stop_reason or "interrupted")
+        for settled in self.settling:
+            await settled()
+        assert self.result is not None
+        return self.result
+
+    def __repr__(self) -> str:
+        state = self.result.reason if self.result else "running"
+        return f"<RunHandle {self.name} {self.model} {state}: {len(self.events)} events>"

@@ -88,7 +88,7 @@ class Journal(EventLog):
         self.run_id, self.variant, self.clock = run_id, variant, clock
         self._seq = 0
         self.at = 0.0
-        """Time of the last `tick`. Work between ticks counts as instant, so that a replay has the same times."""
+        """Time of the last `tick`. Work between ticks counts as instant, so that a scripted run has the same times."""
         self._now, self._started = clock.now, clock.now()
         self._holds, self._held_at = 0, 0.0
 

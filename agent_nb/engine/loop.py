@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +12,11 @@ from agent_nb._base.threads import off_loop
 from agent_nb.engine.approval import Approvals
 from agent_nb.engine.cost import Budget
 from agent_nb.engine.ending import EndRun
-from agent_nb.engine.handle import Handle, Recorded
+from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.history import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig, VariantGroup
-from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError
@@ -32,7 +30,7 @@ from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
 
 
-class RunHandle(Handle):
+class EngineRun(RunHandle):
     """One run in progress: `await` it for the `Run`, iterate over it for its events, `stop()` it.
 
     However it ends, it finishes exactly once and leaves a consistent `Run`.
@@ -40,18 +38,12 @@ class RunHandle(Handle):
 
     def __init__(self, config: RunConfig, opening: Opening, group: VariantGroup, variant: int) -> None:
         self._journal = Journal(group.run_id, variant, config.provider.new_clock())
-        super().__init__(group.run_id, self._journal, [self])
-        self.variant = variant
-        self.on_done: Callable[[], None] | None = None
-        """Called once, when `result` is set."""
-        self.recording: Recorded | None = None
+        super().__init__(group.run_id, self._journal, variant)
         self.config, self._opening, self._group = config, opening, group
         self._workspace = Workspace(opening.files or Files(), self._file_changed)
         self._emit = self._journal.emit
-        self._journal.on_interrupt = functools.partial(self.stop, "interrupted")
         self._budget = Budget(config.limits, config.price, group.meters, self._journal)
-        self.call_costs = self._budget.call_costs
-        self.approvals = Approvals(
+        self.approvals: Approvals = Approvals(
             rules=config.rules,
             toolbox=config.toolbox,
             emit=self._journal.emit_now,
@@ -61,34 +53,11 @@ class RunHandle(Handle):
         )
         self._turns = Turns(config, opening, self._journal, self._budget)
         self.gate = self._turns.gate
-        self._stop_reason: Reason | None = None
-        self.ended_at = ""
-        self._task = asyncio.get_running_loop().create_task(self._main(), name=f"agent_nb run {self.id}")
-        # A task that is cancelled before it first runs never enters _main.
-        self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
+        self._begin(self._main())
 
     @property
     def files(self) -> Files:
-        """The current files."""
         return self._workspace.files
-
-    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Stops the run at once and keeps what it has made. From another thread, use `call_soon_threadsafe`."""
-        if self.result is None and self._stop_reason is None:
-            self._stop_reason = reason
-            self._task.cancel()
-
-    async def _wait(self) -> Run:
-        await asyncio.wait([self._task])
-        self._finish(self._stop_reason or "interrupted")
-        for settled in self.settling:
-            await settled()
-        assert self.result is not None
-        return self.result
-
-    def __repr__(self) -> str:
-        state = self.result.reason if self.result else "running"
-        return f"<RunHandle {self.name} {self.model} {state}: {len(self.events)} events>"
 
     async def _main(self) -> None:
         config, opening = self.config, self._opening
@@ -96,8 +65,8 @@ class RunHandle(Handle):
         if real_time:
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
-            await self._begin()
-            if real_time:  # nobody looks at pages for a demo or a replay, which are the same everywhere
+            await self._announce()
+            if real_time:  # nobody looks at pages for a demo, which is the same everywhere
                 self._turns.window.add_to_question(await self._group.look.at(opening.elements, config.viewer))
             if opening.files is None:
                 found = await files_in(opening.history, config.toolbox, config.rules)
@@ -129,7 +98,7 @@ class RunHandle(Handle):
             viewer=LimitedViewer(self.config.viewer, self.config.looks) if self.config.viewer else None,
             seconds_left=lambda: self._budget.seconds_left,
         )
-        return self.config.runner(
+        return ToolRunner(
             toolbox=self.config.toolbox,
             context=context,
             emit=self._journal.emit_now,
@@ -141,15 +110,14 @@ class RunHandle(Handle):
             settle=self._budget.settle,
         )
 
-    async def _begin(self) -> None:
-        opening = self._opening
-        images: tuple[Thumbnail, ...] = ()
-        try:
-            await self._complete_settings()
-            images = await off_loop(thumbnails, opening.images) if opening.images else ()
-        finally:  # also if the run is stopped meanwhile
-            about = {"prompt": opening.prompt, "model": self.model, "base": opening.base}
-            self._emit(RunStarted, **about, settings=self.config.settings, images=images)
+    async def _announce(self) -> None:
+        await self._complete_settings()
+        images = self._opening.images
+        self._start(await off_loop(thumbnails, images) if images else ())
+
+    def _start(self, images: tuple[Thumbnail, ...] = ()) -> None:
+        about = {"prompt": self._opening.prompt, "model": self.model, "base": self._opening.base}
+        self._emit(RunStarted, **about, settings=self.config.settings, images=images)
 
     async def _complete_settings(self) -> None:
         """Adds the date, and what the model's server says about itself."""
@@ -166,21 +134,18 @@ class RunHandle(Handle):
         """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""
         if self.result is not None:
             return
+        if not self.events:  # stopped before it had begun
+            self._start()
         if ENDINGS[reason].is_cut:
             self._journal.tick()
         self._budget.meter.cut_off()
         self._save_unfinished()
         self._turns.close_calls()
-        self.result = self._result(reason, error and mask(error))
-        SESSION.add(self.result)
-        self._journal.close()
-        if self.on_done:
-            self.on_done()
+        self._end_with(self._result(reason, error and mask(error)))
 
     def _result(self, reason: Reason, error: str | None) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
-        self.ended_at = self._journal.clock.date
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=error)
         return Run(
             id=self.id,
@@ -201,7 +166,8 @@ class RunHandle(Handle):
             settings=self.config.settings,
             system=self.config.system,
             tools=self.config.toolbox.specs,
-            ended_at=self.ended_at,
+            ended_at=self._journal.clock.date,
+            fingerprint=self._group.fingerprint,
         )
 
     def _save_unfinished(self) -> None:

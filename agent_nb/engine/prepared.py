@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol, runtime_checkable
 
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
-from agent_nb.engine.fingerprint import fingerprint_of
-from agent_nb.engine.handle import Recorded
+from agent_nb.engine.fingerprint import fingerprint_of, release_fingerprint
+from agent_nb.engine.handle import Recording, RunHandle
 from agent_nb.engine.journal import OBSERVERS
-from agent_nb.engine.loop import RunHandle
+from agent_nb.engine.loop import EngineRun
 from agent_nb.engine.middleware import Listener
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig, VariantGroup
@@ -31,20 +30,14 @@ class Prepared:
     config: RunConfig
     toolbox: Toolbox
     """All tools of the agent; `tools` are those that the model is offered."""
-    instructions: str | None = None
-    """The agent's own system text, which is added to the default one."""
-    stack: str | None = None
-    compact: bool = False
-    """Whether the conversation so far is to be compacted."""
-    lean: bool = False
-    """Whether a lean request was asked for."""
-    data: str = ""
-    """`schema` if no values of the user's data are sent."""
     subscribers: Sequence[Callable[[Event], None]] = ()
-    playback: "Playback | None" = None
-    """What plays the run, if it is a replay."""
-    record: "Callable[[Sequence[Prepared]], Sequence[Recorder]] | None" = None
-    """Opens a recording for variants that are about to start; returns a recorder for each."""
+    record: "Callable[[Sequence[Prepared]], Recording] | None" = None
+    """Opens a recording for variants that are about to start."""
+
+    @property
+    def maker(self) -> "RunMaker | None":
+        """What makes the run instead of the engine, if anything does."""
+        return self.config.provider if isinstance(self.config.provider, RunMaker) else None
 
     @property
     def system(self) -> str:
@@ -85,7 +78,7 @@ class Prepared:
 
         `models` names one model per variant, None where any will do.
         """
-        return self.playback.differences(self, models) if self.playback else []
+        return self.maker.differences(self, models) if self.maker else []
 
     def pointing_at(self, elements: Sequence[Element]) -> "Prepared":
         """The same request, to which is added how these elements look just before it is sent."""
@@ -103,38 +96,25 @@ class Prepared:
         return f"<Prepared {self.config.provider.name}: {self.opening.prompt!r:.60}>"
 
 
-class Recorder(Protocol):
-    """Records one variant."""
-
-    @property
-    def recording(self) -> Recorded: ...
-
-    def tap(self) -> Provider:
-        """The provider to use instead of the variant's own, so that the recorder sees what it streams."""
-        ...
-
-    def hear(self, event: Event, run: RunHandle) -> None: ...
-
-
 @runtime_checkable
-class Playback(Protocol):
-    """A provider that plays a recording, and so decides about tools, limits and prices itself."""
+class RunMaker(Protocol):
+    """A provider that makes whole runs itself, such as a replay. The engine makes the runs of all others."""
 
     @property
     def variants(self) -> Sequence[Provider]:
-        """One provider for each recorded variant."""
-        ...
-
-    def offered(self, toolbox: Toolbox) -> Toolbox:
-        """These tools without those built-in ones that were not offered in the recording."""
+        """One provider for each variant that it makes."""
         ...
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        """The same request, with everything else as it was recorded, and `playback` set."""
+        """The request with what is different because of it."""
         ...
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """See `Prepared.differences`."""
+        ...
+
+    def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
+        """Starts the run in the running event loop."""
         ...
 
 
@@ -144,12 +124,13 @@ def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
     check_recording(first, len(variants))
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
         log.warning(line)
-    recorders = first.record(variants) if first.record else [None] * len(variants)
-    group = VariantGroup()
-    return [
-        _start(prepared, group, number, recorder)
-        for number, (prepared, recorder) in enumerate(zip(variants, recorders, strict=True))
-    ]
+    recording = first.record(variants) if first.record else None
+    fingerprint = {"yours": variants_fingerprint(variants), "ours": release_fingerprint(first.config)}
+    group = VariantGroup(fingerprint=fingerprint)
+    handles = [_start(prepared, group, number) for number, prepared in enumerate(variants)]
+    if recording:
+        recording.follow(handles)
+    return handles
 
 
 def check_recording(prepared: Prepared, variants: int = 1) -> None:
@@ -160,23 +141,19 @@ def check_recording(prepared: Prepared, variants: int = 1) -> None:
 
 def variants_fingerprint(variants: Sequence[Prepared]) -> Json:
     """What a recording of these variants is for."""
-    first = variants[0]
-    own_system = "\n\n".join(text for text in (first.opening.system, first.instructions) if text)
-    fingerprint = fingerprint_of(first.opening, [each.config for each in variants], own_system)
-    own = {"stack": first.stack, "compact": first.compact, "lean": first.lean, "data": first.data}
-    return {**fingerprint, **{name: value for name, value in own.items() if value}}
+    return fingerprint_of(variants[0].opening, [each.config for each in variants])
 
 
-def _start(prepared: Prepared, group: VariantGroup, variant: int, recorder: Recorder | None) -> RunHandle:
-    config = replace(prepared.config, provider=recorder.tap()) if recorder else prepared.config
-    handle = RunHandle(config, prepared.opening, group, variant)
+def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
+    """Starts one run, which its provider makes, or else the engine."""
+    handle = (
+        prepared.maker.make_run(prepared, group, variant)
+        if prepared.maker
+        else EngineRun(prepared.config, prepared.opening, group, variant)
+    )
     for make_observer in OBSERVERS:
         handle.subscribe(make_observer())
-    if recorder:
-        handle.recording = recorder.recording
-        handle.settling.append(recorder.recording.settled)
-        handle.subscribe(partial(recorder.hear, run=handle))
-    for hook in config.hooks.events:
+    for hook in prepared.config.hooks.events:
         listener = Listener(hook)
         handle.subscribe(listener)
         handle.settling.append(listener.settled)

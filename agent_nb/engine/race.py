@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
-from agent_nb.engine.handle import Handle
+from agent_nb.engine.handle import Handle, RunHandle
 from agent_nb.engine.journal import EventLog
-from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
@@ -33,7 +32,7 @@ class Race(Handle):
         self._event_log.on_interrupt = partial(self.stop, "interrupted")
         for handle in handles:
             handle.subscribe(self._event_log.publish)
-            handle.on_done = self._settle
+            handle.when_done.append(self._settle)
 
     def label(self, name: str, key: str) -> None:
         super().label(name, key)

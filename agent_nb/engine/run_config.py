@@ -4,18 +4,31 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.engine.approval import AllowedHosts
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.engine.cost import CostMeter, Price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.retries import Retries
-from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.images.maker import Studio
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.looking.shared_look import SharedLook
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a request was asked to be, besides its prompt. All of it must match for a replay and for a saved run."""
+
+    instructions: str | None = None
+    """The user's own system text, which is added to the default one."""
+    stack: str | None = None
+    compact: bool = False
+    """Whether the conversation so far is to be compacted."""
+    lean: bool = False
+    data: str = ""
+    """`schema` if no values of the user's data are sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +43,11 @@ class RunConfig:
     rules: Rules
     """Which tool calls need approval, and from whom."""
     hooks: Hooks
+    asked: Asked
     settings: dict[str, Any]
     price: Price
     window: int | None = None
     """Tokens that a request and its answer may have together; None when that is unknown."""
-    compact: bool = False
-    """Whether to compact the conversation before the first turn."""
-    runner: type[ToolRunner] = ToolRunner
-    retries: type[Retries] = Retries
     studio: Studio | None = None
     """Makes and edits images."""
     viewer: PageViewer | None = None
@@ -54,3 +64,4 @@ class VariantGroup:
     meters: list[CostMeter] = field(default_factory=list)
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
     look: SharedLook = field(default_factory=SharedLook)
+    fingerprint: Json = field(default_factory=dict)

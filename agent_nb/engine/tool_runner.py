@@ -40,7 +40,7 @@ class ToolRunner:
     results: dict[str, ToolResult] = field(default_factory=dict)
     """Results of finished calls by call id, so that stopping the run loses none of them."""
     open_charge: Callable[[], Charge] = Charge
-    settle: Callable[[str, Charge], None] = lambda call_id, charge: None
+    settle: Callable[[Charge], None] = lambda charge: None
     """Called with the charge of each call when it has ended."""
     cut: str | None = None
     """The call that the model's output limit cut off, by its id in events."""
@@ -114,7 +114,7 @@ class ToolRunner:
             output = replace(output, outputs=getattr(ending, "outputs", ()))
             asked = event_id in self.approvals.unanswered
             cut = ToolError(f"Stopped before it {'was approved' if asked else 'ended'}.", code="STOPPED")
-            self.settle(event_id, charge)
+            self.settle(charge)
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise
         result = before_hooks = result_of(
@@ -126,7 +126,7 @@ class ToolRunner:
                 error = failed or ToolError(result.text, code=result.code) if result.code else None
                 output = replace(output, text=result.text, summary="")
         finally:
-            self.settle(event_id, charge)
+            self.settle(charge)
             self._finished(event_id, self.clock.now() - started, output, error)
             if self.gate:
                 called = self.toolbox.get(original.name)

@@ -12,9 +12,10 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.ending import NOT_RUN, EndRun, MustCompact
+from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
+from agent_nb.engine.retries import Retries
 from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.engine.window import Shorter, Window
@@ -60,7 +61,7 @@ class Turns:
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by the call id used in events."""
-        self._retries = config.retries()
+        self._retries = Retries()
         self.gate = DataGate(opening) if config.settings.get("data") == "schema" else None
         """Holds values back; None if all is sent."""
         if self.gate:
@@ -102,9 +103,6 @@ class Turns:
             try:
                 turn = await self._stream(request)
                 break
-            except MustCompact as found:
-                if shorter := self.window.shortened(found.why, found.limit):
-                    self._compact(shorter)
             except ProviderError as error:
                 shorter = self.window.after_refusal(error, again=refused)
                 wait = 0.0 if shorter else self._retries.wait_after(error, self._budget.seconds_left)

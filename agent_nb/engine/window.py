@@ -78,7 +78,7 @@ class Window:
         if self.messages[-1].role == "assistant":
             return None  # the turn continues an unfinished answer
         limit = room_in(self.size)
-        if self._config.compact and number == 1:
+        if self._config.asked.compact and number == 1:
             return self.shortened("asked", limit)
         if limit is None or self._tokens(self.messages) <= limit:
             return None

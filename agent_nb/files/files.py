@@ -134,6 +134,20 @@ class Files(Mapping[str, Content]):
         files._add(path, None, files._sizes.pop(path))
         return files
 
+    def back_to(self, versions: Mapping[str, int]) -> "Files":
+        """These files as they were when they had these versions, without any others."""
+        files = Files()
+        for path, number in versions.items():
+            kept, dropped, _ = self._versions[path]
+            kept = kept[: max(0, number - dropped)]
+            if not kept:
+                continue  # too old to be known
+            *older, latest = kept
+            files._versions[path] = Versions(kept, dropped, sum(map(byte_size, older)))
+            if latest is not None:
+                files._sizes[path] = byte_size(latest)
+        return files
+
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
         """Writes all files below `directory`, or none if one cannot be written there. Each is written atomically.
 

@@ -22,8 +22,8 @@ from agent_nb.lab.log import FILE, LogReading, read_log
 from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration, plural
-from agent_nb.run.record import saved_form
-from agent_nb.run.saved import read_run
+from agent_nb.run.run_reader import read_run
+from agent_nb.run.run_writer import SUFFIX, run_file
 from agent_nb.run.store import RunStore, run_id
 
 NOTEBOOK_SUFFIX = ".ipynb"
@@ -290,10 +290,10 @@ def _runs(notebook: Notebook, log: LogReading, own_name: str) -> tuple[dict[str,
 
 
 def _candidates(notebook: Notebook, log: LogReading, own_name: str) -> Iterator[tuple[str, bytes]]:
-    """Runs as `runs/hero-ID.json` and their saved form, the most important first."""
+    """Runs as `runs/hero-ID.run.jsonl` and their saved form, the most important first."""
     for name, run in notebook.runs.items():
         if name == run.name:
-            yield f"{RUNS}{name}-{run.id}.json", saved_form(run)
+            yield f"{RUNS}{name}-{run.id}{SUFFIX}", run_file(run)
     store = RunStore(notebook.folder)
     others = {path.name for path in notebook.folder.glob(f"*{NOTEBOOK_SUFFIX}")} - {own_name}
     # A notebook that was renamed has runs under its old name.
@@ -301,7 +301,7 @@ def _candidates(notebook: Notebook, log: LogReading, own_name: str) -> Iterator[
     for row in reversed(store.rows()):
         if run_id(row) in own or not log.entries:
             try:
-                yield f"{RUNS}{row['name']}-{run_id(row)}.json", store.read(row)
+                yield f"{RUNS}{row['name']}-{run_id(row)}{SUFFIX}", store.read(row)
             except OSError:  # another notebook has pruned it, or it is a link
                 continue
 

@@ -20,20 +20,31 @@ from agent_nb.providers.base import Provider
 
 Mode = Literal["auto", "record", "replay", "live"]
 MODES: tuple[Mode, ...] = ("record", "replay", "live")
+OFF = "off"
 INSTEAD = (
-    "Use `--live` to ask the model, `--record --force` to record again, or `-m demo:` for the offline demo."
+    "Use `--replay off` to ask the model, `--record` to record again, or `-m demo:` for the offline demo."
 )
 
 
-def read_mode(switches: Mapping[str, Any], spelling: str) -> tuple[Mode | None, Mode | None]:
-    """The mode that the options choose, and that of the environment. `spelling` is that of an option, as in `--{}`."""
-    chosen = [mode for mode in MODES if switches.get(mode)]
-    if len(chosen) > 1:
-        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, chosen))}.")
+def read_mode(options: Mapping[str, Any], spelling: str) -> tuple[Mode | None, Mode | None, str]:
+    """The mode that the options choose, that of the environment, and the path that the options give.
+
+    `options` may have `record` and `replay`: a path, True or empty text for the default one, `off` for `replay`.
+    `spelling` is that of an option, as in `--{}`.
+    """
+    given = {name: options[name] for name in ("record", "replay") if options.get(name) not in (None, False)}
+    if len(given) > 1:
+        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, given))}.")
     default = os.environ.get(MODE_VARIABLE, "").strip().lower()
     if default and default not in MODES:
         raise ConfigError(f"{MODE_VARIABLE} is {default!r}. Set it to record, replay or live.")
-    return next(iter(chosen), None), next((mode for mode in MODES if mode == default), None)
+    from_environment = next((mode for mode in MODES if mode == default), None)
+    for name, value in given.items():
+        if value == OFF:
+            return "live", from_environment, ""
+        path = "" if value is True else Path(value).as_posix() if value else ""
+        return ("record" if name == "record" else "replay"), from_environment, path
+    return None, from_environment, ""
 
 
 def all_demo(models: Sequence[str]) -> bool:
@@ -54,9 +65,8 @@ class CassettePlan:
     """`-m replay:...`: play every variant that the cassette has."""
     offline: bool = False
     """`AGENT_NB_MODE=replay`: no network access."""
-    force: bool = False
     is_preferred: bool = False
-    """A cassette that fits is played, also with `--live`, and any other is ignored."""
+    """A cassette that fits is played, also with `--replay off`, and any other is ignored."""
     others: tuple[str, ...] = ()
     """Further cassettes that are tried."""
     is_searched: bool = False
@@ -142,7 +152,7 @@ class Request:
         """The runs on these models, recorded to a cassette if one is given."""
         agent, plan = self.make_agent(models[0]), self.cassette
         if record_to:
-            agent = agent.recording(record_to, force=plan.force, folder=plan.folder, quiet=quiet)
+            agent = agent.recording(record_to, folder=plan.folder, quiet=quiet)
         return agent.prepare_variants(self.prompt, models=models, variants=self.variants, **self.material)
 
 

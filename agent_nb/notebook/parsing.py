@@ -4,7 +4,8 @@ import contextlib
 import difflib
 import unicodedata
 from argparse import SUPPRESS, ArgumentError
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -30,7 +31,7 @@ def parse_line(line: str, magic: str) -> Options:
         raise UsageError(
             f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
         ) from None
-    values = _values(words, magic)
+    values = _values(list(_with_values(words)), magic)
     if check and "background" in values:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
@@ -65,7 +66,7 @@ def _parser() -> MagicArgumentParser:
                 dest=name,
                 action="append" if option.repeats else "store",
                 type=option.read,
-                choices=option.choices or None,
+                choices=(option.choices or None) if not option.is_optional else None,
                 metavar=option.metavar,
                 help=option.help,
             )
@@ -90,6 +91,18 @@ def _values(arguments: list[str], magic: str) -> dict[str, Any]:
     if others:
         raise UsageError(_unexpected(others, magic))
     return values
+
+
+def _with_values(words: Sequence[str]) -> Iterator[str]:
+    """The words, with `=` and the value after each option whose value may be left out: argparse would take any word."""
+    optional = {flag: option for option in OPTIONS.values() if option.is_optional for flag in option.flags}
+    rest = deque(words)
+    while rest:
+        word = rest.popleft()
+        if word not in optional:
+            yield word
+        else:
+            yield f"{word}={rest.popleft() if rest and optional[word].takes(rest[0]) else ''}"
 
 
 def _cut_check(line: str) -> tuple[str, str | None]:
@@ -121,6 +134,9 @@ def _expected(option: Option, arguments: Sequence[str]) -> str:
     flag = (typed or option.flags)[-1]
     if option.is_switch:
         return f"{flag} takes no value."
+    if option.is_optional:
+        others = "".join(f", or `{choice}`" for choice in option.choices)
+        return f"{flag} takes a path, such as `{flag} cassettes/hero.run.jsonl`{others}."
     if option.choices:
         return f"{flag} takes one of {', '.join(option.choices)}."
     if option.number:

@@ -51,7 +51,7 @@ class VirtualClock:
     """
 
     date = ""
-    """A scripted run has none; a replay has that of the end of its recording."""
+    """A scripted run has none."""
 
     def __init__(self, pace: float = 1.0) -> None:
         self._now = 0.0

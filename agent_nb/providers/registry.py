@@ -111,7 +111,7 @@ def _parse(name: str) -> tuple[Vendor, str]:
         raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))
     model_name = model_name.strip() or vendor.recommended
     if not model_name and vendor.name == REPLAY:
-        raise ConfigError("Name the cassette to play: `replay:cassettes/hero.jsonl`.")
+        raise ConfigError("Name the cassette to play: `replay:cassettes/hero.run.jsonl`.")
     if not model_name and vendor.name != DEMO:
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name

@@ -1,18 +1,17 @@
-"""The fields of a run, what follows from them alone, and how they are saved.
+"""The fields of a run, and what follows from them alone.
 
 `Run` adds what other modules make of them.
 """
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import agent_nb.events as ev
-from agent_nb._base.secrets import dump_masked, mask, mask_pieces
-from agent_nb._base.wire import Json, to_wire
+from agent_nb._base.wire import Json
 from agent_nb.event_list import EventList
 from agent_nb.files import Files
 from agent_nb.files.unfinished import lost_files
@@ -20,10 +19,6 @@ from agent_nb.looking.page_check import PageCheck, checks_in
 from agent_nb.looking.page_console import PageConsole, console_of
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
-
-FORMAT = "agent_nb.run"
-FORMAT_VERSION = 1
-_NESTED = ("files", "given_files", "events", "variants")
 
 
 class Settings(TypedDict, total=False):
@@ -86,6 +81,8 @@ class RunRecord:
     """Notes and questions for those who replay the run, of all variants."""
     ended_at: str = ""
     """When it ended, as `settings["started"]` says when it began."""
+    fingerprint: Json = field(default_factory=dict)
+    """What identifies its request: `yours` must match for a replay, `ours` is what this release adds."""
     variants: tuple["RunRecord", ...] = ()
     """All variants of the run, if there were several."""
 
@@ -202,41 +199,3 @@ def unique_call_id(call_id: str, seen: dict[str, int]) -> str:
     numbered = f"{call_id}#{count}"
     # A vendor may have used that very id.
     return unique_call_id(call_id if numbered in seen else numbered, seen)
-
-
-def saved_form(run: RunRecord, **more: Any) -> bytes:
-    """The run as JSON that `load` reads, with `more` fields and secrets masked."""
-    wire = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
-    return dump_masked(wire).encode("utf-8", "replace")
-
-
-def _to_wire(run: RunRecord) -> Json:
-    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _NESTED}
-    return {
-        **wire,
-        "files": run.files.to_wire(mask),
-        "given_files": run.given_files.to_wire(mask) if run.given_files is not None else None,
-        "events": _events_to_wire(run.events),
-        "variants": [_to_wire(variant) for variant in run.variants],
-    }
-
-
-def _events_to_wire(events: Sequence[ev.Event]) -> list[Json]:
-    """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
-    wires: list[Json] = []
-    streams: dict[tuple[Any, ...], list[Json]] = {}
-    turn = 0
-    for event in events:
-        wire: Json = to_wire(event)
-        del wire["run_id"]
-        wires.append(wire)
-        if isinstance(event, ev.Delta):
-            stream = turn, wire["type"], wire.get("call_id"), wire.get("path")
-            streams.setdefault(stream, []).append(wire)
-        elif isinstance(event, ev.TurnStarted | ev.TurnRetrying):
-            turn += 1
-    for pieces in streams.values():
-        texts = mask_pieces([piece["text"] for piece in pieces])
-        for piece, text in zip(pieces, texts, strict=True):
-            piece["text"] = text
-    return wires

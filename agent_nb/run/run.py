@@ -20,7 +20,8 @@ from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to, placed
-from agent_nb.run.record import RunRecord, saved_form
+from agent_nb.run.record import RunRecord
+from agent_nb.run.run_writer import run_file
 from agent_nb.run.statement import statement_of
 from agent_nb.run.turn_requests import request_of
 
@@ -151,8 +152,11 @@ class Run(RunRecord):
         return open_page(self)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
-        return write_own(path, saved_form(self), overwrite=overwrite, shared=False)
+        """Writes the run atomically to a file such as `hero.run.jsonl`, with secrets masked.
+
+        `agent_nb.load` reads it, and `agent_nb.replay` plays it.
+        """
+        return write_own(path, run_file(self), overwrite=overwrite, shared=False)
 
     def __await__(self) -> Generator[None, None, "Run"]:
         """Lets `await hero` work both while a background run is in progress and after it has ended."""

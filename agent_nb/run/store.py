@@ -16,7 +16,7 @@ from agent_nb._base.wire import Json
 from agent_nb._base.written import FOLDER, own_folder
 from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
-from agent_nb.run.record import FORMAT, saved_form
+from agent_nb.run.run_writer import FORMAT, SUFFIX, run_file
 
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000
@@ -24,9 +24,9 @@ _LEFTOVER = re.compile(r"\.\d{6}-\d{8}-\d{6}-.*\.\w{8}")
 """The names of the temporary files of `write_atomically` for runs."""
 _STILL_WRITTEN = 60
 """Seconds for which another browser tab may be writing a temporary file."""
-_RUN_FILE = re.compile(r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-[^-]+\.json")
+_RUN_FILE = re.compile(r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-([^-]+)" + re.escape(SUFFIX))
 _LISTED = ("model", "reason")
-"""What a list shows of a run besides what its file is called. They are written first."""
+"""What a list shows of a run besides what its file is called. They come first in its file."""
 _HEAD = 2_048
 
 
@@ -41,8 +41,8 @@ class RunStore:
     def save(self, run: Run) -> Path:
         """Writes a run, and deletes the oldest ones if there are too many or they take too much space."""
         own_folder(self._home)
-        data = saved_form(run, **{name: getattr(run, name) for name in _LISTED})
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}.json"
+        data = run_file(run)
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}"
         with locked(self.folder / ".lock", within=self._home, seconds=10):
             self._remove_leftovers()
             rows = self._rows()
@@ -85,14 +85,14 @@ class RunStore:
             return None
         try:
             with (self.folder / file).open("rb") as stream:
-                start = stream.read(_HEAD).decode("utf-8", "ignore").encode()
+                start = stream.readline(_HEAD).decode("utf-8", "ignore").encode()
             head = jiter.from_json(start, partial_mode="trailing-strings")
             size = (self.folder / file).stat().st_size
         except (OSError, ValueError):  # another kernel has pruned it; it is not JSON
             return None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             return None
-        _, year, month, day, hour, minute, name = named.groups()
+        _, year, month, day, hour, minute, name, _ = named.groups()
         when = f"{year}-{month}-{day} {hour}:{minute}"
         listed = {key: str(head.get(key, "")) for key in _LISTED}
         return {"file": file, "name": name, "when": when, **listed, "bytes": size}
@@ -122,4 +122,4 @@ class RunStore:
 
 def run_id(row: Json) -> str:
     """The run's id, from the name of its file."""
-    return Path(row["file"]).stem.rpartition("-")[2]
+    return str(row["file"]).removesuffix(SUFFIX).rpartition("-")[2]

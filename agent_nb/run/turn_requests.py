@@ -4,13 +4,14 @@ It is readable JSON, not what was sent to the vendor: images and opaque vendor d
 secrets are masked.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
-from agent_nb.events import ConversationCompacted, MessageAdded, TurnFinished, TurnStarted
+from agent_nb.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
 from agent_nb.messages import Image, Message
 from agent_nb.run.record import RunRecord
 
@@ -65,30 +66,44 @@ def known_messages(run: RunRecord, step: int) -> int:
 
 def _sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
     """The messages that were sent with a turn, and how the conversation was compacted for it, if it was."""
-    conversations = (*run.replaced, run.messages)
-    added = [0]  # messages, for each conversation
-    has_finished, turn = False, 0
-    sent: dict[int, tuple[int, int, ConversationCompacted | None]] = {}
-    for event in run.events:
-        match event:
-            case MessageAdded():
-                added[-1] += 1
-            case TurnStarted(step=turn):
-                sent[turn] = len(added) - 1, added[-1], None
-            case TurnFinished():
-                has_finished = True
-            case ConversationCompacted():
-                # What no turn has sent is not among `replaced`.
-                added = [*added, 0] if has_finished else [0]
-                sent[turn] = len(added) - 1, 0, event
-            case _:
-                pass
+    turn = 0
+    sent: dict[int, tuple[int, ConversationCompacted | None]] = {}
+    for count, event in enumerate(run.events, 1):
+        if isinstance(event, TurnStarted):
+            turn = event.step
+            sent[turn] = count, None
+        elif isinstance(event, ConversationCompacted):
+            sent[turn] = count, event
     if step not in sent:
         have = f"1 to {turn}" if sent else "none"
         raise ConfigError(f"There is no turn {step!r}; this run has {have}.")
-    place, count, compacted = sent[step]
+    count, compacted = sent[step]
+    return conversation_after(run, count)[0], compacted
+
+
+def conversation_after(run: RunRecord, count: int) -> tuple[tuple[Message, ...], int, int]:
+    """The conversation after this number of events, the place of the run's question, and how many were replaced."""
+    conversations = (*run.replaced, run.messages)
+    then, at_the_end = _added(run.events[:count]), _added(run.events)
+    place = len(then) - 1
     messages = conversations[place]
-    return messages[: len(messages) - added[place] + count], compacted
+    given = len(messages) - at_the_end[place]
+    question = run.history if place == len(run.replaced) else max(0, given - 1)
+    return messages[: given + then[place]], question, place
+
+
+def _added(events: Sequence[Event]) -> list[int]:
+    """How many messages were added to each conversation: compacting begins another one."""
+    added, has_finished = [0], False
+    for event in events:
+        if isinstance(event, MessageAdded):
+            added[-1] += 1
+        elif isinstance(event, TurnFinished):
+            has_finished = True
+        elif isinstance(event, ConversationCompacted):
+            # What no turn has sent is not among `replaced`.
+            added = [*added, 0] if has_finished else [0]
+    return added
 
 
 def _message(message: Message) -> Json:

@@ -137,7 +137,7 @@ class Lesson:
 
     @property
     def cassette(self) -> Path:
-        return FOLDER / "cassettes" / f"{self.run}.jsonl"
+        return FOLDER / "cassettes" / f"{self.run}.run.jsonl"
 
     def cells(self) -> tuple[list[str], str]:
         """The cells up to the data, and the cell to record."""
@@ -158,7 +158,7 @@ def _record(lesson: Lesson, kernel: Kernel, server: WireServer) -> None:
         assert kernel.run(source).status == "ok"
     server.plan(*lesson.turns(*numbers))
     line, _, prompt = recorded.partition("\n")
-    options = f"-m anthropic: --approve run_python=auto --record --cassette {lesson.cassette}"
+    options = f"-m anthropic: --approve run_python=auto --record {lesson.cassette}"
     cell = kernel.run(f"{line} {options}\n{prompt}")
     assert cell.status == "ok", cell.errors
     assert kernel.value(f"all(use.ok for use in {lesson.run}.tool_uses)") == "True"

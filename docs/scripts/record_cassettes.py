@@ -114,8 +114,8 @@ async def record(recording: Recording) -> None:
         )
         async with Agent(case_of(recording.vendor).provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-            target = FOLDER / "cassettes" / f"{recording.name}.jsonl"
-            run = await agent.recording(target, force=True).run(PROMPT)
+            target = FOLDER / "cassettes" / f"{recording.name}.run.jsonl"
+            run = await agent.recording(target).run(PROMPT)
     run.raise_for_failure()
     print(f"{recording.name}: {run.model}, {run.usage}, ${run.cost:.4f}")
 

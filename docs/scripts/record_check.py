@@ -19,7 +19,7 @@ from tests.support.wire.cases import CASE
 
 PACE: dict[str, Any] = {"fragment": 12, "gap": 0.03}
 """Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
-CASSETTE = FOLDER / "cassettes" / "ovens.jsonl"
+CASSETTE = FOLDER / "cassettes" / "ovens.run.jsonl"
 PROMPT = "A page that converts oven temperatures from Celsius to Fahrenheit, with a table of common settings."
 PAGE = """<!doctype html>
 <html lang="en">
@@ -81,7 +81,7 @@ async def main() -> None:
         )  # fmt: skip
         async with Agent(CASE["anthropic_messages"].provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-            run = await agent.with_viewer(viewer).recording(CASSETTE, force=True).run(PROMPT)
+            run = await agent.with_viewer(viewer).recording(CASSETTE).run(PROMPT)
     run.raise_for_failure()
     first, second = run.checks
     assert [line.line for line in first.errors] == [32], first.errors

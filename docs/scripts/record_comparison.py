@@ -105,8 +105,8 @@ async def main() -> None:
             async with Agent(case_of(recording.vendor).provider(server)).with_viewer(SmallViewer()) as agent:
                 await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
                 for number in range(1, len(recording.pages) + 1):
-                    target = TARGET / f"{recording.vendor}-{number}.jsonl"
-                    run = await agent.recording(target, force=True).run(PROMPT, images=["images/shot.png"])
+                    target = TARGET / f"{recording.vendor}-{number}.run.jsonl"
+                    run = await agent.recording(target).run(PROMPT, images=["images/shot.png"])
                     run.raise_for_failure()
                     row = run.compare().rows()[0]
                     print(

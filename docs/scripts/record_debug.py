@@ -75,8 +75,8 @@ def poster() -> list[Reply]:
 
 async def record(agent: Agent, server: WireServer, recording: Recording, base: Run | None = None) -> Run:
     server.plan(*recording.turns)
-    target = FOLDER / "cassettes" / f"{recording.cassette}.jsonl"
-    run = await agent.recording(target, force=True).run(recording.prompt, base=base)
+    target = FOLDER / "cassettes" / f"{recording.cassette}.run.jsonl"
+    run = await agent.recording(target).run(recording.prompt, base=base)
     print(f"{recording.cassette}: {run.reason}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
     return run
 

@@ -20,6 +20,8 @@ from tests.support.wire.cases import case_of
 PAGES = ROOT / "tests" / "support" / "pages" / "pottery"
 IMAGES = FOLDER / "images"
 SIZE = {"width": 1040, "height": 640}
+COLOURS = 24
+"""Few, because every cassette has the images of its prompt."""
 PACE: dict[str, Any] = {"fragment": 16, "gap": 0.03}
 """Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
 GREEN = [
@@ -102,7 +104,7 @@ def draw() -> None:
         button, card = (shown.locator(where).bounding_box() for where in (".button", ".course >> nth=2"))
         browser.close()
     image = PIL.Image.open(IMAGES / "shot.png").convert("RGB")
-    image.save(IMAGES / "shot.png", optimize=True)
+    image.quantize(COLOURS, dither=0).convert("RGB").save(IMAGES / "shot.png", optimize=True)
     pen, red = ImageDraw.Draw(image), "#d3122a"
     left, top = button["x"], button["y"]
     right, bottom = left + button["width"], top + button["height"]
@@ -111,7 +113,7 @@ def draw() -> None:
     box = [card["x"] + 6, card["y"] + 6, card["x"] + card["width"] - 6, card["y"] + card["height"] - 6]
     pen.line(box, red, 4)
     pen.line([box[0], box[3], box[2], box[1]], red, 4)
-    image.save(IMAGES / "marked.png", optimize=True)
+    image.quantize(COLOURS, dither=0).convert("RGB").save(IMAGES / "marked.png", optimize=True)
 
 
 async def record(server: WireServer, recording: Recording, base: Run | None) -> Run:
@@ -125,9 +127,9 @@ async def record(server: WireServer, recording: Recording, base: Run | None) -> 
     async with Agent(case_of(recording.vendor).provider(server), system=system) as agent:
         await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
         chosen = agent.with_stack(recording.stack) if recording.stack else agent
-        target = FOLDER / "cassettes" / f"{recording.cassette}.jsonl"
+        target = FOLDER / "cassettes" / f"{recording.cassette}.run.jsonl"
         images = [IMAGES / name for name in recording.images]
-        run = await chosen.recording(target, force=True).run(recording.prompt, base=base, images=images)
+        run = await chosen.recording(target).run(recording.prompt, base=base, images=images)
     run.raise_for_failure()
     print(f"{recording.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
     return run

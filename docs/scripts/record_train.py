@@ -18,7 +18,7 @@ from tests.support.wire.cases import case_of
 from tests.support.wire.server import Request
 
 PAGES = ROOT / "tests" / "support" / "pages" / "train"
-CASSETTE = FOLDER / "cassettes" / "train.jsonl"
+CASSETTE = FOLDER / "cassettes" / "train.run.jsonl"
 PROMPT = """\
 A page for the night train from Vienna to Rome. It leaves at 19:20, stops in Villach, Bologna and Florence,
 and arrives at 09:05. Show the timetable, three kinds of cabin with prices, and one strong picture,
@@ -117,7 +117,7 @@ async def main() -> None:
         models = [case_of(recording.vendor).provider(server) for recording in RECORDINGS]
         for model in models:  # so that the time it takes to load the SDKs is not recorded
             await Agent(model).run("Are you there?")
-        race = Agent(models[0]).recording(CASSETTE, force=True).race(PROMPT, models=models)
+        race = Agent(models[0]).recording(CASSETTE).race(PROMPT, models=models)
         run = await race
         for model in models:
             await model.close()

@@ -18,7 +18,7 @@ PROMPT = "A form"
 LOOP = """
 shell = get_ipython()
 for number in range(10_000):
-    line = f"run{number % 7} -m demo: --pace 0 --plain --record --force --save site"
+    line = f"run{number % 7} -m demo: --pace 0 --plain --record --save site"
     shell.run_cell_magic("agent", line, "A form")
 """
 
@@ -55,7 +55,7 @@ async def test_what_killed_kernels_saved_is_whole(tmp_path):
 async def check(home, store: RunStore, facts: dict[str, int]) -> None:
     """Every file with the name of a whole one is whole, and every run is listed."""
     listed = {row["file"] for row in store.rows()}
-    for path in store.folder.glob("*.json"):
+    for path in store.folder.glob("*.jsonl"):
         run = load(path)
         assert run.reason == "end_turn"
         assert run.files["index.html"].endswith("</html>\n")

@@ -1,7 +1,5 @@
 """Cassettes in a real kernel: recorded over a real socket, replayed without a key or a network."""
 
-import json
-
 import pytest
 
 from tests.kernel.test_unattended import quiet
@@ -47,14 +45,14 @@ def recorded(tmp_path_factory):
         plan(server)
         cell = kernel.run(CELL.replace("hero", "hero --record"))
         assert cell.status == "ok", cell.errors
-        assert "Recorded in cassettes/hero.jsonl." in cell.stdout
+        assert "Recorded in cassettes/hero.run.jsonl." in cell.stdout
         assert len(server.requests) == 2
         seen = kernel.value(SHOWN)
         replayed = kernel.run(CELL)
         assert replayed.status == "ok", replayed.errors
         assert len(server.requests) == 2
-        assert kernel.value("hero.settings['replayed']") == "'cassettes/hero.jsonl'"
-    text = (home / "cassettes/hero.jsonl").read_text()
+        assert kernel.value("hero.settings['replayed']") == "'cassettes/hero.run.jsonl'"
+    text = (home / "cassettes/hero.run.jsonl").read_text()
     assert "a-key-of-the-tests-1234" not in text
     return home, seen
 
@@ -72,7 +70,10 @@ def test_a_cassette_replays_with_no_key(recorded, keyless):
     assert cell.stdout == ""
     assert keyless.value(SHOWN) == recorded[1]
     assert keyless.value(SDKS) == "[]"
-    assert keyless.value("hero.settings['replayed'], files is hero.files") == "('cassettes/hero.jsonl', True)"
+    assert (
+        keyless.value("hero.settings['replayed'], files is hero.files")
+        == "('cassettes/hero.run.jsonl', True)"
+    )
 
 
 def test_a_watched_replay_is_the_same_run(recorded, keyless):
@@ -90,7 +91,7 @@ def test_a_cassette_plays_if_no_model_is_named(keyless, line):
 
 
 def test_another_name_plays_by_its_path(keyless):
-    for line in ("one -m replay:cassettes/hero.jsonl", "one --cassette cassettes/hero.jsonl"):
+    for line in ("one -m replay:cassettes/hero.run.jsonl", "one --replay cassettes/hero.run.jsonl"):
         cell = keyless.run(f"%%agent {line}\nA page for a bakery")
         assert cell.status == "ok", cell.errors
         assert keyless.value("one.model, one.html") == repr((MODEL, PAGE))
@@ -107,23 +108,22 @@ def test_naming_the_demo_ignores_a_mismatched_cassette(keyless):
     ("line", "prompt", "says"),
     [
         ("hero", "A page for a butcher", "another prompt (“…page for a bakery” then, “…page for a butcher”"),
-        ("hero", "A page for a butcher", "Use `--live` to ask the model, `--record --force` to record"),
+        ("hero", "A page for a butcher", "Use `--replay off` to ask the model, `--record` to record"),
         ("hero -m openai:gpt-6-sol", "A page for a bakery", "another model (`anthropic:claude-opus-5-5`, not `openai:"),
         ("hero --system Short.", "A page for a bakery", "another system text of yours"),
-        (f"hero --live -m {MODEL}", "A page for a bakery", "`ANTHROPIC_API_KEY`"),
-        ("none --replay", "A page", "There is no cassette 'cassettes/none.jsonl'. `--record` writes one."),
+        (f"hero --replay off -m {MODEL}", "A page for a bakery", "`ANTHROPIC_API_KEY`"),
+        ("none --replay", "A page", "There is no cassette 'cassettes/none.run.jsonl'. `--record` writes one."),
         ("none -m replay:no.jsonl", "A page", "There is no cassette 'no.jsonl'."),
         ("none -m replay:", "A page", "Name the cassette"),
         ("--record", "A page", "--record needs a name"),
-        ("hero --record --live", "A page", "one of --record and --live"),
-        ("hero --force", "A page", "--force works only with --record"),
-        ("hero --record -m demo:", "A form", "Give another name, or record over it with `--force`."),
-        ("hero -m replay:cassettes/hero.jsonl --record", "A page", "Leave out --record"),
+        ("hero --record --replay", "A page", "one of --record and --replay"),
+        ("hero --record -m demo:", "A form", "Delete it, or record to another path."),
+        ("hero -m replay:cassettes/hero.run.jsonl --record", "A page", "Leave out --record"),
         ("hero --pace -1", "A page for a bakery", "--pace takes a number of at least 0"),
     ],
 )  # fmt: skip
 def test_what_cannot_play_is_an_error_of_one_line(recorded, keyless, line, prompt, says):
-    tape = recorded[0] / "cassettes/hero.jsonl"
+    tape = recorded[0] / "cassettes/hero.run.jsonl"
     before = tape.read_bytes()
     cell = keyless.run(f"%%agent {line}\n{prompt}")
     assert cell.status == "error"
@@ -139,29 +139,20 @@ def test_a_cassette_runs_no_code(tmp_path):
         cell = kernel.run(f"{line} --approve auto --record\nSet ran")
         assert cell.status == "ok", cell.errors
         assert kernel.value("ran") == "True"
-    tape = tmp_path / "cassettes/hero.jsonl"
-    rows = [json.loads(row) for row in tape.read_text().splitlines()]
-    tape.write_text("\n".join(json.dumps(_without_result(row)) for row in rows))
     with start_kernel(tmp_path) as kernel:
         for approve in ("", "--approve auto", "--approve deny"):
-            cell = kernel.run(f"{line} {approve}\nSet ran")
-            assert "damaged at line" in cell.errors
-            assert "a replay does not run `run_python`, and its result is missing" in cell.errors
-        assert kernel.value("'ran' in globals(), 'hero' in globals()") == "(False, False)"
-
-
-def _without_result(row):
-    return {key: value for key, value in row.items() if "tool" not in row or key != "text"}
+            assert kernel.run(f"{line} {approve}\nSet ran").status == "ok"
+            assert kernel.value("hero.tool_uses[0].ok, hero.text") == "(True, 'Done.')"
+        assert kernel.value("'ran' in globals()") == "False"
 
 
 def test_a_damaged_cassette_is_not_overwritten(keyless, recorded):
-    damaged = recorded[0] / "cassettes/damaged.jsonl"
-    damaged.write_text('{"format": "agent_nb.cassette", "version": 1}\n{"you')
-    for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "Use `--force`")):
+    damaged = recorded[0] / "cassettes/damaged.run.jsonl"
+    head = (recorded[0] / "cassettes/hero.run.jsonl").read_text().splitlines()[0]
+    damaged.write_text(head + '\n{"you')
+    for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "Delete it, or record to")):
         assert says in keyless.run(f"%%agent {line}\nA form").errors
     assert damaged.read_text().endswith('{"you')
-    assert keyless.run("%%agent damaged --record --force -m demo: --pace 0\nA form").status == "ok"
-    assert json.loads(damaged.read_text().splitlines()[-1])["end"] == "end_turn"
 
 
 def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
@@ -172,7 +163,7 @@ def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
     ):
         assert keyless.run(f"%%agent {line} -m demo: --pace 0 --record\n{prompt}").status == "ok"
     found = sorted(path.name for path in (recorded[0] / "cassettes").glob("tour*"))
-    assert found == ["tour-2.jsonl", "tour-3.jsonl", "tour.jsonl"]
+    assert found == ["tour-2.run.jsonl", "tour-3.run.jsonl", "tour.run.jsonl"]
     last = keyless.value("tour.html")
     keyless.run("%%agent tour\nA landing page for a bakery")
     for prompt in ("Make it blue", "Call it Max"):
@@ -185,7 +176,7 @@ def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
 def test_a_run_that_hit_the_time_limit_replays(keyless):
     cell = keyless.run("%%agent short --record -m demo: --seconds 1\nA form")
     assert cell.status == "ok", cell.errors
-    assert "Recorded in cassettes/short.jsonl." in cell.stdout
+    assert "Recorded in cassettes/short.run.jsonl." in cell.stdout
     shown = SHOWN.replace("hero", "short") + ", short.reason, short.seconds"
     before = keyless.value(shown)
     assert "max_seconds" in before
@@ -195,25 +186,25 @@ def test_a_run_that_hit_the_time_limit_replays(keyless):
     assert keyless.value(shown) == before
 
 
-def test_a_failure_is_recorded_with_force(keyless, recorded):
+def test_a_failure_is_kept_on_request(keyless, recorded):
     cell = f"%%agent gone -m {MODEL}\nA page"
     with WireServer.in_thread() as server:
-        server.plan(problem(401, "No."), problem(401, "No."))
+        server.plan(problem(401, "No."))
         keyless.run(f"import os; os.environ.update({keyed(server)!r})")
-        printed = keyless.run(cell.replace("gone", "gone --record")).stdout
-        assert "Not recorded: the run failed. `--record --force` records such a run too." in printed
-        assert not (recorded[0] / "cassettes/gone.jsonl").exists()
-        failed = keyless.run(cell.replace("gone", "gone --record --force"))
-        assert "Recorded in cassettes/gone.jsonl." in failed.stdout
+        failed = keyless.run(cell.replace("gone", "gone --record"))
+        keep = "gone.save('cassettes/gone.run.jsonl')"
+        assert f"Not recorded: the run failed. `{keep}` keeps it all the same." in failed.stdout
+        assert not (recorded[0] / "cassettes/gone.run.jsonl").exists()
+        assert keyless.run(keep).status == "ok"
         keyless.run(f"for name in {list(keyed(server))!r}: del os.environ[name]")
     again = keyless.run(cell)
     assert (again.status, again.errors) == ("error", failed.errors)
-    assert keyless.value("gone.reason, gone.settings['replayed']") == "('failed', 'cassettes/gone.jsonl')"
+    assert keyless.value("gone.reason, gone.settings['replayed']") == "('failed', 'cassettes/gone.run.jsonl')"
 
 
 def test_a_dry_run_names_the_cassette(keyless):
     cell = keyless.run(CELL.replace("hero", "hero --dry-run"))
-    assert "Cassette: cassettes/hero.jsonl, recorded with anthropic:" in cell.stdout
+    assert "Cassette: cassettes/hero.run.jsonl, recorded with anthropic:" in cell.stdout
 
 
 def test_the_environment_sets_the_mode(recorded):
@@ -225,9 +216,12 @@ def test_the_environment_sets_the_mode(recorded):
         assert kernel.run(CELL).status == "ok"
         assert kernel.value(SHOWN) == seen
         for line, says in (
-            (f"other -m {MODEL}", "AGENT_NB_MODE=replay, and there is no cassette 'cassettes/other.jsonl'"),
+            (
+                f"other -m {MODEL}",
+                "AGENT_NB_MODE=replay, and there is no cassette 'cassettes/other.run.jsonl'",
+            ),
             ("other", "and there is no cassette"),
-            (f"hero -m {MODEL} --live", "Leave out --live"),
+            (f"hero -m {MODEL} --replay off", "Leave out --replay off"),
             (f"hero -m {MODEL} --record", "Leave out --record"),
             (f"other -m {MODEL} -i https://example.com/a.png", "is not fetched"),
         ):
@@ -238,8 +232,8 @@ def test_the_environment_sets_the_mode(recorded):
         kernel.run("import os; os.environ['AGENT_NB_MODE'] = 'record'")
         assert kernel.run("%%agent noted -m demo: --pace 0\nA form").status == "ok"
         assert kernel.run("%%agent -m demo: --pace 0\nA form").status == "ok"
-        assert (home / "cassettes/noted.jsonl").exists()
-        assert not (home / "cassettes/run.jsonl").exists()
+        assert (home / "cassettes/noted.run.jsonl").exists()
+        assert not (home / "cassettes/run.run.jsonl").exists()
         kernel.run("os.environ['AGENT_NB_MODE'] = 'live'")
         plan(server)
         assert kernel.run(CELL).status == "ok"
@@ -251,4 +245,4 @@ def test_the_environment_sets_the_mode(recorded):
 def test_a_background_run_is_recorded_too(keyless, recorded):
     keyless.run("%%agent later -m demo: --record --background --pace 0\nA form")
     keyless.run("done = await later")
-    assert (recorded[0] / "cassettes/later.jsonl").exists()
+    assert (recorded[0] / "cassettes/later.run.jsonl").exists()

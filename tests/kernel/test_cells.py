@@ -202,9 +202,9 @@ def test_runs_are_saved_and_can_be_loaded(kernel):
     assert kernel.value("kept == again") == "True"
     kernel.run("del kept")
     assert "loads the saved run" in kernel.run("%%agent more --from kept\nBlue").errors
-    before = kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.json')))")
+    before = kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.jsonl')))")
     kernel.run("%%agent unkept --no-save\nA form")
-    assert kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.json')))") == before
+    assert kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.jsonl')))") == before
     assert kernel.value("open('.agent_nb/.gitignore').read()") == repr("*\n")
 
 

@@ -28,7 +28,10 @@ def test_a_read_only_folder_costs_only_what_is_saved(kernel):
     cell = kernel.run(CELL)
     assert kernel.value("hero.reason, list(hero.files)") == "('end_turn', ['index.html'])"
     assert "The run could not be saved in .agent_nb: No such file or directory." in cell.stdout
-    assert "Not recorded: 'cassettes/hero.jsonl' cannot be written: No such file or directory." in cell.stdout
+    assert (
+        "Not recorded: 'cassettes/hero.run.jsonl' cannot be written: No such file or directory."
+        in cell.stdout
+    )
     assert "Not recorded" not in cell.stderr, "it is said once"
     assert "SaveFailed: 'site' could not be written: No such file or directory." in cell.errors
     assert "Traceback" not in cell.errors
@@ -45,7 +48,7 @@ def test_a_full_disk_damages_nothing(kernel, tmp_path):
     finally:
         kernel.run("resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))")
     assert "The run could not be saved in .agent_nb: File too large." in cell.stdout
-    assert "Not recorded: 'cassettes/hero.jsonl' cannot be written: File too large." in cell.stdout
+    assert "Not recorded: 'cassettes/hero.run.jsonl' cannot be written: File too large." in cell.stdout
     assert "SaveFailed: 'site' could not be written: File too large." in cell.errors
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert kernel.run(CELL).status == "ok"

@@ -112,5 +112,5 @@ def test_the_page_on_cassettes_runs_as_written(tmp_path):
                 server.plan(reply(call, Tokens(input=900, output=40)), reply(Say("Done.")))
                 cell = kernel.run(block)
                 assert cell.status == "ok", (block, cell.errors)
-                (tmp_path / "cassettes/hero.jsonl").unlink()
+                (tmp_path / "cassettes/hero.run.jsonl").unlink()
     assert server.unused == 0

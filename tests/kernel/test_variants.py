@@ -148,15 +148,15 @@ def test_a_background_race_is_bound_at_its_end(page):
 def test_a_cassette_of_variants_plays_without_a_key(tmp_path):
     code = "%%agent hero --record -m demo: -n 2\nA form"
     with start_kernel(tmp_path) as kernel:
-        assert "Recorded in cassettes/hero.jsonl." in kernel.run(code).stdout
+        assert "Recorded in cassettes/hero.run.jsonl." in kernel.run(code).stdout
         pages = kernel.value("[v.html for v in hero.variants]")
         again = kernel.run(code.replace("--record ", "--replay "))
         assert again.status == "ok", again.errors
         assert kernel.value("[v.html for v in hero.variants]") == pages
-        assert "replayed from cassettes/hero.jsonl" in again.displays[0]["text/html"]
+        assert "replayed from cassettes/hero.run.jsonl" in again.displays[0]["text/html"]
         other = kernel.run(code.replace("--record ", "--replay ").replace("-n 2", "-n 3"))
         assert "recorded with 2 variants, not 3" in other.errors
-        whole = kernel.run("%%agent hero -m replay:cassettes/hero.jsonl\nA form")
+        whole = kernel.run("%%agent hero -m replay:cassettes/hero.run.jsonl\nA form")
         assert whole.status == "ok", whole.errors
         assert kernel.value("[v.html for v in hero.variants]") == pages
 
@@ -180,7 +180,7 @@ def test_an_interrupt_ends_all_variants(page, server):
 def test_a_displayed_run_opens_with_all_variants(page):
     page.kernel.run(THREE)
     page.finish(page.start("hero"))
-    page.finish(page.start("import agent_nb; older = agent_nb.load(hero.save('hero.run.json')); older"))
+    page.finish(page.start("import agent_nb; older = agent_nb.load(hero.save('hero.run.jsonl')); older"))
     assert page.kernel.value("older == hero") == "True"
 
 

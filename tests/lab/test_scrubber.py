@@ -19,7 +19,7 @@ ANOTHER = (
     "from dataclasses import replace\nfrom agent_nb import Agent, load\n"
     "from agent_nb.demo import DemoProvider\n"
     "run = await Agent(DemoProvider(pace=0)).run('A menu for a tea house')\n"
-    "load(replace(run, name='tea', key='tea-1').save('tea.run.json'))"
+    "load(replace(run, name='tea', key='tea-1').save('tea.run.jsonl'))"
 )
 
 

@@ -1,5 +1,6 @@
 """What the tests of cassettes share: record a script, play it, compare."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,14 @@ def facts(run: Run) -> list[Event]:
     assert isinstance(first, RunStarted)
     settings = {name: value for name, value in first.settings.items() if name != "replayed"}
     return [replace(first, settings=settings), *plain[1:]]
+
+
+def change_row(path: Path, kind: str, **fields: object) -> None:
+    """Changes the last line of this type in a file, or the first line for `header`."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    row = [row for row in rows if row.get("type", "header") == kind][-1]
+    row.update(fields)
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
 async def record(path: Path, *turns, prompt: str = PROMPT, material: dict | None = None, **settings) -> Run:

@@ -171,7 +171,8 @@ class Runs:
         server.forget_exchanges()
         server.otherwise = Model(self.wire, Fault(kind, index), turn, always=always)
         self._provider.silence = SILENCE if kind == "stall" else self._patience
-        run = await self._agent.recording(tape, force=True).run(PROMPT)
+        run = await self._agent.run(PROMPT)
+        run.save(tape)
         found = [*_of_events(run), *_of_files(run), *_of_secrets(run, tape, self.folder)]
         found += [f"left behind: {name}" for name in await self._tasks_left()]
         return Outcome(run, len(server.requests), [*found, *await self._of_replay(run, tape)])
@@ -241,7 +242,7 @@ def _is_state(path: str, content: Any) -> bool:
 
 
 def _of_secrets(run: Run, tape: Path, folder: Path) -> Iterator[str]:
-    saved = run.save(folder / "saved.run.json")
+    saved = run.save(folder / "saved.run.jsonl")
     places = {
         "events": repr(list(run.events)),
         "messages": repr(run.messages),

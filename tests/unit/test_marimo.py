@@ -25,7 +25,7 @@ async def test_a_cell_that_runs_again_plays_what_it_recorded(notebook_folder):
     first, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
     again, view = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
     other, _ = await agent_nb.marimo.agent("A page about tea", name="hero", model="demo:")
-    live, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:", live=True)
+    live, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:", replay="off")
     assert first.settings.get("replayed") is None
     assert again.settings["replayed"].startswith(f"{CACHE}/hero-")
     assert again.files == first.files
@@ -50,15 +50,17 @@ async def test_a_cassette_to_share_is_written_on_request_and_played_first(monkey
     assert recorded.settings.get("replayed") is None
     monkeypatch.setenv("AGENT_NB_MODE", "replay")
     shared, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
-    assert shared.settings["replayed"] == "cassettes/hero.jsonl"
-    with pytest.raises(CassetteError, match=r"cassettes/hero.jsonl or __marimo__/agent_nb/hero-\w+.jsonl"):
+    assert shared.settings["replayed"] == "cassettes/hero.run.jsonl"
+    with pytest.raises(
+        CassetteError, match=r"cassettes/hero.run.jsonl or __marimo__/agent_nb/hero-\w+.run.jsonl"
+    ):
         await agent_nb.marimo.agent("Another", name="hero", model="anthropic:claude-opus-5-5", replay=True)
 
 
 async def test_an_agent_of_ones_own_records_to_a_named_cassette(notebook_folder):
     agent = agent_nb.Agent(agent_nb.model("demo:", pace=0), system="Be brief.")
-    for replayed in (None, "mine.jsonl"):
-        run, _ = await agent_nb.marimo.agent(PROMPT, name="hero", agent=agent, cassette="mine.jsonl")
+    for option, replayed in (("record", None), ("replay", "mine.jsonl")):
+        run, _ = await agent_nb.marimo.agent(PROMPT, name="hero", agent=agent, **{option: "mine.jsonl"})
         assert run.settings.get("replayed") == replayed
     assert not (notebook_folder / CACHE).exists()
 
@@ -111,7 +113,7 @@ async def test_an_interrupted_cell_ends_with_what_there_is():
     [
         ({"name": "my page"}, "name of a variable"),
         ({"agent": object(), "tools": []}, "leave out `tools`"),
-        ({"live": True, "record": True}, "only one of `record` and `live`"),
+        ({"replay": True, "record": True}, "only one of `record` and `replay`"),
     ],
 )
 def test_mistakes_are_found_before_anything_is_sent(options, message):

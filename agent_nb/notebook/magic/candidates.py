@@ -113,9 +113,10 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
 
             texts = _variables(session, lambda value: isinstance(value, str))
             return texts + [Candidate(name, "file") for name in system_names(session.home)]
-        case "cassette":
+        case "record" | "replay":
             folder = typed if "/" in typed else "cassettes/"
-            return _paths(session.home, folder, lambda name: name.endswith(".jsonl"))
+            choices = [Candidate(choice, "ask the model") for choice in option.choices]
+            return choices + _paths(session.home, folder, lambda name: name.endswith(".jsonl"))
         case "stack":
             from agent_nb.prompts import STACKS
 

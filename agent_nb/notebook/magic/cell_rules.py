@@ -84,9 +84,9 @@ class CellRules:
     def prepare(self, prepared: Prepared) -> Prepared:
         """The same run, with the system text of the rules if they have one."""
         texts = [rules.system for _, rules in self.each if rules.system]
-        if not texts or prepared.playback:
+        if not texts or prepared.maker:
             return prepared
-        system = "\n\n".join(text for text in (*texts, prepared.instructions) if text)
+        system = "\n\n".join(text for text in (*texts, prepared.config.asked.instructions) if text)
         return replace(prepared, config=replace(prepared.config, system=system))
 
     def notes(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ _BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
 _FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 """JupyterLab wraps the help at other spaces, and writes the lines over each other."""
-_FREE = ("name", "images", "system", "cassette", "save")
+_FREE = ("name", "images", "system", "record", "replay", "save")
 """Options with values that no list can hold, so a value that is not in the list stays."""
 
 
@@ -115,9 +115,10 @@ def _read(parts: Sequence[str]) -> tuple[set[str], str]:
     """The fields that the parts set, and the one whose value comes next, if there is one."""
     given, expected = set(), ""
     for word in parts:
-        if expected:
+        if expected and (not OPTIONS[expected].is_optional or OPTIONS[expected].takes(word)):
             expected = ""
             continue
+        expected = ""
         flag, equals, _ = word.partition("=")
         name = _FLAGS.get(flag, "name")
         given.add(name)

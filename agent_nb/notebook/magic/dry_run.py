@@ -14,6 +14,8 @@ def show_dry_run(plan: Plan) -> None:
     """Prints the request of the first turn."""
     prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
+    if isinstance(played := prepared.config.provider, ReplayProvider):
+        tools = played.recorded.tools
     tokens = estimate_tokens(messages, system, tools)
     costs = [price_of(name, Usage(input=tokens)) for name in plan.models]
     cost = None if None in costs else sum(each for each in costs if each is not None)
@@ -26,7 +28,7 @@ def show_dry_run(plan: Plan) -> None:
         *prepared.left_out,
         *([f"Approve: {rules}"] if (rules := str(prepared.config.rules)) != "ask" else []),
         *([f"Middleware: {plan.middleware}, which may change what is sent"] if plan.middleware else []),
-        *([f"Stack: {prepared.stack}"] if prepared.stack else []),
+        *([f"Stack: {stack}"] if (stack := prepared.config.asked.stack) else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]
@@ -47,7 +49,7 @@ def _source(plan: Plan) -> str:
     """What would answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
     counts = Counter(name.removesuffix(":") for name in plan.models)
     names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
-    if isinstance(played := plan.prepared[0].playback, ReplayProvider):
+    if isinstance(played := plan.prepared[0].config.provider, ReplayProvider):
         return f"Cassette: {played.path}, recorded with {names}"
     return f"Model{'' if len(counts) == 1 else 's'}: {names}"
 

@@ -26,7 +26,7 @@ from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 _SHOWN = (
     ("agent_nb.run.run", "Run"),
-    ("agent_nb.engine.loop", "RunHandle"),
+    ("agent_nb.engine.handle", "RunHandle"),
     ("agent_nb.engine.race", "Race"),
 )
 """What is displayed as a run when it is a cell's result."""

@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def replays(self) -> bool:
-        return any(each.playback for each in self.prepared)
+        return any("replayed" in each.config.settings for each in self.prepared)
 
     @property
     def models(self) -> list[str]:
@@ -216,8 +216,9 @@ class _Cell:
         request, base = prepared[0], self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]
         # Left out if empty, so that a request without them has the key that it always had.
-        extras = (others, request.stack, images, request.compact, request.lean and "lean")
-        own = (request.opening.prompt, first, base, request.instructions or "")
+        asked = request.config.asked
+        extras = (others, asked.stack, images, asked.compact, asked.lean and "lean")
+        own = (request.opening.prompt, first, base, asked.instructions or "")
         return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 
 

@@ -37,6 +37,7 @@ from agent_nb.plugins import plugins
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
+from agent_nb.run.manifest import package_versions
 from agent_nb.run.store import RunStore
 
 
@@ -65,6 +66,7 @@ def warm_up(shell: Any) -> None:
             importlib.import_module(name)
     importlib.import_module("agent_nb.notebook.parsing")
     plugins()
+    package_versions()  # reads files, and each run has them in its fingerprint
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")
 

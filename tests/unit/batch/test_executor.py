@@ -141,7 +141,7 @@ async def test_stop_takes_back_what_waits_and_ends_what_runs(server, single, tmp
     assert await asyncio.wrap_future(single.submit(int)) == 0
     assert [run.reason for run in runs] == ["end_turn"] + ["stopped"] * 4
     assert len(server.requests) == 2, "the job that waited for a worker was taken back"
-    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".jsonl"]
 
 
 async def test_a_worker_that_has_seen_the_batch_starts_no_run_after_its_end(server, tmp_path):

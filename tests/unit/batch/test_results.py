@@ -1,6 +1,5 @@
 """Saved runs of a large batch leave memory, and are what they were when they are asked for again."""
 
-import json
 import pickle
 import shutil
 
@@ -9,6 +8,7 @@ import pytest
 from agent_nb import Agent, Runs
 from agent_nb.errors import SavedRunError
 from agent_nb.providers.scripted import ScriptedProvider, fail, text
+from tests.support.cassettes import change_row
 
 PROMPTS = {f"page {number}": f"A page, number {number}" for number in range(5)}
 
@@ -46,7 +46,7 @@ async def test_runs_are_what_they_were(tmp_path, monkeypatch):
 async def test_a_run_whose_file_is_gone_or_another_is_named(tmp_path):
     runs = await batch(tmp_path, *"abcde")
     one, other = sorted(tmp_path.glob("page-0-*")) + sorted(tmp_path.glob("page-1-*"))
-    other.write_text(json.dumps({**json.loads(other.read_text()), "id": "another"}))
+    change_row(other, "header", id="another")
     one.unlink()
     with pytest.raises(SavedRunError, match=r"`runs\[0\]` cannot be loaded again\. There is no file"):
         runs[0]

@@ -1,7 +1,6 @@
 """Saved runs are found again by what was asked, and only those that ended well."""
 
 import base64
-import json
 
 import pytest
 
@@ -9,6 +8,7 @@ from agent_nb import Agent, ConfigError, load
 from agent_nb.errors import MissingKeyError
 from agent_nb.providers.scripted import ScriptedProvider, fail, text
 from agent_nb.tools import tool
+from tests.support.cassettes import change_row
 from tests.support.wire import Hold, Say, WireServer, reply
 from tests.support.wire.cases import CASE
 
@@ -118,20 +118,19 @@ async def test_images_survive_the_masking(tmp_path):
 async def test_damaged_files_are_asked_again(tmp_path, damage):
     await scripted("One.").map(["A page"], save=tmp_path)
     path = next(tmp_path.iterdir())
-    data = json.loads(path.read_text())
     match damage:
         case "cut":
             path.write_text(path.read_text()[:200])
         case "empty":
             path.write_text("")
         case "other":
-            path.write_text(json.dumps({**data, "request": {**data["request"], "prompt": "A shop"}}))
+            change_row(path, "header", prompt="A shop")
         case "newer":
-            path.write_text(json.dumps({**data, "version": 99}))
+            change_row(path, "header", version=99)
         case "masked":
-            path.write_text(json.dumps({**data, "files": {"a.png": [{"base64": "iVBO•••"}]}}))
+            change_row(path, "variant", files={"a.png": [{"base64": "iVBO•••"}]})
         case "version":
-            path.write_text(json.dumps({**data, "version": "1"}))
+            change_row(path, "header", version="1")
     runs = await scripted("New.").map(["A page"], save=tmp_path)
     assert runs[0].text == "New."
     assert (await scripted().map(["A page"], save=tmp_path)).loaded == 1

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, replay, tool
-from agent_nb._base.secrets import MASK
+from agent_nb._base.secrets import MASK, mask, register
+from agent_nb.events import FileChanged, FileDelta
+from agent_nb.files import apply_patch
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import ToolContext
 from tests.support.cassettes import play, record
@@ -15,7 +17,7 @@ from tests.support.scripts import of, write
 
 @pytest.fixture
 def tape(tmp_path):
-    return tmp_path / "cassettes" / "hero.jsonl"
+    return tmp_path / "cassettes" / "hero.run.jsonl"
 
 
 async def test_a_made_up_name_of_a_tool_is_masked(tape):
@@ -62,3 +64,26 @@ async def test_secrets_never_reach_the_file(tape):
     assert again.text == MASK
     assert again.html == f"<p>{MASK}</p>"
     assert of(again, type(again.events[-1]))[0].reason == "end_turn"
+
+
+async def test_masked_deltas_and_patches_make_the_masked_file(tape):
+    """Also where a secret has several lines, so that the lines of the masked file are others."""
+    secret = "-----BEGIN PRIVATE KEY-----\n" + "\n".join(
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2 for _ in range(4)
+    )
+    register(secret)
+    page = f"<p>one</p>\n<pre>{secret}</pre>\n<p>two</p>"
+    edit = call("edit_file", {"path": "index.html", "old": "<p>two</p>", "new": "<p>three</p>"})
+    await record(tape, [write(content=page, fragment=7)], [edit], [text("Done.")])
+    assert "MIIEvQ" not in tape.read_text()
+    again = await play(tape)
+    assert again.html == mask(page).replace("two", "three")
+    deltas = [event for event in again.events if isinstance(event, FileDelta) and event.path]
+    shown = ""
+    for event in deltas:
+        shown = shown[: event.offset] + event.text
+    assert shown == mask(page)
+    shown = ""
+    for event in of(again, FileChanged):
+        shown = apply_patch(shown, event.patch)
+    assert shown == again.html

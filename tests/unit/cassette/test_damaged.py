@@ -1,29 +1,41 @@
-"""Cassettes that cannot be played or written: one sentence each, and nothing is overwritten."""
+"""Files that cannot be played or written: one sentence each, and nothing is overwritten."""
 
+import asyncio
 import base64
 import json
 import os
 import random
+import tempfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from agent_nb import Agent, replay
-from agent_nb.cassette.reader import parse_cassette
-from agent_nb.errors import CassetteError
-from agent_nb.providers.scripted import ScriptedProvider, text
-from tests.support.cassettes import PROMPT, facts, play, record
+from agent_nb import Agent, replay, tool
+from agent_nb.errors import AgentError, CassetteError, SavedRunError
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.run.run_reader import read_run
+from agent_nb.tools import Toolbox
+from tests.support.cassettes import PROMPT, change_row, facts, play, record
 from tests.support.mutations import mutated
 from tests.support.scripts import write
 
 CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
+PAGE = "<!doctype html>\n" + "<p>bread and butter</p>\n" * 9
+EDIT = call(
+    "edit_file", {"path": "index.html", "old": "<!doctype html>", "new": "<!doctype html>\n<title>x</title>"}
+)
+TURNS = ([text("Here it comes.", fragment=3), write(content=PAGE, fragment=9)], [EDIT], [text("ok")])
 
 
 @pytest.fixture
 async def tape(tmp_path):
-    path = tmp_path / "hero.jsonl"
-    await record(path, [text("Here it comes.", fragment=3), write(fragment=9)], [text("ok")])
+    path = tmp_path / "hero.run.jsonl"
+    await record(path, *TURNS)
     return path
 
 
@@ -31,62 +43,83 @@ def lines_of(tape: Path) -> list[str]:
     return tape.read_text().splitlines()
 
 
-def changed(tape: Path, kind: str, **fields) -> str:
-    """The file with the first line of a kind changed."""
-    rows = [json.loads(line) for line in lines_of(tape)]
-    row = next(row for row in rows if next(iter(row)) == kind)
-    row.update(fields)
-    return "\n".join(map(json.dumps, rows))
+def rows_of(tape: Path) -> list[Any]:
+    return [json.loads(line) for line in lines_of(tape)]
+
+
+def changed(tape: Path, kind: str, **fields: Any) -> str:
+    """The file with the last line of a type changed."""
+    change_row(tape, kind, **fields)
+    return tape.read_text()
+
+
+def to(kind: str, **fields: Any) -> Callable[[Path], str]:
+    return lambda tape: changed(tape, kind, **fields)
+
+
+def without(tape: Path, kind: str) -> str:
+    return "\n".join(line for line in lines_of(tape) if f'"type":"{kind}"' not in line)
+
+
+def swapped(tape: Path, place: int) -> str:
+    lines = lines_of(tape)
+    lines[place : place + 2] = lines[place + 1], lines[place]
+    return "\n".join(lines)
 
 
 def packed(pace: str) -> str:
     return "z" + base64.b64encode(zlib.compress(pace.encode(), 1)).decode()
 
 
-def without(tape: Path, kind: str) -> str:
-    return "\n".join(line for line in lines_of(tape) if not line.startswith(f'{{"{kind}"'))
+def bomb(tape: Path) -> str:
+    """References that make far more text than there is in the file."""
+    changed(tape, "header", prompt="x" * 20_000)
+    return changed(tape, "tool_running", title={"$": {"join": [0] * 20_000}})
 
 
-NO_TURNS = '{"end": "end_turn", "turns": 0, "seconds": 0}'
 CASES = {
-    "empty": (lambda tape: "", "is not a cassette: its first line is not JSON"),
-    "a page": (lambda tape: "<!doctype html>\n<p>", "is not a cassette: its first line is not JSON"),
-    "another JSON file": (lambda tape: '{"cells": [], "nbformat": 4}', "is not a cassette: it does not say"),
-    "another format": (lambda tape: '{"format": "vcr"}', "is not a cassette: it does not say"),
-    "a list": (lambda tape: "[1, 2]", "is not a cassette"),
-    "bytes": (lambda tape: b"\x89PNG\xff\xfe", "is not a cassette: it is not text"),
-    "newer": (lambda tape: changed(tape, "format", version=2), "by a newer agent_nb (format 2; this one reads 1)"),
-    "no version": (lambda tape: '{"format": "agent_nb.cassette"}', "is not a cassette: it does not say"),
-    "one long line": (lambda tape: '{"format": "' + "x" * 2_000_000, "its first line is not JSON"),
+    "empty": (lambda tape: "", "is not a saved run: its first line is not JSON"),
+    "a page": (lambda tape: "<!doctype html>\n<p>", "is not a saved run: its first line is not JSON"),
+    "another JSON file": (lambda tape: '{"cells": [], "nbformat": 4}', "is not a saved run: it does not say"),
+    "a list": (lambda tape: "[1, 2]", "is not a saved run"),
+    "bytes": (lambda tape: b"\x89PNG\xff\xfe", "is not a saved run: its first line is not JSON"),
+    "newer": (to("header", version=2), "was saved by a newer agent_nb"),
     "nothing but brackets": (lambda tape: "[" * 200_000, "its first line is not JSON"),
-    "two files merged": (lambda tape: tape.read_text() * 2, "'variant' is expected here, not 'format'"),
+    "no prompt": (lambda tape: "\n".join(lines_of(tape)).replace('"prompt"', '"question"', 1), "line 1: 'prompt' is"),
+    "odd settings": (to("header", settings=[]), "at line 1: `settings` is a list"),
+    "odd fingerprint": (to("header", fingerprint={"yours": {"files": 3}}), "at line 1: `files`"),
+    "no events": (lambda tape: lines_of(tape)[0], "is cut short"),
     "cut in a line": (lambda tape: tape.read_text()[:-20], "is cut short"),
     "cut between lines": (lambda tape: "\n".join(lines_of(tape)[:-1]), "is cut short"),
-    "cut in the head": (lambda tape: "\n".join(lines_of(tape)[:2]), "is cut short"),
+    "cut in the events": (lambda tape: "\n".join(lines_of(tape)[:6]), "is cut short"),
+    "no end": (lambda tape: without(tape, "run_finished"), "is cut short"),
     "bad JSON": (lambda tape: "\n".join([*lines_of(tape)[:6], "{oops", *lines_of(tape)[6:]]), "at line 7: it is not"),
-    "a turn too few": (lambda tape: without(tape, "turn"), "is damaged at line"),
-    "turns miscounted": (lambda tape: changed(tape, "end", turns=3), "the run has 3 turns and the file 2"),
-    "turns out of order": (lambda tape: changed(tape, "turn", turn=2), "turn 1 is expected here, not 2"),
-    "a result too few": (lambda tape: without(tape, "tool"), "turn 1 has 1 calls and 0 results"),
-    "no call": (lambda tape: without(tape, "call"), "these arguments belong to no call"),
-    "text changed": (lambda tape: changed(tape, "text", text="Here."), "does not fit its text of 5"),
-    "pace changed": (lambda tape: changed(tape, "pace", pace="3*x"), "'3*x' is not a pace"),
-    "pace packed badly": (lambda tape: changed(tape, "pace", pace="zzz"), "its pace cannot be decompressed"),
-    "no stop": (lambda tape: tape.read_text().replace('"stop"', '"halt"'), "it lacks `stop`"),
-    "odd ending": (lambda tape: changed(tape, "end", end="tired"), "`end` is 'tired', not one of end_turn, "),
-    "cut nowhere": (lambda tape: changed(tape, "end", end="stopped"), "'during' is missing"),
-    "cut oddly": (lambda tape: changed(tape, "end", end="stopped", during="wait"), "cannot have ended during 'wait'"),
-    "cut in no tools": (lambda tape: changed(tape, "end", end="failed", during="tools"), "turn 2 has 0 calls"),
-    "no turns": (lambda tape: "\n".join([*lines_of(tape)[:4], NO_TURNS]), "it has no turns"),
-    "odd moment": (lambda tape: changed(tape, "tool", tool="dancing"), "`tool` is 'dancing', not one of ready, "),
-    "odd line": (lambda tape: tape.read_text().replace('{"turn": 1', '{"song": 1'), "'song' is not known here"),
-    "odd call": (lambda tape: changed(tape, "tool", id="other"), "a result for 'other', which was not called"),
-    "odd count": (lambda tape: changed(tape, "turn", usage={"loaves": 3}), "'loaves' is not a token count"),
-    "endless gap": (lambda tape: tape.read_text().replace('"name"', '"after": 1e400, "name"'), "`after` is inf, not"),
-    "endless pace": (lambda tape: changed(tape, "pace", pace="0*9999999 " * 30 + "14"), "does not fit its text"),
-    "swollen pace": (lambda tape: changed(tape, "pace", pace=packed("1 " * 30_000_000)), "its text of 14 characters"),
-    "odd gap": (lambda tape: changed(tape, "call", after="soon"), "`after` is 'soon', not a number"),
-    "no question": (lambda tape: changed(tape, "yours", yours=[]), "at line 2: `yours` is a list, not an object"),
+    "a line too few": (lambda tape: without(tape, "turn_finished"), "is expected here, not"),
+    "lines swapped": (lambda tape: swapped(tape, 4), "is expected here, not"),
+    "two files merged": (lambda tape: tape.read_text() * 2, "an event stands outside of a run"),
+    "two starts": (to("turn_started", type="run_started", prompt="", model=""), "inside another"),
+    "no start": (lambda tape: "\n".join([lines_of(tape)[0], *lines_of(tape)[2:]]), "outside of a run"),
+    "odd type": (to("turn_finished", type="song"), "is of an unknown type, 'song'"),
+    "odd field": (to("turn_finished", stop="tired"), "`stop` is 'tired', not one of"),
+    "time goes back": (to("turn_finished", at=-1), "which is before the event before"),
+    "endless time": (lambda tape: tape.read_text().replace('"at":0.0', '"at":1e400'), "`at` is inf, not a number"),
+    "unknown call": (to("tool_running", call_id="other"), "'other' is no call of this run"),
+    "no answer": (to("tool_running", type="approval_requested", name="x", args={}), "nobody has answered"),
+    "a path out": (to("file_changed", path="../x"), "'../x'"),
+    "patch out of range": (to("file_changed", patch=[[900, 2, "x"]]), "changes lines 900 to 902 of"),
+    "patch backwards": (to("file_changed", patch=[[3, 1, "x"], [1, 1, "x"]]), "changes lines 1 to 2"),
+    "another patch": (to("file_changed", patch=[[0, 1, "x"]]), "make another 'index.html' than"),
+    "pace changed": (to("file_delta", pace="3*x"), "'3*x' is not a pace"),
+    "pace too short": (to("file_delta", pace="3*2"), "its pace does not fit its text"),
+    "pace packed badly": (to("file_delta", pace="zzz"), "its pace cannot be decompressed"),
+    "endless pace": (to("text_delta", pace="0*9999999 " * 30), "does not fit its text"),
+    "swollen pace": (to("file_delta", pace=packed("1 " * 30_000_000)), "does not fit its text"),
+    "no such text": (to("tool_running", title={"$": 99}), "'99' refers to no text before it"),
+    "an odd reference": (to("tool_running", title={"$": {"x": 1}}), "refers to no text before it"),
+    "far too much text": (bomb, "its references make more than 200,000,000 characters"),
+    "no such message": (to("variant", messages=[99]), "is 99, not an object"),
+    "odd file": (to("variant", files={"index.html": 3}), "These are not saved files"),
+    "odd name": (to("header", name="../x"), "`name` is '../x', which is no name"),
 }  # fmt: skip
 
 
@@ -104,22 +137,97 @@ def test_a_bad_file_is_one_sentence(tape, case):
 
 @pytest.mark.parametrize("lesson", ["order", "poster", "ovens", "train", "shop-2"])
 def test_a_damaged_line_of_a_lesson_is_one_sentence_or_does_no_harm(lesson):
-    rows = [json.loads(line) for line in (CASSETTES / f"{lesson}.jsonl").read_text().splitlines()]
+    rows = rows_of(CASSETTES / f"{lesson}.run.jsonl")
     chance, refused = random.Random(lesson), 0
     for _ in range(100):
         place = chance.randrange(len(rows))
         lines = [*rows[:place], *mutated([rows[place]], chance), *rows[place + 1 :]]
         try:
-            parse_cassette("\n".join(map(json.dumps, lines)), lesson)
-        except CassetteError as error:
+            read_run("\n".join(map(json.dumps, lines)).encode(), lesson)
+        except SavedRunError as error:
             assert "\n" not in str(error)  # noqa: PT017
             refused += 1
     assert refused > 50
 
 
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=9)
+    | st.sampled_from(
+        ["ask", "create_file", "call", "run_finished", "../x", {"$": 0}, {"$": {"leaf": [3, 0]}}]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=5,
+)
+BASE: list[str] = []
+
+
+def base_rows() -> list[Any]:
+    if not BASE:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "base.run.jsonl"
+            asyncio.run(record(path, *TURNS, tools=[*Toolbox.default(), asking([])], approve="auto"))
+            BASE.extend(lines_of(path))
+    return [json.loads(line) for line in BASE]
+
+
+def asking(calls: list[str]) -> Any:
+    @tool(approval="ask")
+    def ask(what: str) -> str:
+        """Asks."""
+        calls.append(what)
+        return "done"
+
+    return ask
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """A file with some lines changed, dropped, doubled or replaced by any JSON."""
+    rows = base_rows()
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(1, len(rows) - 1))
+        row = rows[place]
+        match draw(st.sampled_from(["drop key", "set key", "drop", "double", "swap", "any"])):
+            case "drop key" if isinstance(row, dict) and row:
+                row.pop(draw(st.sampled_from(sorted(row))))
+            case "set key" if isinstance(row, dict) and row:
+                row[draw(st.sampled_from(sorted(row)))] = draw(values)
+            case "drop" if len(rows) > 2:
+                rows.pop(place)
+            case "double":
+                rows.insert(place, json.loads(json.dumps(row)))
+            case "swap":
+                rows[place - 1], rows[place] = rows[place], rows[place - 1]
+            case _:
+                rows[place] = draw(values)
+    return "\n".join(map(json.dumps, rows))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(files())
+def test_any_json_as_a_file_is_refused_or_shown_and_calls_no_tool(content):
+    calls = list[str]()
+
+    async def scenario(path: Path) -> None:
+        path.write_text(content)
+        try:
+            run = await play(path, tools=[*Toolbox.default(), asking(calls)], approve="auto")
+        except AgentError:
+            return
+        assert all((run.to_html(), run.to_markdown(), run._repr_mimebundle_()))
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(scenario(Path(folder) / "tape.run.jsonl"))
+    assert not calls
+
+
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CassetteError, match=r"There is no cassette '.*no\.jsonl'"):
-        replay(tmp_path / "no.jsonl")
+    with pytest.raises(CassetteError, match=r"There is no cassette '.*no\.run\.jsonl'"):
+        replay(tmp_path / "no.run.jsonl")
     with pytest.raises(CassetteError, match="cannot be read: Is a directory"):
         replay(tmp_path)
     with pytest.raises(CassetteError, match="cannot be read: File name too long"):
@@ -134,7 +242,7 @@ async def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path):
     with pytest.raises(CassetteError, match="is not a cassette: it is not a file"):
         replay(pipe)
     with pytest.raises(CassetteError, match="cannot be recorded: it is not a file"):
-        await Agent(ScriptedProvider([[text("x")]])).recording(pipe, force=True).run(PROMPT)
+        await Agent(ScriptedProvider([[text("x")]])).recording(pipe).run(PROMPT)
     assert pipe.is_fifo()
 
 
@@ -146,38 +254,26 @@ async def test_marks_and_line_ends_of_editors_do_no_harm(tape):
 
 async def test_the_home_folder_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    run = await record("~/hero.jsonl", [text("ok")])
-    assert (tmp_path / "hero.jsonl").exists()
-    assert facts(await play("~/hero.jsonl")) == facts(run)
-
-
-async def test_text_changed_by_hand_plays_without_its_pace(tape):
-    rows = lines_of(tape)
-    place = next(i for i, row in enumerate(rows) if row.startswith('{"text"'))
-    rows[place : place + 2] = ['{"text": "Mine."}']
-    tape.write_text("\n".join(rows))
-    assert (await play(tape)).messages[1].text == "Mine."
+    run = await record("~/hero.run.jsonl", [text("ok")])
+    assert (tmp_path / "hero.run.jsonl").exists()
+    assert facts(await play("~/hero.run.jsonl")) == facts(run)
 
 
 async def test_another_prompt_is_not_recorded_over(tape):
     before = tape.read_bytes()
-    with pytest.raises(CassetteError, match=r"recorded with another prompt .* `--force`"):
+    with pytest.raises(
+        CassetteError, match=r"recorded with another prompt .* Delete it, or record to another path"
+    ):
         await record(tape, [text("new")], prompt="Something else")
     assert tape.read_bytes() == before
-    with ScriptedProvider([[text("new")]]) as provider:
-        await Agent(provider).recording(tape, force=True).run("Something else")
-    assert (await play(tape, "Something else")).text == "new"
-
-
-async def test_the_same_prompt_is_recorded_over(tape):
-    run = await record(tape, [text("new")])
+    run = await record(tape, [text("new")])  # the same prompt
     assert facts(await play(tape)) == facts(run)
 
 
 async def test_a_foreign_file_is_not_recorded_over(tmp_path):
     precious = tmp_path / "data.jsonl"
     precious.write_text('{"mine": 1}\n')
-    with pytest.raises(CassetteError, match=r"is not a cassette.*`--force`"):
+    with pytest.raises(CassetteError, match=r"is not a saved run.*Delete it, or record to another path"):
         await record(precious, [text("x")])
     assert precious.read_text() == '{"mine": 1}\n'
 
@@ -198,7 +294,7 @@ async def test_a_place_that_takes_no_file_is_told_first(tmp_path):
 
 
 async def test_a_disk_that_fails_at_the_end_keeps_the_run(tmp_path, caplog):
-    path = tmp_path / "new" / "hero.jsonl"
+    path = tmp_path / "new" / "hero.run.jsonl"
     handle = Agent(ScriptedProvider([[text("x")]])).recording(path).start(PROMPT)
     path.parent.write_text("in the way")
     assert (await handle).text == "x"

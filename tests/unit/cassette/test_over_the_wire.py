@@ -2,11 +2,11 @@
 
 import pytest
 
-from agent_nb import Agent, Limits, assert_same, replay
-from agent_nb.events import TextDelta, TurnRetrying
+from agent_nb import Agent, assert_same, replay
+from agent_nb.events import TurnRetrying
 from tests.support.cassettes import PROMPT, facts
 from tests.support.scripts import of
-from tests.support.wire import Call, Cut, Hold, Pause, Say, Think, Tokens, WireServer, problem, reply
+from tests.support.wire import Call, Cut, Pause, Say, Think, Tokens, WireServer, problem, reply
 from tests.support.wire.cases import CASES, KEY, Case
 
 PAGE = "<!doctype html>\n<title>Bakery</title>\n" + '<li class="bread">Pain « à l’ancienne », 3 €</li>\n' * 60
@@ -15,7 +15,7 @@ SAID = "I write the page for the bakery now, with its breads and its prices."
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_vendor_plays_again_without_its_server(case: Case, tmp_path):
-    tape = tmp_path / "hero.jsonl"
+    tape = tmp_path / "hero.run.jsonl"
     async with WireServer() as server:
         server.plan(
             reply(Think("Warm colours, a list."), Pause(0.01), Say(SAID), Cut()),
@@ -40,7 +40,11 @@ async def test_a_vendor_plays_again_without_its_server(case: Case, tmp_path):
     written = tape.read_text()
     assert KEY not in written
     assert written.count(SAID) == 2
-    assert len(written) < 1.3 * (len(PAGE) + 2 * len(SAID)) + 4000
+    assert written.count(PAGE.splitlines()[2].replace('"', '\\"')) in (
+        59,
+        60,
+    )  # a line may be split by an estimate of the usage
+    assert len(written) < 1.3 * (len(PAGE) + 2 * len(SAID)) + 13_000
 
 
 async def play_without_server(run, tape):
@@ -65,65 +69,16 @@ def written(path: str, *more):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_time_limit_plays_again(case: Case, tmp_path):
-    tape = tmp_path / "hero.jsonl"
-    async with WireServer() as server:
-        server.plan(written("a.html", Tokens(input=900, output=400)), written("b.html", Hold()))
-        async with Agent(case.provider(server), limits=Limits(seconds=0.7)) as agent:
-            run = await agent.recording(tape).run(PROMPT)
-    assert run.reason == "max_seconds", run.error
-    await play_without_server(run, tape)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_stop_by_a_person_plays_again(case: Case, tmp_path):
-    tape = tmp_path / "hero.jsonl"
-    async with WireServer() as server:
-        server.plan(
-            written("a.html", Tokens(input=900, output=400)), reply(Say("And now"), Pause(0.05), Hold())
-        )
-        async with Agent(case.provider(server)) as agent:
-            handle = agent.recording(tape, force=True).start(PROMPT)
-            async for event in handle:
-                if isinstance(event, TextDelta) and event.text.startswith("And"):
-                    handle.stop()
-            run = await handle
-    assert run.reason == "stopped", run.error
-    await play_without_server(run, tape)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_failure_of_the_vendor_plays_again(case: Case, tmp_path):
-    tape = tmp_path / "hero.jsonl"
+    tape = tmp_path / "hero.run.jsonl"
     async with WireServer() as server:
         server.plan(
             written("a.html", Tokens(input=900, output=400)), reply(Say("And"), Cut()), problem(401, "No.")
         )
         async with Agent(case.provider(server)) as agent:
-            run = await agent.recording(tape, force=True).run(PROMPT)
+            run = await agent.run(PROMPT)
     assert run.reason == "failed"
+    run.save(tape)
     again = await play_without_server(run, tape)
     assert len(of(again, TurnRetrying)) == 1
     assert KEY not in tape.read_text()
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_the_input_of_a_cut_turn_counts_again(case: Case, tmp_path):
-    tape = tmp_path / "hero.jsonl"
-    async with WireServer() as server:
-        server.plan(reply(Cut()), reply(Say("Done."), Tokens(input=900, output=400)))
-        async with Agent(case.provider(server)) as agent:
-            run = await agent.recording(tape).run(PROMPT)
-    assert run.usage.input > 900
-    await play_without_server(run, tape)
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case.priced], ids=str)
-async def test_a_budget_plays_again(case: Case, tmp_path):
-    tape = tmp_path / "hero.jsonl"
-    async with WireServer() as server:
-        server.plan(written("a.html", Tokens(input=900, output=400)), reply(Say(PAGE * 9), Hold()))
-        async with Agent(case.provider(server), limits=Limits(usd=0.01)) as agent:
-            run = await agent.recording(tape).run(PROMPT)
-    assert run.reason == "budget", (run.reason, run.error, run.cost)
-    await play_without_server(run, tape)

@@ -253,12 +253,12 @@ async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
     server.plan(draw(2))
     server.otherwise = answer
     async with agent_on(server) as agent:
-        handle = agent.recording(tmp_path / "cut.jsonl", force=True).start(PROMPT)
+        handle = agent.start(PROMPT)
         async for event in handle:
             if isinstance(event, ToolProgress):
                 handle.stop()
         run = await handle
     assert run.reason == "stopped"
     assert run.cost == pytest.approx(talk(run) + IMAGE_COST)
-    again = await Agent(replay(tmp_path / "cut.jsonl")).run(PROMPT)
+    again = await Agent(replay(run.save(tmp_path / "cut.run.jsonl"))).run(PROMPT)
     assert facts(again) == facts(run)

@@ -155,7 +155,7 @@ async def test_a_replay_runs_no_middleware_and_the_cassette_is_for_the_request_a
 
 
 @pytest.mark.parametrize("turn", [1, 2])
-async def test_a_run_that_middleware_refuses_can_be_recorded(tmp_path, turn):
+async def test_a_run_that_middleware_refuses_can_be_saved_and_played(tmp_path, turn):
     class Quota:
         left = turn
 
@@ -166,7 +166,8 @@ async def test_a_run_that_middleware_refuses_can_be_recorded(tmp_path, turn):
 
     path = tmp_path / "tape.jsonl"
     agent = Agent(ScriptedProvider([[write()], [text("Done.")]]), middleware=[Quota()])
-    run = await agent.recording(path, force=True).run(PROMPT)
+    run = await agent.run(PROMPT)
+    run.save(path)
     assert (run.reason, run.error) == ("failed", "No more requests today.")
     again = await play(path)
     assert (again.reason, again.error, again.usage) == (run.reason, run.error, run.usage)

@@ -86,12 +86,11 @@ def test_only_a_replay_differs():
     assert Agent(scripted()).prepare("A form").differences(["openai:"]) == []
 
 
-async def test_a_replay_has_the_limits_and_tools_of_the_recording(tmp_path):
+async def test_a_replay_has_the_settings_of_the_recording(tmp_path):
     agent = await recorded(tmp_path / "hero.jsonl", limits=Limits(steps=3))
     prepared = Agent(agent.provider, limits=Limits(steps=9, usd=1)).prepare("A form")
-    assert prepared.config.limits == Limits(steps=3)
+    assert prepared.config.settings["steps"] == 3
     assert prepared.config.settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
-    assert "extract_assets" not in {spec.name for spec in prepared.tools}
 
 
 async def test_variants_share_an_id_and_a_budget():
@@ -125,7 +124,7 @@ async def test_subscribers_and_hooks_added_later_count():
 async def test_the_base_runs_stack_is_kept():
     base = await Agent(scripted("Made.")).with_stack("vue").run("A page")
     prepared = Agent(scripted()).prepare("Now blue", base=base)
-    assert prepared.stack == "vue"
+    assert prepared.config.asked.stack == "vue"
     assert prepared.config.settings["stack"] == "vue"
     assert prepared.messages[: len(base.messages)] == base.messages
 

@@ -206,7 +206,7 @@ async def test_a_failing_variant_is_not_recorded(tmp_path):
     broken = ScriptedProvider([[fail(ProviderError("Down."))]])
     race = demo().recording(tmp_path / "x.jsonl").race(PROMPT, models=[model("demo:", pace=0), broken])
     await race
-    assert race.recorded.startswith("Not recorded: variant 2 failed. `--record --force`")
+    assert race.recorded.startswith("Not recorded: variant 2 failed. `run.save(")
     assert not (tmp_path / "x.jsonl").exists()
 
 

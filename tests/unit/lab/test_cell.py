@@ -181,7 +181,7 @@ def test_a_model_without_a_price_cannot_be_used_with_a_budget(shell, lab, monkey
 def test_a_cassette_that_fits_comes_before_the_model(shell, lab, server):
     assert shell.run(ASK.replace("hero", "hero --record")).ok
     counter = lab('replay = "prefer"\nmodels = ["anthropic:claude-opus-5-5"]\nbudget = 1\ntools = []')
-    for line in ("%%agent hero --live", "%%agent hero"):
+    for line in ("%%agent hero --replay off", "%%agent hero"):
         assert shell.run(f"{line}\nSay hello").ok
         assert shell.names["hero"].settings.get("replayed")
     assert counter.total() == 0
@@ -194,14 +194,14 @@ def test_a_cassette_that_fits_comes_before_the_model(shell, lab, server):
 def test_a_preferred_cassette_is_found_under_any_name(shell, lab, server, tmp_path):
     assert shell.run(ASK.replace("hero", "hero --record")).ok
     (tmp_path / "cassettes" / "a.jsonl").write_text("{}\n[3]\n")
-    (tmp_path / "cassettes" / "b.jsonl").write_text('{"format": 1}\n{"yours": {"prompt": "Say hello"}}\n')
+    (tmp_path / "cassettes" / "b.jsonl").write_text('{"format": 1, "prompt": "Say hello"}\n')
     (tmp_path / "cassettes" / "c.jsonl").mkdir()
     lab('replay = "prefer"')
     assert shell.run("%%agent mine\nSay hello").ok
-    assert shell.names["mine"].settings["replayed"] == "cassettes/hero.jsonl"
+    assert shell.names["mine"].settings["replayed"] == "cassettes/hero.run.jsonl"
     for line in (
         f"mine -m {HAIKU} --system Rhyme",
-        f"mine -m {HAIKU} --cassette x.jsonl",
+        f"mine -m {HAIKU} --record x.jsonl",
         "mine -m demo: --pace 0",
     ):
         assert shell.run(f"%%agent {line}\nSay hello").ok

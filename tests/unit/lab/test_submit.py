@@ -52,8 +52,8 @@ def test_notebook_log_runs_and_pages(shell, save, tmp_path, monkeypatch):
     assert set(found) >= {
         NAME,
         FILE,
-        f"runs/hero-{hero.id}.json",
-        f"runs/hero-{first}.json",
+        f"runs/hero-{hero.id}.run.jsonl",
+        f"runs/hero-{first}.run.jsonl",
         "pages/héros.html",
     }
     assert len([name for name in found if name.startswith("runs/")]) == 3
@@ -65,7 +65,7 @@ def test_notebook_log_runs_and_pages(shell, save, tmp_path, monkeypatch):
     assert found[NAME] == saved.read_bytes()
     assert b"Mine" in found["pages/hero.html"]
     assert b"Content-Security-Policy" in found["pages/hero.html"]
-    (tmp_path / "run.json").write_bytes(found[f"runs/hero-{hero.id}.json"])
+    (tmp_path / "run.json").write_bytes(found[f"runs/hero-{hero.id}.run.jsonl"])
     assert load(tmp_path / "run.json").files["index.html"] == "<p>Mine</p>"
     before = (tmp_path / "Übung 三-submission.zip").read_bytes()
     assert shell.run(f"%agent submit '{NAME}'").ok
@@ -141,7 +141,7 @@ def test_the_file_that_vs_code_names(shell, save):
 def test_sizes_are_bounded_and_said(shell, save, monkeypatch):
     shell.run(DEMO)
     shell.run(DEMO)
-    size = len(submit_module.saved_form(shell.names["hero"]))
+    size = len(submit_module.run_file(shell.names["hero"]))
     save("a = 1")
     monkeypatch.setattr(submit_module, "MAX_RUNS", size + 100)
     said = shell.run(f"%agent submit {NAME}").stdout

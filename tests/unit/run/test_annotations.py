@@ -1,6 +1,5 @@
 """Notes and questions at moments of a run."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -9,6 +8,7 @@ from agent_nb import Agent, Run, load
 from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.moments import MOST_ANNOTATIONS
+from tests.support.cassettes import change_row
 
 WRITE = call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"})
 EDIT = call("edit_file", {"path": "index.html", "old": "Hi", "new": "Ho"})
@@ -115,7 +115,7 @@ def test_notes_are_saved_with_the_run(run: Run, tmp_path):
     key = "sk-ant-api03-" + "x9-Y" * 8
     noted = run.annotate(0.25, f"{key} \u202e").annotate("end", ask="q", choices=("a", "b"), answer=1)
     noted = noted.annotate("end", ask="Which?", choices=[key, f"{key}{key}"])
-    path = noted.save(tmp_path / "hero.run.json")
+    path = noted.save(tmp_path / "hero.run.jsonl")
     assert key not in path.read_text("utf-8")
     assert load(path).annotations == (
         replace(noted.annotations[0], text="••• \u202e"),
@@ -124,19 +124,9 @@ def test_notes_are_saved_with_the_run(run: Run, tmp_path):
     )
 
 
-def test_a_run_that_was_saved_before_there_were_notes_loads(run: Run, tmp_path):
-    path = run.save(tmp_path / "hero.run.json")
-    data = json.loads(path.read_text("utf-8"))
-    del data["annotations"]
-    path.write_text(json.dumps(data), "utf-8")
-    assert load(path) == run
-
-
 @pytest.mark.parametrize("change", [{"at": "turn 9"}, {"text": 5}, {"choices": 5}, {"variant": 3}])
 def test_a_saved_note_that_makes_no_sense_is_refused(run: Run, tmp_path, change):
-    path = run.annotate("end", "x").save(tmp_path / "hero.run.json")
-    data = json.loads(path.read_text("utf-8"))
-    data["annotations"][0] |= change
-    path.write_text(json.dumps(data), "utf-8")
+    path = run.annotate("end", "x").save(tmp_path / "hero.run.jsonl")
+    change_row(path, "variant", annotations=[{"at": "end", "text": "x", **change}])
     with pytest.raises(SavedRunError, match="is damaged"):
         load(path)

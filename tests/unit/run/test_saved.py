@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb import Agent, Run, load, replay
+from agent_nb import Agent, Run, load
 from agent_nb.errors import ConfigError, SavedRunError
+from agent_nb.messages import Usage
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run.replay_file import replay_html
+from tests.support.cassettes import change_row
 from tests.support.mutations import mutated
 from tests.support.scripts import write
 
@@ -19,8 +21,7 @@ CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
 
 
 async def lesson(name: str) -> Run:
-    model = replay(CASSETTES / f"{name}.jsonl")
-    return await Agent(model).run(model.cassette.request["prompt"])
+    return load(CASSETTES / f"{name}.run.jsonl")
 
 
 async def scripted() -> Run:
@@ -54,14 +55,11 @@ def show(run: Run) -> None:
 @pytest.mark.parametrize("made", ["order", "poster", "scripted"])
 async def test_a_damaged_run_is_refused_or_can_be_shown(made, tmp_path):
     run = await (scripted() if made == "scripted" else lesson(made))
-    file = run.save(tmp_path / "run.json")
-    whole = json.loads(file.read_text())
-    whole["events"] = [
-        e for n, e in enumerate(whole["events"]) if not e["type"].endswith("delta") or n % 50 == 0
-    ]
+    file = run.save(tmp_path / "run.jsonl")
+    whole = [json.loads(line) for line in file.read_text().splitlines()]
     chance, refused = random.Random(made), 0
     for _ in range(60):
-        file.write_text(json.dumps(mutated(whole, chance)))
+        file.write_text("\n".join(map(json.dumps, mutated(whole, chance))))
         try:
             loaded = load(file)
         except SavedRunError as error:
@@ -75,16 +73,25 @@ async def test_a_damaged_run_is_refused_or_can_be_shown(made, tmp_path):
 @pytest.mark.parametrize("word", ["../../x", "a/b", "..", "C:x", "a\nb", "x\\y"])
 async def test_a_name_that_leads_out_of_a_folder_is_refused(field, word, tmp_path):
     run = await scripted()
-    for odd in (replace(run, **{field: word}), replace(run, variants=(replace(run, **{field: word}),))):
-        with pytest.raises(SavedRunError, match=f"damaged: `{field}` is .*, which is no name"):
-            load(odd.save(tmp_path / "run.json"))
+    for number, odd in enumerate(
+        (replace(run, **{field: word}), replace(run, variants=(replace(run, **{field: word}),)))
+    ):
+        with pytest.raises(SavedRunError, match=f"damaged at line .*: `{field}` is .*, which is no name"):
+            load(odd.save(tmp_path / f"{number}.run.jsonl"))
 
 
 async def test_the_sentence_says_where_the_damage_is(tmp_path):
-    file = (await scripted()).save(tmp_path / "run.json")
-    whole = json.loads(file.read_text())
-    whole["events"][1]["at"] = "soon"
-    file.write_text(json.dumps(whole))
+    file = (await scripted()).save(tmp_path / "run.jsonl")
+    change_row(file, "run_finished", at="soon")
     with pytest.raises(SavedRunError) as raised:
         load(file)
-    assert str(raised.value) == f"{str(file)!r} is damaged: `events[1].at` is 'soon', not a number."
+    place = [json.loads(line).get("at") for line in file.read_text().splitlines()].index("soon") + 1
+    assert str(raised.value) == f"{str(file)!r} is damaged at line {place}: `at` is 'soon', not a number."
+
+
+async def test_variants_of_other_prices_and_names_load_as_they_were(tmp_path):
+    run = await scripted()
+    for number, one in enumerate(
+        (run, run.pick(2), replace(run, usage=Usage(input=7), cost=2.5, name="hero"))
+    ):
+        assert load(one.save(tmp_path / f"{number}.run.jsonl")) == one

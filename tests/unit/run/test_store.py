@@ -69,14 +69,14 @@ def names(store: RunStore) -> list[str]:
 
 def another_kernel(store: RunStore, run, name: str, count: int) -> subprocess.Popen[str]:
     """A process that saves several runs under one name, and prints a line before it begins."""
-    source = run.save(store.root.parent / "source.run.json")
+    source = run.save(store.root.parent / "source.run.jsonl")
     command = [sys.executable, "-c", SAVE, str(source), str(store.root.parent), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 def save_and_be_killed(store: RunStore, run) -> int:
     """A process that saves a run and is killed before its file has its name; returns its exit code."""
-    source = run.save(store.root.parent / "source.run.json")
+    source = run.save(store.root.parent / "source.run.jsonl")
     command = [sys.executable, "-c", KILLED, str(source), str(store.root.parent)]
     return subprocess.run(command, check=False).returncode
 
@@ -112,7 +112,7 @@ async def test_the_oldest_are_deleted_if_there_are_too_many(store, run, monkeypa
     monkeypatch.setattr(store_module, "MAX_RUNS", 3)
     save_all(store, run, "a", "b", "c", "d", "e")
     assert names(store) == ["c", "d", "e"]
-    assert len(list(store.folder.glob("*.json"))) == 3
+    assert len(list(store.folder.glob("*.jsonl"))) == 3
 
 
 async def test_the_oldest_are_deleted_if_they_are_too_large(store, run, monkeypatch):
@@ -120,7 +120,7 @@ async def test_the_oldest_are_deleted_if_they_are_too_large(store, run, monkeypa
     monkeypatch.setattr(store_module, "MAX_BYTES", int(2.5 * size))
     save_all(store, run, "a", "b", "c")
     assert names(store) == ["b", "c"]
-    assert len(list(store.folder.glob("*.json"))) == 2
+    assert len(list(store.folder.glob("*.jsonl"))) == 2
 
 
 async def test_the_last_run_is_never_deleted(store, run, monkeypatch):
@@ -150,7 +150,7 @@ async def test_a_deleted_file_is_not_listed(store, run):
 )
 async def test_what_is_no_run_is_not_listed(store, run, content):
     save_all(store, run, "before")
-    for name in ("notes.json", "000007-20260101-120000-other-id.json"):
+    for name in ("notes.json", "000007-20260101-120000-other-id.run.jsonl"):
         (store.folder / name).write_bytes(content)
     assert names(store) == ["before"]
     save_all(store, run, "after")
@@ -189,7 +189,7 @@ async def test_several_kernels_can_save_at_once(store, run):
         kernel.communicate(timeout=60)
         assert kernel.returncode == 0
     assert sorted(names(store)) == ["one"] * 6 + ["three"] * 6 + ["two"] * 6
-    assert len(list(store.folder.glob("*.json"))) == 18
+    assert len(list(store.folder.glob("*.jsonl"))) == 18
 
 
 async def test_a_folder_that_cannot_be_read_is_one_sentence(store, tmp_path):

@@ -188,7 +188,7 @@ def test_files_that_cannot_be_saved_end_the_cell(shell, tmp_path):
 
 
 def saved_runs(tmp_path) -> list[Run]:
-    return [load(path) for path in sorted((tmp_path / ".agent_nb" / "runs").glob("*.json"))]
+    return [load(path) for path in sorted((tmp_path / ".agent_nb" / "runs").glob("*.run.jsonl"))]
 
 
 def test_a_run_is_saved_by_default(shell, tmp_path):

@@ -61,8 +61,8 @@ def helps(shell, code):
         ("%%agent hero --approve a", ["ask", "auto"]),
         ("%%agent hero --approve auto --approve hea", ["heat=", "heave="]),
         ("%%agent hero --approve heat=", ["heat=ask", "heat=auto", "heat=deny"]),
-        ("%%agent hero --cassette ", ["cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
-        ("%%agent hero --cassette cassettes/v", ["cassettes/villain.jsonl"]),
+        ("%%agent hero --replay ", ["off", "cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
+        ("%%agent hero --record cassettes/v", ["cassettes/villain.jsonl"]),
         ("%%agent hero -m de", ["deepseek:deepseek-v4-pro", "demo:"]),
         ("%%agent hero -m openai:", ["openai:gpt-6.1-sol"]),
         ("%%agent hero -m opus", ["anthropic:claude-opus-5-5", "openrouter:anthropic/claude-opus-5.5"]),
@@ -189,7 +189,7 @@ def test_a_folder_that_is_gone_offers_nothing(shell, tmp_path, monkeypatch):
     monkeypatch.chdir(gone)
     monkeypatch.setattr(shell.session, "home", gone)
     gone.rmdir()
-    for option in ("--save", "--cassette", "--system"):
+    for option in ("--save", "--record", "--system"):
         assert set(texts(shell, f"%%agent hero {option} ")) <= {"brand"}
     assert texts(shell, "%%agent hero -i ") == ["photo", "shots"]
     assert texts(shell, "%agent load ") == []

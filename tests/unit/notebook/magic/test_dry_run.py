@@ -60,7 +60,9 @@ def test_the_earlier_conversation_is_shown(shell):
 def test_a_cassette_is_named(shell):
     assert shell.run("%%agent planned -m demo: --pace 0 --record\nA page for a bakery").ok
     shown = dry(shell, "")
-    assert shown.startswith("Dry run, nothing sent. Cassette: cassettes/planned.jsonl, recorded with demo\n")
+    assert shown.startswith(
+        "Dry run, nothing sent. Cassette: cassettes/planned.run.jsonl, recorded with demo\n"
+    )
 
 
 def test_a_dry_run_shows_no_secret(shell):

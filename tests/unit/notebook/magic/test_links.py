@@ -24,7 +24,7 @@ def outside(tmp_path_factory):
     assert {file.name: file.read_text() for file in folder.iterdir()} == files
 
 
-RECORD, SAVE = (DEMO.replace("\n", f" {option}\n") for option in ("--record --force", "--save site"))
+RECORD, SAVE = (DEMO.replace("\n", f" {option}\n") for option in ("--record", "--save site"))
 EXPORT = (DEMO, "%agent export hero")
 MAP = "from agent_nb import Agent\nawait Agent(model='demo:').map(['A form'], save='maps')"
 FILES = [
@@ -32,7 +32,7 @@ FILES = [
     (".agent_nb/lab-log.lock", (DEMO,), "lab-log.lock is a "),
     (".agent_nb/runs/.lock", (DEMO,), "The run could not be saved in .agent_nb: .lock is a "),
     (".agent_nb/.gitignore", (DEMO,), ""),
-    ("cassettes/hero.jsonl", (RECORD,), "Recorded in cassettes/hero.jsonl"),
+    ("cassettes/hero.run.jsonl", (RECORD,), "Delete it, or record to another path"),
     ("site/index.html", (SAVE,), "'index.html' replaces what no run wrote"),
     ("hero.replay.html", EXPORT, "cannot be written: It holds what no run wrote"),
     ("saved.json", (DEMO, "hero.save('saved.json')"), "It holds what no run wrote"),
@@ -85,7 +85,7 @@ def test_a_submission_holds_no_target_of_a_link(shell, tmp_path, tmp_path_factor
     assert shell.run(DEMO).ok
     assert shell.run("del hero").ok
     (tmp_path / "week.ipynb").write_bytes(notebook(DEMO))
-    run = next((tmp_path / ".agent_nb" / "runs").glob("0*.json"))
+    run = next((tmp_path / ".agent_nb" / "runs").glob("0*.jsonl"))
     place = {"log": tmp_path / FILE, "run": run, "notebook": tmp_path / "week.ipynb"}[packed]
     secret = tmp_path_factory.mktemp("outside") / "mine"
     text = place.read_text().replace("A form", MINE)

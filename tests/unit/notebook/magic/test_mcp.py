@@ -54,7 +54,7 @@ def test_a_cell_uses_a_server_and_replays_without_it(weather):
     again = weather.run(f"{line} --replay\nA page about work")
     assert again.ok, again.stderr
     assert finished.summary in [event.summary for event in of(weather.names["hero"], ToolFinished)]
-    assert weather.names["hero"].settings["replayed"] == "cassettes/hero.jsonl"
+    assert weather.names["hero"].settings["replayed"] == "cassettes/hero.run.jsonl"
     other = weather.run(f"{line.replace('weather', 'other')} --replay\nA page about work")
     assert "another tool" in other.stderr
 

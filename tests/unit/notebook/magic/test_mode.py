@@ -19,7 +19,7 @@ REFUSED = (AgentError, UsageError)
 @pytest.fixture(scope="module")
 def tape(tmp_path_factory):
     """A cassette of the demo."""
-    path = tmp_path_factory.mktemp("tape") / "hero.jsonl"
+    path = tmp_path_factory.mktemp("tape") / "hero.run.jsonl"
     Agent(model("demo:", pace=0)).recording(path).run_sync(PROMPT)
     return path
 
@@ -28,7 +28,7 @@ def tape(tmp_path_factory):
 def recorded(shell, tmp_path, tape):
     """Puts the cassette where a cell called `hero` looks for it."""
     (tmp_path / "cassettes").mkdir()
-    shutil.copy(tape, tmp_path / "cassettes" / "hero.jsonl")
+    shutil.copy(tape, tmp_path / "cassettes" / "hero.run.jsonl")
 
 
 def choose(shell, line: str, base=None):
@@ -41,14 +41,14 @@ def choose(shell, line: str, base=None):
         ("hero", "", ("auto", False)),
         ("hero --record", "", ("record", False)),
         ("hero --replay", "", ("replay", False)),
-        ("hero --live", "", ("live", False)),
+        ("hero --replay off", "", ("live", False)),
         ("hero", "record", ("record", False)),
         ("", "record", ("live", False)),
         ("hero", "live", ("live", False)),
         ("hero", " Replay ", ("auto", True)),
         ("hero --replay", "replay", ("replay", True)),
         ("hero --replay", "live", ("replay", False)),
-        ("hero --live -m demo:", "replay", ("live", True)),
+        ("hero --replay off -m demo:", "replay", ("live", True)),
         ("-m replay:tapes/x.jsonl", "", ("replay", False)),
     ],
 )
@@ -61,16 +61,20 @@ def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wa
 @pytest.mark.parametrize(
     ("line", "variable", "says"),
     [
-        ("hero --record --live", "", "Use only one of --record and --live"),
+        ("hero --record --replay", "", "Use only one of --record and --replay"),
         ("--record", "", "--record needs a name"),
-        ("hero --force", "", "--force works only with --record"),
+        (
+            "hero --replay=other",
+            "",
+            "--replay takes a path, such as `--replay cassettes/hero.run.jsonl`, or `off`.",
+        ),
         ("hero -m replay:", "", "Name the cassette to play"),
         ("hero -m replay:x.jsonl --record", "", "Leave out --record"),
         ("hero -m replay:x.jsonl -m demo:", "", "Leave out the other -m"),
         ("hero -m replay:x.jsonl -n 3", "", "Leave out -n"),
-        ("hero -m replay:x.jsonl --cassette y.jsonl", "", "Leave out --cassette"),
+        ("hero -m replay:x.jsonl --replay y.jsonl", "", "Leave out --replay"),
         ("hero", "sometimes", "AGENT_NB_MODE is 'sometimes'. Set it to record, replay or live."),
-        ("hero --live", "replay", "allows no network access. Leave out --live"),
+        ("hero --replay off", "replay", "allows no network access. Leave out --replay off"),
     ],
 )
 def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
@@ -81,18 +85,20 @@ def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
 
 
 def test_the_cassette_is_named_after_the_run(shell):
-    assert choose(shell, "hero").path == "cassettes/hero.jsonl"
-    assert choose(shell, "hero --cassette tapes/x.jsonl").path == "tapes/x.jsonl"
+    assert choose(shell, "hero").path == "cassettes/hero.run.jsonl"
+    assert choose(shell, "hero --record tapes/x").path == "tapes/x"
+    assert choose(shell, "hero --replay x.jsonl").path == "x.jsonl"
+    assert choose(shell, "--replay hero").path == "cassettes/hero.run.jsonl"
     assert choose(shell, "-m replay:tapes/x.jsonl").path == "tapes/x.jsonl"
 
 
 def test_a_cell_that_continues_has_its_own_cassette(shell):
     first = quick_run()
     assert first.name == "run"
-    assert choose(shell, "run -c", first).path == "cassettes/run-2.jsonl"
-    assert choose(shell, "other --from run", first).path == "cassettes/other.jsonl"
+    assert choose(shell, "run -c", first).path == "cassettes/run-2.run.jsonl"
+    assert choose(shell, "other --from run", first).path == "cassettes/other.run.jsonl"
     third = Agent(model("demo:", pace=0)).run_sync("Make it blue", base=first)
-    assert choose(shell, "run -c", third).path == "cassettes/run-3.jsonl"
+    assert choose(shell, "run -c", third).path == "cassettes/run-3.run.jsonl"
 
 
 def test_the_model_is_read_from_option_config_and_environment(shell, monkeypatch):
@@ -106,7 +112,13 @@ def test_the_model_is_read_from_option_config_and_environment(shell, monkeypatch
 
 @pytest.mark.parametrize(
     ("line", "plays"),
-    [("hero", True), ("hero --replay", True), ("hero --live", False), ("hero --record", False), ("x", False)],
+    [
+        ("hero", True),
+        ("hero --replay", True),
+        ("hero --replay off", False),
+        ("hero --record", False),
+        ("x", False),
+    ],
 )
 def test_an_existing_cassette_plays(shell, recorded, line, plays):
     assert (choose(shell, line).provider(0) is not None) is plays
@@ -115,13 +127,13 @@ def test_an_existing_cassette_plays(shell, recorded, line, plays):
 def test_a_replay_without_a_cassette_is_refused(shell):
     with pytest.raises(REFUSED) as caught:
         choose(shell, "hero --replay").provider(0)
-    assert "cassettes/hero.jsonl" in str(caught.value)
+    assert "cassettes/hero.run.jsonl" in str(caught.value)
     assert str(caught.value).endswith("`--record` writes one.")
 
 
 def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
-    (tmp_path / "cassettes" / "hero.jsonl").write_text("not a cassette\n")
-    with pytest.raises(REFUSED, match="--live"):
+    (tmp_path / "cassettes" / "hero.run.jsonl").write_text("not a cassette\n")
+    with pytest.raises(REFUSED, match="--replay off"):
         choose(shell, "hero").provider(0)
     assert choose(shell, "hero -m demo:").provider(0) is None
 
@@ -135,7 +147,7 @@ def test_a_mismatch_says_what_differs(shell, recorded):
     assert matches(shell, "hero", PROMPT)
     with pytest.raises(REFUSED) as caught:
         matches(shell, "hero", "A game")
-    assert "'cassettes/hero.jsonl' was recorded with" in str(caught.value)
+    assert "'cassettes/hero.run.jsonl' was recorded with" in str(caught.value)
     assert "prompt" in str(caught.value)
     with pytest.raises(REFUSED, match="demo"):
         matches(shell, "hero -m openai:gpt-6-sol", PROMPT)
@@ -151,7 +163,7 @@ def test_offline_allows_no_network_access(shell, monkeypatch):
     offline.check_network("demo:")
     offline.check_image("a.png")
     offline.check_image(b"https:")
-    with pytest.raises(REFUSED, match=r"no cassette 'cassettes/hero.jsonl' for 'openai:gpt-6-sol'"):
+    with pytest.raises(REFUSED, match=r"no cassette 'cassettes/hero.run.jsonl' for 'openai:gpt-6-sol'"):
         offline.check_network("openai:gpt-6-sol")
     with pytest.raises(REFUSED, match="is not fetched"):
         offline.check_image("https://example.org/a.png")

@@ -138,7 +138,7 @@ async def test_options_win_over_configured_defaults(shell):
         9.0,
         "deny",
     )
-    assert made.instructions == "Speak Dutch."
+    assert made.config.asked.instructions == "Speak Dutch."
     made = await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")
     made, config = made.prepared[0], made.prepared[0].config
     assert (config.limits.steps, config.limits.seconds, config.rules.default) == (
@@ -146,7 +146,7 @@ async def test_options_win_over_configured_defaults(shell):
         9.0,
         "auto",
     )
-    assert made.instructions == "Speak Dutch.\n\nBe brief."
+    assert made.config.asked.instructions == "Speak Dutch.\n\nBe brief."
 
 
 async def test_rules_for_tools_are_read_from_the_line(shell):
@@ -175,7 +175,9 @@ async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
 
 async def test_the_system_text_may_be_a_variable(shell):
     shell.names["style"] = "Speak French."
-    assert (await plan(shell, DEMO + "--system style")).prepared[0].instructions == "Speak French."
+    assert (await plan(shell, DEMO + "--system style")).prepared[
+        0
+    ].config.asked.instructions == "Speak French."
 
 
 async def test_the_users_tools_are_added_to_the_file_tools(shell):
@@ -211,7 +213,7 @@ async def test_several_models_make_several_variants(shell):
 async def test_a_cassette_needs_no_key(shell):
     shell.run(f"%%agent hero {DEMO} --pace 0 --record\nA form")
     made = await plan(shell, "hero")
-    assert made.prepared[0].playback is not None
+    assert made.replays
     assert (made.models, made.note) == (["demo:"], "")
     with pytest.raises(CassetteError, match="recorded with"):
         await plan(shell, "hero", "A game")
@@ -239,7 +241,10 @@ async def test_the_cell_says_that_a_file_is_shortened(shell):
 async def test_compacting_is_part_of_the_request(shell):
     shell.names["hero"] = quick_run()
     whole, compacted = await plan(shell, DEMO + "hero -c"), await plan(shell, DEMO + "hero -c --compact")
-    assert (whole.prepared[0].compact, compacted.prepared[0].compact) == (False, True)
+    assert (whole.prepared[0].config.asked.compact, compacted.prepared[0].config.asked.compact) == (
+        False,
+        True,
+    )
     assert whole.key != compacted.key
     [before, after] = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
     assert after < before

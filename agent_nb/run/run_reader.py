@@ -1,0 +1,290 @@
+"""Reads the file of a run. It may come from anywhere, so all of it is checked: a bad one is one sentence.
+
+Nothing in a file is run. What it says has happened must fit together: numbers, times, calls, changes of files.
+"""
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import Any
+
+import agent_nb.events as ev
+from agent_nb._base.wire import Json, WireError, default_of, fields_from_wire, from_wire
+from agent_nb.errors import AgentError, SavedRunError
+from agent_nb.event_list import EventList
+from agent_nb.files import MAX_TEXT_BYTES, Files, apply_patch, safe_path
+from agent_nb.messages import Message
+from agent_nb.run.moments import placed
+from agent_nb.run.pace import read_pace
+from agent_nb.run.record import Settings
+from agent_nb.run.run import Run
+from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, Streams, derived
+from agent_nb.run.text_pool import TextReader
+
+_BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Exceptions that reading a damaged file can raise."""
+_OWN = ("events", "variants", "messages", "replaced")
+"""The fields of a run that are read in a way of their own."""
+_DIRECT = {"format": str, "version": int, "model": str, "reason": str, "prompt": str, "settings": Json}
+
+
+def load(path: str | os.PathLike[str]) -> Run:
+    """Reads a run that `run.save` wrote."""
+    source = Path(path)
+    try:
+        data = source.read_bytes()
+    except FileNotFoundError:
+        raise SavedRunError(
+            f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SavedRunError(f"{str(source)!r} is not a saved run: {reason}.") from None
+    return read_run(data, str(source))
+
+
+def read_run(data: bytes, source: str) -> Run:
+    """Reads a run from the contents of a file, which `source` names."""
+    try:
+        lines = data.decode("utf-8-sig").rstrip().split("\n")  # some editors write a byte order mark
+        header = json.loads(lines[0])
+    except (ValueError, RecursionError):
+        raise SavedRunError(f"{source!r} is not a saved run: its first line is not JSON.") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise SavedRunError(f"{source!r} is not a saved run: it does not say it is one.")
+    if type(header.get("version")) is int and header["version"] > VERSION:
+        raise SavedRunError(f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`.")
+    reading, number = _Reading(header), 1
+    try:
+        reading.check_header()
+        for number, line in enumerate(lines[1:], start=2):
+            row = _parsed(line)
+            if row is None and number == len(lines):
+                raise _cut_short(source)
+            reading.row(row)
+        if not reading.is_complete:
+            raise _cut_short(source)
+        return reading.run()
+    except SavedRunError:
+        raise
+    except _BROKEN as error:
+        why = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
+        raise SavedRunError(f"{source!r} is damaged at line {number}: {why}.") from None
+
+
+def _cut_short(source: str) -> SavedRunError:
+    return SavedRunError(f"{source!r} is cut short: the end of the run is missing.")
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+class _Variant:
+    """One variant, as far as it was read."""
+
+    def __init__(self) -> None:
+        self.rows: list[Json] = []
+        """The first and the last event as they are in the file."""
+        self.events = EventList()
+        self.messages: list[Message] = []
+        self.record: Json | None = None
+        self.calls: set[str] = set()
+        self.asked: set[str] = set()
+        """The calls with an open question: in a replay nobody could answer it."""
+        self.texts: dict[str, str] = {}
+        """The text files after the last event."""
+
+    def add(self, event: ev.Event) -> None:
+        """Adds an event, which must fit those before."""
+        last = self.events[-1] if self.events else None
+        if event.seq != len(self.events) + 1:
+            raise ValueError(f"event {len(self.events) + 1} is expected here, not {event.seq}")
+        if isinstance(event, ev.RunStarted) != (last is None):
+            raise ValueError(
+                "a run begins here, inside another" if last else "the run does not begin with its start"
+            )
+        if isinstance(last, ev.RunFinished):
+            raise ValueError("the run has ended before")
+        if not math.isfinite(event.at) or event.at < (last.at if last else 0):
+            raise ValueError(f"`at` is {event.at}, which is before the event before")
+        if last and event.variant != last.variant:
+            raise ValueError(f"`variant` is {event.variant}, not {last.variant}")
+        self._check_call(event)
+        if isinstance(event, ev.FileChanged):
+            self._change(event)
+        elif isinstance(event, ev.MessageAdded):
+            self.messages.append(event.message)
+        self.events.append(event)
+
+    def _check_call(self, event: ev.Event) -> None:
+        call_id = getattr(event, "call_id", None)
+        if isinstance(event, ev.ToolStarted):
+            self.calls.add(event.call_id)
+        elif isinstance(event, ev.ApprovalRequested):
+            self.asked.add(event.call_id)
+        elif isinstance(event, ev.ApprovalResolved):
+            self.asked.discard(event.call_id)
+        elif isinstance(event, ev.RunFinished) and self.asked:
+            raise ValueError(f"nobody has answered the question about {min(self.asked)[:40]!r}")
+        if call_id is not None and call_id not in self.calls:
+            raise ValueError(f"{call_id[:40]!r} is no call of this run")
+
+    def _change(self, event: ev.FileChanged) -> None:
+        if safe_path(event.path) != event.path:
+            raise ValueError(f"{event.path[:40]!r} is not a path as files have it")
+        before = self.texts.pop(event.path, "")
+        if event.patch is None:
+            return
+        end, most = 0, before.count("\n") + 1
+        for start, count, _ in event.patch:
+            if not end <= start <= start + count <= most:
+                raise ValueError(f"its patch changes lines {start} to {start + count} of {most}")
+            end = start + count
+        self.texts[event.path] = text = apply_patch(before, event.patch)
+        if len(text) > MAX_TEXT_BYTES:
+            raise ValueError(f"{event.path[:40]!r} is too large")
+
+    def check_files(self, files: Files) -> None:
+        """What the events show must be what the variables get."""
+        for event in self.events.of(ev.FileChanged):
+            if event.path not in files.paths:
+                raise WireError(f"change {event.path[:40]!r}, which is none of its files", "events")
+        for path, text in self.texts.items():
+            if files.get(path) != text:
+                raise WireError(f"make another {path[:40]!r} than `files` has", "events")
+
+
+class _Reading:
+    """A file as far as it was read, line by line."""
+
+    def __init__(self, header: Json) -> None:
+        self._header = header
+        self._texts = TextReader()
+        self._streams = Streams(self._texts)
+        self._variants: list[_Variant] = []
+        self._records = 0
+        self._top: Json | None = None
+
+    def check_header(self) -> None:
+        for name, kind in _DIRECT.items():
+            if name not in self._header:
+                raise KeyError(name)
+            try:
+                from_wire(kind, self._header[name])
+            except WireError as error:
+                raise error.under(name) from None
+        from_wire(Json, self._header.get("fingerprint", {}))
+        self._texts.add(self._header["prompt"])
+
+    @property
+    def is_complete(self) -> bool:
+        ends = [variant.events[-1] for variant in self._variants if variant.events]
+        whole = all(isinstance(end, ev.RunFinished) for end in ends)
+        several = len(self._variants) > 1
+        return whole and 0 < len(self._variants) == self._records and (self._top is not None or not several)
+
+    def row(self, row: Any) -> None:
+        if not isinstance(row, dict):
+            raise ValueError("it is not a JSON object")
+        kind = row.get("type")
+        if kind == RUN:
+            self._top = self._texts.read(row)
+        elif kind == VARIANT:
+            self._record(row)
+        else:
+            self._event(row)
+
+    def _event(self, row: Json) -> None:
+        if row.get("type") == ev.RunStarted.type and row.get("seq") == 1:
+            self._variants.append(_Variant())
+            row.setdefault("settings", self._header["settings"])
+        if not self._variants or self._records:
+            raise ValueError("an event stands outside of a run")
+        if row.get("type") in DELTAS:
+            from_wire(str, row.get("text"))
+        row = row if self._streams.takes(row) else self._texts.read(row)
+        variant = self._variants[-1]
+        variant.rows = [*variant.rows[:1], row]
+        for event in _events({**row, "run_id": self._header.get("id")}):
+            variant.add(event)
+
+    def _record(self, row: Json) -> None:
+        if not self._variants:  # a run without events
+            self._variants.append(_Variant())
+        if self._records == len(self._variants):
+            raise ValueError("there are more ends than variants")
+        first = self._variants[0].record or {}
+        row = self._texts.read(row)
+        same = {name: first[name] for name in from_wire(tuple[str, ...], row.get("as_first", ()))}
+        self._variants[self._records].record = {**row, **same}
+        self._records += 1
+
+    def run(self) -> Run:
+        runs = [self._variant(variant) for variant in self._variants]
+        if self._top is None:
+            return runs[0]
+        chosen = from_wire(int, self._top.get("chosen"))
+        if not 0 <= chosen < len(runs):
+            raise ValueError(f"there is no variant {chosen}")
+        return self._made(self._variants[chosen], self._top, runs[chosen], variants=tuple(runs))
+
+    def _variant(self, variant: _Variant) -> Run:
+        assert variant.record is not None
+        return self._made(variant, {**derived(self._header, variant.rows), **variant.record}, None)
+
+    def _made(self, variant: _Variant, wire: Json, base: Run | None, **more: Any) -> Run:
+        """The run of these fields; those that are missing are as in `base`, if that is given."""
+        found = fields_from_wire(Run, {name: value for name, value in wire.items() if name not in _OWN})
+        for name in ("messages", "replaced"):
+            if name in wire:
+                found[name] = _conversation(wire[name], variant.messages)
+        if base is None:
+            found["events"] = variant.events.packed()
+            for each in fields(Run):
+                if each.name not in found and default_of(each) is MISSING:
+                    raise WireError(f"lacks `{each.name}`")
+        run = replace(base, **found, **more) if base else Run(**found)
+        _check(run)
+        variant.check_files(run.files if run.given_files is None else run.given_files)
+        return replace(run, annotations=placed(run, run.annotations)) if run.annotations else run
+
+
+def _conversation(wire: Any, added: list[Message]) -> Any:
+    """Messages, of which those that an event has added are only numbers; or a list of such conversations."""
+    if isinstance(wire, list):
+        return tuple(_conversation(each, added) for each in wire)
+    if type(wire) is int and 0 <= wire < len(added):
+        return added[wire]
+    return from_wire(Message, wire)
+
+
+def _events(row: Json) -> Iterator[ev.Event]:
+    """The events of a line: one, or consecutive deltas."""
+    if row["type"] not in DELTAS or "pace" not in row:
+        yield from_wire(ev.Event, row)
+        return
+    text, first = row["text"], from_wire(ev.Event, row)
+    moment = round(first.at * 1000)
+    for place, (part, gap) in enumerate(read_pace(from_wire(str, row["pace"]), text)):
+        moment += gap
+        event = replace(first, seq=first.seq + place, at=moment / 1000, text=part)
+        yield event
+        if isinstance(first, ev.FileDelta):
+            first = replace(first, offset=first.offset + len(part))
+
+
+def _check(run: Run) -> None:
+    from_wire(Settings, run.settings)
+    # File names are made of these. `agent.map` gives names such as `runs[0]`.
+    words = {"name": re.sub(r"\[\d+\]$", "", run.name), "id": f"_{run.id}", "key": f"_{run.key}"}
+    for field, word in words.items():
+        if not word.replace("-", "_").isidentifier():
+            raise WireError(f"is {getattr(run, field)[:40]!r}, which is no name", field)

@@ -1,0 +1,237 @@
+"""Writes a run as lines of JSON, with secrets masked. `docs/cassettes.md` describes the file; `run_reader.py` reads it.
+
+The first line says what is in the file, then there is a line for each event, in which consecutive deltas are one, and
+at last a line for each variant with what no event has. Long texts are written once (`text_pool.py`).
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+import agent_nb.events as ev
+from agent_nb._base.secrets import mask, mask_pieces
+from agent_nb._base.text import change_texts, whole_text
+from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
+from agent_nb.files import apply_patch
+from agent_nb.files.diffs import compare
+from agent_nb.messages import Message
+from agent_nb.run.pace import milliseconds, write_pace
+from agent_nb.run.record import RunRecord
+from agent_nb.run.text_pool import TextWriter
+
+FORMAT, VERSION = "agent-nb.run", 1
+SUFFIX = ".run.jsonl"
+VARIANT, RUN = "variant", "run"
+"""The types of the lines that are not events."""
+DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
+_TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
+_LAST = ("messages", "replaced", "files", "given_files")
+"""Written after the other fields, because they refer to texts in those."""
+
+
+def run_file(run: RunRecord) -> bytes:
+    """The contents of the file."""
+    texts, header = TextWriter(), _header(run)
+    texts.add(header["prompt"])
+    streams = Streams(texts)
+    variants: Sequence[RunRecord] = run.variants or (run,)
+    lines, records = [header], []
+    for variant in variants:
+        rows = [*_rows(variant, header["settings"])]
+        lines += map(streams.written, rows)
+        records.append((_fields(variant), derived(header, rows)))
+    first = records[0][0]
+    for number, (found, known) in enumerate(records):
+        row = {name: value for name, value in found.items() if value != known.get(name, _DEFAULTS[name])}
+        same = [name for name, value in row.items() if number and value == first[name]]
+        own = {name: value for name, value in row.items() if name not in same}
+        lines.append({"type": VARIANT, **({"as_first": same} if same else {}), **texts.write(own)})
+    if run.variants:
+        chosen = next((place for place, each in enumerate(variants) if each.variant == run.variant), 0)
+        known = records[chosen][0]
+        row = {name: value for name, value in _fields(run).items() if value != known[name]}
+        lines.append({"type": RUN, "chosen": chosen, **texts.write(row)})
+    return "".join(f"{_dump(line)}\n" for line in lines).encode()
+
+
+def _dump(line: Json) -> str:
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    # Some readers end a line at these, though JSON does not.
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
+
+
+def _header(run: RunRecord) -> Json:
+    """The first line. A list of runs reads only its beginning."""
+    header: Json = {"format": FORMAT, "version": VERSION}
+    header |= {name: getattr(run, name) for name in ("model", "reason", "name", "key", "id")}
+    header |= {"settings": to_wire(run.settings), "prompt": run.prompt}
+    request = {key: value for key, value in run.fingerprint.get("yours", {}).items() if key != "prompt"}
+    fingerprint = {**run.fingerprint, "yours": request} if run.fingerprint else {}
+    masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, _shown)
+    return masked
+
+
+def whole_fingerprint(header: Json) -> Json:
+    """The fingerprint of a file with the prompt, which the file has only once."""
+    found: Json = header.get("fingerprint") or {}
+    return {**found, "yours": {"prompt": header["prompt"], **found["yours"]}} if found else {}
+
+
+def derived(header: Json, rows: Sequence[Json]) -> Json:
+    """The fields of a variant that follow from the first line and from its events."""
+    known = {name: header[name] for name in ("name", "key", "id", "prompt", "settings")}
+    known["fingerprint"] = whole_fingerprint(header)
+    if rows:
+        start, end = rows[0], rows[-1]
+        known |= {"model": start["model"], "settings": start.get("settings", header["settings"])}
+        known |= {name: end.get(name) for name in ("reason", "usage", "cost", "seconds", "error")}
+    return known
+
+
+def _fields(run: RunRecord) -> Json:
+    """All fields but the events and variants, as they are written."""
+    found = {each.name: getattr(run, each.name) for each in fields(run) if each.name in _DEFAULTS}
+    wires = {name: brief_wire(value) for name, value in found.items() if name not in _LAST}
+    added = [event.message for event in run.events.of(ev.MessageAdded)]
+    wires["messages"] = _messages(run.messages, added)
+    wires["replaced"] = [_messages(messages, added) for messages in run.replaced]
+    wires["files"] = run.files.to_wire(_shown)
+    wires["given_files"] = None if run.given_files is None else run.given_files.to_wire(_shown)
+    masked: Json = change_texts(wires, _shown)
+    return masked
+
+
+def _messages(messages: Iterable[Message], added: Sequence[Message]) -> list[Json | int]:
+    """The messages; those that an event has are only numbers."""
+    return [added.index(message) if message in added else brief_wire(message) for message in messages]
+
+
+_DEFAULTS = {
+    each.name: brief_wire(default)
+    if isinstance(default := default_of(each), str | int | tuple | dict)
+    else None
+    for each in fields(RunRecord)
+    if each.name not in ("events", "variants")
+}
+"""The wire form of the default of each field that is written; None if it has none."""
+
+
+def _shown(text: str) -> str:
+    return mask(whole_text(text))
+
+
+class Streams:
+    """The texts of a file, among them those that deltas make. Writer and reader number them in the same way."""
+
+    def __init__(self, texts: Any) -> None:
+        self._texts, self._turn = texts, 0
+
+    def written(self, row: Json) -> Json:
+        return row if self.takes(row) else {**self._texts.write(row)}
+
+    def takes(self, row: Json) -> bool:
+        """Whether this is a delta, whose text has been added to its stream."""
+        kind = row.get("type")
+        if kind in DELTAS:
+            stream = self._turn, kind, row.get("call_id"), row.get("path")
+            self._texts.stream(stream, row["text"], anew=row.get("offset") == 0)
+        elif kind in _TURNS:
+            self._turn += 1
+        return kind in DELTAS
+
+
+def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
+    """The events as they are written, consecutive deltas of one text as one."""
+    group: list[Json] = []
+    for row in _masked_events(run.events):
+        if row["type"] == ev.RunStarted.type and row.get("settings", {}) == settings:
+            row.pop("settings", None)
+        if group and not _continues(group[-1], row):
+            yield _joined(group)
+            group = []
+        if row["type"] in DELTAS:
+            group.append(row)
+        else:
+            yield row
+    if group:
+        yield _joined(group)
+
+
+def _continues(before: Json, row: Json) -> bool:
+    names = ("type", "variant", "call_id", "path")
+    if any(before.get(name) != row.get(name) for name in names) or row["seq"] != before["seq"] + 1:
+        return False
+    times = [milliseconds(each["at"]) for each in (before, row)]
+    return None not in times and (
+        "offset" not in row or row["offset"] == before["offset"] + len(before["text"]) > 0
+    )
+
+
+def _joined(rows: Sequence[Json]) -> Json:
+    if len(rows) == 1:
+        return rows[0]
+    times = [round(row["at"] * 1000) for row in rows]
+    cuts = [
+        (len(row["text"]), time - before)
+        for row, time, before in zip(rows, times, [times[0], *times], strict=False)
+    ]
+    text = "".join(row["text"] for row in rows)
+    return {**rows[0], "text": text, "pace": write_pace(cuts, len(text))}
+
+
+def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
+    """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
+    rows: list[Json] = []
+    streams: dict[tuple[Any, ...], list[Json]] = {}
+    changes, turn = _Changes(), 0
+    for event in events:
+        row: Json = brief_wire(event)
+        del row["run_id"]
+        rows.append(row)
+        if isinstance(event, ev.Delta):
+            stream = turn, row["type"], row.get("call_id"), row.get("path")
+            if row.get("offset") == 0:
+                turn += 1  # the file starts over
+                stream = turn, *stream[1:]
+            streams.setdefault(stream, []).append(row)
+            continue
+        if isinstance(event, ev.FileChanged):
+            row |= changes.patch(event)
+        elif row["type"] in _TURNS:
+            turn += 1
+        rows[-1] = change_texts(row, _shown)
+    for pieces in streams.values():
+        _mask_stream(pieces)
+    return rows
+
+
+def _mask_stream(rows: Sequence[Json]) -> None:
+    offset = rows[0].get("offset", 0)
+    pieces = [row["text"] for row in rows]
+    texts = mask_pieces([whole_text(piece) for piece in pieces])
+    for row, text in zip(rows, texts, strict=True):
+        row |= {name: _shown(row[name]) for name in ("call_id", "path") if name in row}
+        row["text"] = text
+        if "offset" in row and texts != pieces:  # the masked file has other places
+            row["offset"] = offset
+        offset += len(text)
+
+
+class _Changes:
+    """The text files of a run while it goes on, as they were and as they are written."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[str, str]] = {}
+
+    def patch(self, event: ev.FileChanged) -> Json:
+        """The patch of a change, which makes the masked file from the masked file before."""
+        before, before_shown = self._texts.pop(event.path, ("", ""))
+        if event.patch is None:
+            return {}
+        text = apply_patch(before, event.patch)
+        shown = _shown(text)
+        self._texts[event.path] = text, shown
+        if (text, before) == (shown, before_shown):
+            return {}
+        return {"patch": [list(each) for each in compare(before_shown, shown).patch]}

@@ -1,0 +1,74 @@
+"""Whether a cassette is for a request, and what differs if it is not."""
+
+import json
+import logging
+
+import pytest
+
+from agent_nb import Agent, replay
+from agent_nb.errors import CassetteError
+from agent_nb.messages import assistant
+from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb.tools import Toolbox
+from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.scripts import write
+from tests.unit.cassette.test_cassette import PIXEL, counting
+
+
+@pytest.fixture
+def tape(tmp_path):
+    return tmp_path / "hero.run.jsonl"
+
+
+async def test_our_own_half_is_only_noted(tape, caplog):
+    run = await record(tape, [write()], [text("ok")])
+    head, *rows = tape.read_text().splitlines()
+    header = json.loads(head)
+    header["fingerprint"]["ours"] = {"prompts": {}, "tools": {}, "versions": {"agent-nb": "0.0.1"}}
+    tape.write_text("\n".join([json.dumps(header), *rows]))
+    with caplog.at_level(logging.INFO, logger="agent_nb"):
+        assert facts(await play(tape)) == facts(run)
+    assert "recorded with other prompts, tools, versions" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"prompt": "A page for a butcher"},
+            "another prompt (“…page for a bakery” then, “…page for a butcher” now)",
+        ),
+        ({"material": {"files": {"index.html": "<p>"}}}, "another file `index.html`"),
+        ({"material": {"images": [PIXEL]}}, "other images (0 then; now dot)"),
+        ({"material": {"messages": [assistant("Hello")]}}, "another conversation before this prompt"),
+        ({"system": "In French."}, "another system text of yours"),
+        ({"tools": [*Toolbox.default(), counting()[0]]}, "another tool `count_guests`"),
+    ],
+)
+async def test_another_request_says_what_differs(tape, change, says):
+    await record(tape, [write()], [text("ok")])
+    with pytest.raises(CassetteError) as raised:
+        await play(tape, **change)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (lambda agent: agent.with_lean(), "`--lean`"),
+        (lambda agent: agent.with_data("schema"), "`--data schema`"),
+        (lambda agent: agent.with_stack("vue"), "another stack (`{}` then, `{}` now)"),
+    ],
+)
+async def test_every_option_that_changes_the_request_must_match(tape, tmp_path, option, says):
+    await record(tape, [write()], [text("ok")])
+    other = tmp_path / "other.run.jsonl"
+    await option(Agent(ScriptedProvider([[text("ok")]]))).recording(other).run(PROMPT)
+    stacks = "{" in says
+    with pytest.raises(CassetteError) as raised:
+        await option(Agent(replay(tape))).run(PROMPT)
+    assert (says.format("none", "vue") if stacks else f"no {says}") in str(raised.value)
+    with pytest.raises(CassetteError) as raised:
+        await Agent(replay(other)).run(PROMPT)
+    assert (says.format("vue", "none") if stacks else f"with {says}") in str(raised.value)
+    assert (await option(Agent(replay(other))).run(PROMPT)).text == "ok"
