@@ -61,7 +61,8 @@ def known_class(kind: type) -> tuple[type, str]:
     for base in kind.__mro__:
         for full_name in _FULL_NAMES.get(base.__name__, ()):
             module, _, name = full_name.rpartition(".")
-            if module in sys.modules and vars(sys.modules[module]).get(name) is base:
+            # A module that must not be imported is None there.
+            if getattr(sys.modules.get(module), "__dict__", {}).get(name) is base:
                 return base, full_name
     return object, ""
 
