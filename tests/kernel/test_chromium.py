@@ -6,15 +6,15 @@ import io
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import PIL.Image
+import psutil
 import pytest
 
 from agent_nb import Agent
 from agent_nb.files import Files
-from agent_nb.looking import chromium_process as process
 from agent_nb.looking.chromium import ChromiumViewer
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, PageCheck
@@ -75,29 +75,29 @@ def viewer() -> ChromiumViewer:
     return ChromiumViewer(CHROMIUM, sandbox=os.geteuid() != 0)
 
 
-def profiles() -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob("agent_nb-chromium-*"))
+@pytest.fixture
+def profiles(monkeypatch) -> Iterator[Callable[[], list[Path]]]:
+    """What the browsers of this test have left on the disk. Chromium needs a short path, for a socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield lambda: list(Path(folder).iterdir())
 
 
-def in_group(pid: int) -> bool:
-    """Whether any process of this group is still there."""
-    try:
-        os.killpg(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def children() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
 
 
 async def look(files: dict[str, str | bytes]) -> PageCheck:
     return await viewer().check(CheckRequest(files=files, path="index.html"))
 
 
-async def test_a_hostile_page_is_seen_and_reaches_nothing(canary):
+async def test_a_hostile_page_is_seen_and_reaches_nothing(canary, profiles):
     page = HOSTILE.replace("PORT", str(canary.server_port))
     check = await look({"index.html": page, "app.js": "\n\nboom()\n"})
 
     assert canary.hits == []
-    assert not process._running
+    assert (children(), profiles()) == ([], [])
     errors = {(line.file, line.line, line.text) for line in check.errors}
     assert ("index.html", 9, "Uncaught ReferenceError: undefinedName is not defined") in errors
     assert ("app.js", 3, "Uncaught ReferenceError: boom is not defined") in errors
@@ -113,19 +113,16 @@ async def test_a_hostile_page_is_seen_and_reaches_nothing(canary):
         assert PIL.Image.open(io.BytesIO(shot.image.data)).size == (width, MAX_HEIGHT)
 
 
-async def test_a_check_that_is_stopped_leaves_nothing_behind():
-    before = profiles()
+async def test_a_check_that_is_stopped_leaves_nothing_behind(profiles):
     check = asyncio.create_task(look({"index.html": "<script>while (true) {}</script>"}))
-    while not process._running:  # noqa: ASYNC110 - it is the browser that is waited for
+    while len(children()) < 5:  # noqa: ASYNC110 - the browser and what it starts
         await asyncio.sleep(0.05)
-    (pid,) = process._running
+    started = children()
     check.cancel()
     with pytest.raises(asyncio.CancelledError):
         await check
-    async with asyncio.timeout(10):
-        while in_group(pid):  # what the browser has started ends a little later  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-    assert profiles() == before
+    assert (children(), profiles()) == ([], [])
+    assert not psutil.wait_procs(started, timeout=10)[1]
 
 
 async def test_a_broken_page_is_seen_and_mended():

@@ -44,7 +44,7 @@ ALLOWED = {
     "_base/atomic.py": "the place",
     "batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
     "batch/runs.py": "makes the folder that the user named",
-    "looking/chromium_process.py": "a new folder of its own below the system's temporary folder",
+    "looking/chromium.py": "a new folder of its own below the system's temporary folder",
     "files/contents.py": "ordinary code that the user runs: cells made of a run do not need agent_nb",
     "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",

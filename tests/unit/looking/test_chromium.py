@@ -2,11 +2,11 @@
 
 import os
 import shutil
+import sys
 
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.looking import chromium_process as process
 from agent_nb.looking.chromium import ChromiumViewer, installed_viewer
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 
@@ -34,8 +34,14 @@ def test_no_browser_is_no_viewer(monkeypatch, named):
         ChromiumViewer(sandbox=False)
 
 
+def test_without_playwright_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "playwright", None)
+    assert installed_viewer() is None
+    with pytest.raises(ConfigError, match=r'pip install "agent-nb\[look\]"'):
+        ChromiumViewer("chromium", sandbox=False)
+
+
 async def test_a_browser_that_does_not_start_is_an_error_for_the_model():
     viewer = ChromiumViewer(shutil.which("true"), sandbox=False)
     with pytest.raises(ViewerUnavailableError, match="Chromium did not start"):
         await viewer.check(CheckRequest(files={"index.html": "<h1>Hi</h1>"}, path="index.html"))
-    assert not process._running
