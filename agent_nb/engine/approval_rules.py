@@ -48,7 +48,7 @@ class Rules:
         return tool.lets_run and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
 
     def repeats(self, tool: Tool) -> bool:
-        """Whether a call from a file may be run again: the tool is repeatable, and nobody is ever asked about it."""
+        """Whether a call in `messages=` may be run again: the tool is repeatable, and nobody is ever asked about it."""
         asks = (
             tool.approval == "ask" or tool.fetches is not no_hosts or self.named(tool) not in (None, "auto")
         )

@@ -123,7 +123,8 @@ class Tool:
     cache: bool = False
     """Whether a result is reused for the same arguments and files within a run; for tools that only read."""
     repeatable: bool = False
-    """Whether the result depends on the arguments and the files alone, so that a replay can run it again."""
+    """Whether the result depends on the arguments and the files alone, so that it makes the files of a
+    given conversation again."""
     needs: frozenset[str] = frozenset()
     """What a run must have for this built-in tool to be offered, such as images that the user gave."""
     served_by: Callable[[Studio], str] | None = None

@@ -1,10 +1,16 @@
-"""What a conversation holds: pages in texts, messages in dicts."""
+"""What a conversation holds: pages in texts, messages in dicts, files that its calls made."""
+
+from typing import Any
 
 import pytest
 
+from agent_nb import Tool
 from agent_nb._base.text import fenced
-from agent_nb.engine.history import page_in, to_message
+from agent_nb.engine.approval_rules import Rules
+from agent_nb.engine.history import files_in, page_in, to_message
 from agent_nb.errors import ConfigError
+from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, assistant
+from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 
 
 @pytest.mark.parametrize(
@@ -29,3 +35,28 @@ def test_a_fence_is_longer_than_those_inside():
 def test_a_message_needs_a_known_role(bad):
     with pytest.raises(ConfigError, match="role"):
         to_message(bad)
+
+
+@pytest.mark.parametrize(
+    ("fields", "runs"),
+    [
+        ({"repeatable": True}, True),
+        ({}, False),
+        ({"approval": "ask"}, False),
+        ({"repeatable": True, "approval": "ask"}, False),
+        ({"repeatable": True, "fetches": lambda args, context: {}}, False),
+        ({"origin": "mcp:files/run_code", "approval": "ask"}, False),
+    ],
+)
+async def test_only_repeatable_tools_that_never_ask_make_the_files_again(fields, runs):
+    def run(args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        context.files.write("out.txt", "made")
+        return ToolOutput(text="done")
+
+    spec = ToolSpec(name="run_code", description="Runs code.", schema={"type": "object"})
+    tool = Tool(spec=spec, run=run, title=lambda args: "", writes=lambda args: ("out.txt",), **fields)
+    messages = [
+        assistant(ToolCall("a", "run_code", "{}")),
+        Message(role="tool", parts=(ToolResult(call_id="a", name="run_code", text="done"),)),
+    ]
+    assert dict(await files_in(messages, Toolbox([tool]), Rules())) == ({"out.txt": "made"} if runs else {})
