@@ -20,7 +20,7 @@ def facts(run: Run) -> list[Event]:
     return [replace(first, settings=settings), *plain[1:]]
 
 
-def change_row(path: Path, kind: str, **fields: object) -> None:
+def change_row(path: Path, kind: str, /, **fields: object) -> None:
     """Changes the last line of this type in a file, or the first line for `header`."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     row = [row for row in rows if row.get("type", "header") == kind][-1]
