@@ -1,17 +1,47 @@
-"""Finds what installed packages offer by entry points, and nothing that lies beside a notebook.
+"""Finds installed modules and what packages offer by entry points, and nothing that lies beside a notebook.
 
-`importlib.metadata.entry_points()` searches all of `sys.path`, which begins with the working folder in a kernel: a
-`*.dist-info` in a downloaded folder would be found there, and its code run.
+`sys.path` begins with the working folder in a kernel: a module or a `*.dist-info` in a downloaded folder would be found
+there, and its code run.
 """
 
 import importlib.util
 import json
+import os
 import site
+import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+
+class InstalledFirst:
+    """A finder of `sys.meta_path` that leaves a folder out of the imports that our code causes, if there is another
+    module of that name. Imports of the user's code are as before."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = os.path.abspath(folder)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        package = name.split(".")[:-1]  # a folder `google` would add to the installed one
+        own = {os.path.join(folder, *package) for folder in (self._folder, os.getcwd())}
+        entries = sys.path if path is None else path
+        others = [entry for entry in entries if os.path.abspath(entry) not in own]
+        return PathFinder.find_spec(name, others) if len(others) < len(entries) and self._is_ours() else None
+
+    def _is_ours(self) -> bool:
+        frame = sys._getframe(2)
+        while frame := frame.f_back:  # type: ignore[assignment]
+            module = frame.f_globals.get("__name__", "__main__")
+            if module.partition(".")[0] == __package__.partition(".")[0]:
+                return True
+            if module == "__main__" or os.path.dirname(frame.f_code.co_filename) == self._folder:
+                return False
+        return False
 
 
 def entry_points(*groups: str) -> Iterator[EntryPoint]:

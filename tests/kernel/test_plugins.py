@@ -64,15 +64,51 @@ def test_a_package_beside_the_notebook_is_not_run(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+SHADOWED = (
+    "filelock",
+    "markdown_it",
+    "fastjsonschema",
+    "httpx2",
+    "google",
+    "anthropic",
+    "genai_prices",
+    "zipapp",
+)
+
+
+def test_a_module_beside_the_notebook_does_not_stand_in_for_our_dependencies(tmp_path):
+    for name in SHADOWED:
+        (tmp_path / f"{name}.py").write_text(f"import pathlib\npathlib.Path('ran-{name}').touch()\nmine = 1")
+    (tmp_path / "google").mkdir()
+    (tmp_path / "google" / "genai.py").write_text("import pathlib\npathlib.Path('ran-genai').touch()")
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "test-key")
+    with start_kernel(tmp_path, load=False, **keys) as kernel:
+        kernel.run("import sys\nsys.path.insert(0, '')")
+        assert kernel.run("%load_ext agent_nb").status == "ok"
+        lines = (
+            "%agent models",
+            "%agent runs",
+            "%%agent a -m anthropic: --dry-run\nx",
+            "%agent statement",
+        )
+        for cell in (DEMO, DEMO.replace("hero", "rec --record"), *lines):
+            kernel.run(cell)
+        kernel.run("import importlib\nimportlib.invalidate_caches()\nsys.path.append('more')")
+        cell = "import agent_nb\nagent_nb.model('gemini:').preload()\nsys.modules['google.genai'].__file__"
+        loaded = kernel.run(cell)
+        assert loaded.result, loaded.errors
+        assert "site-packages" in loaded.result["text/plain"]
+        assert not list(tmp_path.glob("ran-*"))
+        assert kernel.run("import zipapp; zipapp.mine").result["text/plain"] == "1"  # the user's own import
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the layout of an environment differs")
 def test_a_module_beside_the_notebook_does_not_stand_in_for_a_plugin(environment, tmp_path):
     (tmp_path / "agent_nb_weather.py").write_text(PLANTED)
     with start_kernel(tmp_path, python=str(environment)) as kernel:
         kernel.run("import sys\nsys.path.insert(0, '')\n%reload_ext agent_nb")
-        refused = kernel.run(DEMO)
-        assert "has rules for cells and cannot be loaded: `agent_nb_weather` is not the installed module" in (
-            refused.errors
-        )
+        assert kernel.run(DEMO).status == "ok"
+        assert "agent-nb-weather" in repr(kernel.run("%agent plugins").displays)
     assert not (tmp_path / "ran").exists()
 
 

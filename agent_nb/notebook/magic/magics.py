@@ -6,15 +6,18 @@
 import contextlib
 import importlib
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable
 from functools import partial
+from importlib.machinery import PathFinder
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from traitlets import observe
 
+from agent_nb._base.installed import InstalledFirst
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
@@ -134,6 +137,9 @@ def load(shell: Any) -> None:
     for module, name in _SHOWN:
         formatter.for_type_by_name(module, name, _show_run)
         undo(_remove, formatter.pop, f"{module}.{name}")
+    finder = InstalledFirst(magics.session.home)
+    sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
+    undo(_remove, sys.meta_path.remove, finder)
     watch_with(partial(_watch, shell))
     undo(watch_with, None)
 
