@@ -2,12 +2,12 @@
 
 import re
 
-from agent_nb._base.key_shapes import SHAPES
 from agent_nb._base.secrets import (
     ESCAPE,
     MAX_ESCAPES,
     PIECE,
     PIECES,
+    SHAPES,
     character_of,
     mask_spans,
     readings,

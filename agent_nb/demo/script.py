@@ -3,6 +3,7 @@
 Every tool is called at most twice for a prompt, so that errors cannot cause an endless loop.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -34,11 +35,36 @@ from agent_nb.demo.notebook_data import (
 )
 from agent_nb.demo.own_tools import announce_results, failure, found, try_out
 from agent_nb.demo.page import build_page, improvement
-from agent_nb.demo.questions import is_question
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
 
 Tools = Mapping[str, ToolSpec]
+_READ = 400
+"""Characters of a prompt that are looked at."""
+_PAGE = re.compile(
+    r"\b(?:page|(?:web ?)?site|app|game|snake|tic[- ]?tac[- ]?toe|dashboard|chart|report|form|sign[- ]?up|survey"
+    r"|article|blog|essay|post|story|tutorial|guide|recipe|portfolio|documentation)s?\b",
+    re.I,
+)
+_MAKING = (
+    r"(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce|add|change|remove|delete|drop"
+    r"|rename|call|name|set|use|turn|put|replace|move|try|increase|reduce)\b"
+)
+_POLITE = r"^\W*(?:(?:please|so|now|and|but|hi|hello|hey)\b[\s,]*)*"
+_MARKED = re.compile(
+    rf"{_POLITE}(?:(?:what|who|whom|whose|which|when|where|why|how)\b(?! about)"
+    r"|(?:is|are|was|were|am|do|does|did|has|have)\b(?! (?:it possible|there a way))"
+    rf"|(?:can|could|would|will|should|shall) (?:you|i|we)\b(?! (?:please )?{_MAKING}))",
+    re.I,
+)
+"""The beginning of a question that ends with a question mark."""
+_UNMARKED = re.compile(
+    rf"{_POLITE}(?:(?:what|who|when|where|why|how)"
+    r"(?:['’]s| (?:is|are|was|were|do|does|did|can|should|will|much|many|old|far))\b"
+    r"|(?:can you )?(?:tell me|explain|define|translate|summari[sz]e|calculate|compute)\b)",
+    re.I,
+)
+_GREETING = re.compile(r"\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|evening))(?: there)?\W*", re.I)
 
 
 def next_turn(request: Request) -> tuple[Action, ...]:
@@ -119,3 +145,13 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | No
 def _edit(path: str, changes: list[Change]) -> Json:
     pairs = [{"old": change.old, "new": change.new} for change in changes]
     return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
+
+
+def is_question(prompt: str) -> bool:
+    """Whether the first paragraph asks for knowledge, or only greets."""
+    asked = prompt.strip()[:_READ].partition("\n\n")[0].strip()
+    if _GREETING.fullmatch(asked):
+        return True
+    if asked.endswith("?") and _MARKED.match(asked):
+        return True
+    return _UNMARKED.match(asked) is not None and not _PAGE.search(asked)

@@ -1,14 +1,18 @@
 """The tools of an agent: what a model can call, and how its calls are checked and run."""
 
+import contextlib
 import copyreg
 import difflib
 import json
 import re
+import sys
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from agent_nb._base.log import log
+from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
@@ -19,7 +23,6 @@ from agent_nb.tools.function import reduce_tool, spec_of_types
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.image_tools import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
-from agent_nb.tools.masked_output import masked_output
 from agent_nb.tools.output import checked
 from agent_nb.tools.preview_tools import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
@@ -258,3 +261,48 @@ def _lean_spec(spec: ToolSpec, names: Sequence[str]) -> ToolSpec:
         "required": required,
     }
     return replace(spec, schema=schema)
+
+
+class _Stream:
+    """A standard stream whose `write` masks secrets."""
+
+    def __init__(self, stream: Any) -> None:
+        self._own, self._write = vars(stream), stream.write
+        self._before = self._own.get("write")
+        self._own["write"] = self._masked_write
+
+    def unhook(self) -> None:
+        """Removes the hook, unless others have put theirs on top; what then stays behind masks on."""
+        if self._own.get("write") == self._masked_write:
+            del self._own["write"]
+            if self._before is not None:
+                self._own["write"] = self._before
+
+    def _masked_write(self, text: Any) -> Any:
+        if not isinstance(text, str):
+            return self._write(text)
+        self._write(mask(text))
+        return len(text)
+
+
+_lock = threading.Lock()
+_calls: list[object] = []
+"""The calls that run now."""
+_streams: list[_Stream] = []
+
+
+@contextlib.contextmanager
+def masked_output() -> Iterator[None]:
+    """Around a call of a tool. Calls that run at the same time share the hooks."""
+    call = object()
+    with _lock:
+        if not _calls:
+            _streams[:] = [_Stream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "__dict__")]
+        _calls.append(call)
+    try:
+        yield
+    finally:
+        with _lock:
+            _calls.remove(call)
+            for stream in [] if _calls else _streams:
+                stream.unhook()

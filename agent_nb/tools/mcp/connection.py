@@ -6,14 +6,15 @@ Everything here runs on the loop of `thread.py`.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Self
 
 import httpx2
 import mcp_types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import ProgressFnT
+from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import TypeAdapter, ValidationError
 
@@ -21,9 +22,9 @@ from agent_nb._base.constants import VERSION
 from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
+from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError
 from agent_nb.tools.mcp.process import GRACE, ServerProcess
-from agent_nb.tools.mcp.repair import ToolListRepair
 from agent_nb.tools.mcp.server_config import ServerConfig
 
 MAX_ANSWER = 32_000_000
@@ -39,6 +40,8 @@ _RELIST_PAUSE = 0.2
 _ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
     mcp_types.CallToolResult | mcp_types.InputRequiredResult
 )
+_ANY: Json = {"type": "object", "additionalProperties": True}
+
 
 for _name in ("mcp", "client"):  # "client" is a logger of the `mcp` package, too
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings are written into the notebook
@@ -291,3 +294,80 @@ def _ending(process: ServerProcess) -> str:
     code = f" with code {process.exit_code}" if process.exit_code and process.exit_code > 0 else ""
     last = safe_text(process.last_line)
     return f"It ended{code}{f': {last}' if last else '.'}"
+
+
+class ToolListRepair:
+    """Repairs the lists of tools that come over a transport, and notes what was left out of them: the `mcp` package
+    refuses the whole list, and so the server, for one entry."""
+
+    def __init__(self, version: Callable[[], str]) -> None:
+        self.notes: list[str] = []
+        self._version = version
+
+    @contextlib.asynccontextmanager
+    async def over(self, transport: Any) -> AsyncIterator[Any]:
+        """The transport with repaired lists."""
+        async with transport as (read, write):
+            yield _Stream(read, self._message), write
+
+    def _message(self, item: Any) -> Any:
+        response = getattr(item, "message", None)
+        result = response.result if isinstance(response, mcp_types.JSONRPCResponse) else {}
+        if isinstance(result.get("tools"), list) and "content" not in result:
+            entries = [self._entry(raw, result) for raw in result["tools"]]
+            result["tools"] = [entry for entry in entries if entry is not None]
+        return item
+
+    def _entry(self, raw: Any, result: Json) -> Json | None:
+        entry: Json = raw if isinstance(raw, dict) else {}
+        name, schema = entry.get("name"), entry.get("inputSchema")
+        if not isinstance(name, str) or not name:
+            self.notes.append("A tool without a name is left out.")
+            return None
+        if isinstance(schema, dict) and "type" not in schema:
+            schema = {"type": "object", **schema}  # it means an object all the same
+            entry = {**entry, "inputSchema": schema}
+        if self._is_valid(entry, result):
+            return entry
+        usable = schema if isinstance(schema, dict) and schema.get("type") == "object" else _ANY
+        entry = {"name": name, "description": str(entry.get("description") or ""), "inputSchema": usable}
+        shown = printable_line(name)[:60]
+        if self._is_valid(entry, result):
+            self.notes.append(f"A part of what the server says about `{shown}` is not valid, and left out.")
+            return entry
+        self.notes.append(f"`{shown}` is left out: what the server says about it is not valid.")
+        return None
+
+    def _is_valid(self, entry: Json, result: Json) -> bool:
+        try:
+            validate_server_result("tools/list", self._version(), {**result, "tools": [entry]})
+            mcp_types.Tool.model_validate(entry, by_name=False)
+        except ValidationError:
+            return False
+        return True
+
+
+class _Stream:
+    """A stream whose items are changed as they are received."""
+
+    def __init__(self, stream: Any, change: Callable[[Any], Any]) -> None:
+        self._stream, self._change = stream, change
+
+    async def receive(self) -> Any:
+        return self._change(await self._stream.receive())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        return self._change(await self._stream.__anext__())
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> Any:
+        return await self._stream.__aexit__(*error)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent, model
-from agent_nb.demo.elements import changed_element, pointed_at, without_elements
+from agent_nb.demo.changes import changed_element, pointed_at, without_elements
 from agent_nb.notebook.values.describe_values import expand
 
 PAGE = '<main>\n<h1 class="big">Bread</h1>\n<p style="margin:0">Fresh <b>daily</b></p>\n<hr/>\n</main>'

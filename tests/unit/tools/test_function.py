@@ -14,7 +14,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.files import Files, Workspace
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
-from agent_nb.tools.docstrings import parse_docstring
+from agent_nb.tools.function import parse_docstring
 
 matplotlib.use("Agg")
 

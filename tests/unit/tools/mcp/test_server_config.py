@@ -4,7 +4,7 @@ import pytest
 
 from agent_nb._base.secrets import MASK, mask, registered
 from agent_nb.errors import ConfigError
-from agent_nb.tools.mcp.content import to_output
+from agent_nb.tools.mcp.server import to_output
 from agent_nb.tools.mcp.server_config import server_config
 
 
