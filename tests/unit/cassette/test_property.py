@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent, Toolbox, load, tool
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import mask, register
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import to_wire
 from agent_nb.errors import ProviderError
@@ -98,6 +98,8 @@ def test_what_is_saved_is_the_run_without_its_secrets(turns):
     def tell(what: dict) -> str:
         """Tells."""
         return f"It is {what['$']}, {what['$']}."
+
+    register(KEY)  # after any letter its shape would not be recognised
 
     async def scenario(path: Path) -> None:
         with ScriptedProvider(turns) as provider:
