@@ -5,6 +5,7 @@ The `run` package imports this one, so a run is known here only by its type.
 
 import base64
 import html
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
 
 __all__ = [
+    "FORMS",
+    "Form",
     "Progress",
     "abandoned_frame",
     "bundle",
@@ -85,19 +88,54 @@ def abandoned_frame(name: str, why: str) -> dict[str, str]:
     return {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A form that a whole run can take as one text. `FORMS` lists them: `%agent export` writes them, and the tests of
+    masking, notes, foreign files and leaks go through them."""
+
+    suffix: str
+    """Of its files."""
+    has_notes: bool
+    """Whether the notes of the run are in it."""
+    unmasked: "Callable[[RunRecord], str]"
+    """Draws the run; only `render` calls it."""
+
+    def render(self, run: "RunRecord") -> str:
+        """The run in this form, with secrets masked."""
+        return safe_text(self.unmasked(run))
+
+
+HTML = Form(
+    suffix=".html",
+    has_notes=True,
+    unmasked=lambda run: html_page(run, transcript(run.events), notes_html(run)),
+)
+MARKDOWN = Form(
+    suffix=".md",
+    has_notes=True,
+    unmasked=lambda run: markdown(run, transcript(run.events), images=True) + notes_markdown(run),
+)
+TEXT = Form(
+    suffix=".txt",
+    has_notes=False,
+    unmasked=lambda run: plain_text(run, transcript(run.events), run.text),
+)
+FORMS = (HTML, MARKDOWN, TEXT)
+
+
 def to_markdown(run: "RunRecord") -> str:
     """The run as a Markdown document: how it ended, its transcript, its files, its notes."""
-    return safe_text(markdown(run, transcript(run.events), images=True) + notes_markdown(run))
+    return MARKDOWN.render(run)
 
 
 def to_text(run: "RunRecord") -> str:
     """The run as plain text that is the same every time: no times, tokens or costs."""
-    return safe_text(plain_text(run, transcript(run.events), run.text))
+    return TEXT.render(run)
 
 
 def to_html_page(run: "RunRecord") -> str:
     """The run as a self-contained HTML page, with its notes below."""
-    return safe_text(html_page(run, transcript(run.events), notes_html(run)))
+    return HTML.render(run)
 
 
 def to_page(run: "RunRecord") -> str | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from agent_nb.render import FORMS
 from docs.scripts.execute_notebooks import FOLDER
 from tests.bench.quality import write_figures
 from tests.support.kernels import start_kernel
@@ -146,7 +147,8 @@ def cells() -> list[str]:
         "%agent console hero",
         "%agent export hero exported.html",
         "hero.save('saved.run'); hero.to_replay('replay.html')",
-        "pathlib.Path('out.html').write_text(hero.to_html()); pathlib.Path('out.md').write_text(hero.to_markdown())",
+        *(f"%agent export hero out{form.suffix}" for form in FORMS),
+        "pathlib.Path('page.html').write_text(hero.to_html())",
         "print(hero, repr(hero), hero.request(1))",
         f"%%agent hero {tools} --pace 0 --no-raise --replay\n{PROMPT}",
         "%agent submit week.ipynb",

@@ -145,7 +145,7 @@ _ROWS = (
     ),
     Command(
         "export NAME [PATH]",
-        "Write the run to one HTML file that replays it in any browser.",
+        "Write the run to one HTML file that replays it in any browser, or to PATH in the form of its suffix (`.md`).",
         _late("run_commands", "export_run"),
         candidates.runs,
     ),

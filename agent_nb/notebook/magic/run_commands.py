@@ -9,7 +9,7 @@ from urllib.parse import quote
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from agent_nb._base.atomic import check_place, folder_of
+from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
@@ -17,6 +17,7 @@ from agent_nb.files import human_size
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import bind, bind_files, check_name
 from agent_nb.notebook.session import Session
+from agent_nb.render import FORMS
 from agent_nb.run import Run, load
 from agent_nb.run.cells import Cells, kept_steps
 from agent_nb.run.statement import statement_of
@@ -119,19 +120,27 @@ class Written:
 
 
 def export_run(session: Session, rest: str) -> Written:
-    """Writes `NAME.replay.html` beside the notebook, or PATH."""
+    """Writes `NAME.replay.html` beside the notebook, or PATH in the form that its suffix names."""
     name, _, given = rest.partition(" ")
     run = _run(session, name, "export hero")
     given = given.strip().strip("\"'") or f"{name}.replay.html"
     path = session.home / Path(given).expanduser()
     try:
-        check_place(path, folder_of(given, session.home))
-        written = run.to_replay(path)
+        check_place(path, within := folder_of(given, session.home))
+        if path.suffix.lower() == ".html":
+            run.to_replay(path)
+        elif form := next((form for form in FORMS if form.suffix == path.suffix.lower()), None):
+            write_atomically(path, form.render(run).encode("utf-8", "replace"), within=within)
+        else:
+            suffixes = ", ".join(form.suffix for form in FORMS)
+            raise UsageError(f"A run is written to files that end in {suffixes}, not to {given!r}.")
+        size = human_size(path.stat().st_size)
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
-    size = human_size(written.stat().st_size)
-    about = f"({size}). It replays {name} in any browser, without a server."
-    return Written(written, session.home, about)
+    replays = (
+        f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""
+    )
+    return Written(path, session.home, f"({size}).{replays}")
 
 
 def print_statement(session: Session, rest: str) -> str:

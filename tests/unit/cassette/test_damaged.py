@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from agent_nb import Agent, replay, tool
 from agent_nb.errors import AgentError, CassetteError, SavedRunError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.render import FORMS
 from agent_nb.run.run_reader import read_run
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, change_row, facts, play, record
@@ -218,7 +219,7 @@ def test_any_json_as_a_file_is_refused_or_shown_and_calls_no_tool(content):
             run = await play(path, tools=[*Toolbox.default(), asking(calls)], approve="auto")
         except AgentError:
             return
-        assert all((run.to_html(), run.to_markdown(), run._repr_mimebundle_()))
+        assert all((*(form.render(run) for form in FORMS), run._repr_mimebundle_()))
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(scenario(Path(folder) / "tape.run.jsonl"))

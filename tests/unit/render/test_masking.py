@@ -11,7 +11,7 @@ from agent_nb import Agent, tool
 from agent_nb._base.secrets import MASK, register, registered
 from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
-from agent_nb.render import bundle, to_html_page, to_markdown, to_text
+from agent_nb.render import FORMS, bundle
 from agent_nb.render.code_colours import code_html
 from agent_nb.render.rows_html import MAX_ARGUMENT
 from agent_nb.run import Run
@@ -34,7 +34,9 @@ def test_code_is_masked_before_it_is_escaped():
 
 
 @pytest.mark.parametrize(
-    "form", ["text/html", "text/markdown", "text/plain", to_html_page, to_markdown, to_text]
+    "form",
+    ["text/html", "text/markdown", "text/plain", *FORMS],
+    ids=lambda form: getattr(form, "suffix", form),
 )
 async def test_no_form_holds_a_secret(form):
     register(KNOWN)
@@ -53,7 +55,7 @@ async def test_no_form_holds_a_secret(form):
         tools=Toolbox.default([look]),
     )
     run = replace(run, prompt=f"{'Use it. ' * 12}{KEY} {KNOWN}", error=f"Refused {KEY}")
-    shown = bundle(run)[form] if isinstance(form, str) else form(run)
+    shown = bundle(run)[form] if isinstance(form, str) else form.render(run)
     assert MASK in shown
     assert "sk-ant" not in shown
     assert "x9-Y" not in shown
@@ -98,7 +100,7 @@ async def test_no_form_holds_a_line_of_a_secret(newline, tmp_path):
         )
         run = replace(run, prompt=quoted, error=quoted)
         saved = RunStore(tmp_path).save(run)
-        forms = [to_html_page(run), to_markdown(run), to_text(run), *bundle(run).values()]
+        forms = [*(form.render(run) for form in FORMS), *bundle(run).values()]
         forms.append(saved.read_text(encoding="utf-8"))
     finally:
         registered.intersection_update(before)

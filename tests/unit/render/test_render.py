@@ -12,7 +12,16 @@ from agent_nb import Agent, Files, tool
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
-from agent_nb.render import bundle, first_frame, ready_line, run_digest, to_html_page, to_markdown, to_text
+from agent_nb.render import (
+    FORMS,
+    bundle,
+    first_frame,
+    ready_line,
+    run_digest,
+    to_html_page,
+    to_markdown,
+    to_text,
+)
 from agent_nb.render.code_colours import code_html
 from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
@@ -248,7 +257,7 @@ async def test_long_code_is_left_out():
 async def test_broken_characters_never_come_out():
     run = await play([think("a\0b\ud800c"), text("d\0e\udfffé 😀")])
     run = replace(run, name="he\0ro", error="x\ud83d", prompt="\udc00")
-    for form in (*bundle(run).values(), to_html_page(run), ready_line(run, None)):
+    for form in (*bundle(run).values(), *(form.render(run) for form in FORMS), ready_line(run, None)):
         assert "\0" not in form
         form.encode("utf-8")
     assert "é 😀" in bundle(run)["text/html"]

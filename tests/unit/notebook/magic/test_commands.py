@@ -192,7 +192,11 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
     assert "/&lt;a b&gt;.html</a>" in shown["text/html"]
     assert shell.run(f"%agent export hero '{tmp_path}/a b.html'").ok
     assert (tmp_path / "a b.html").read_bytes() == run.to_replay(tmp_path / "x.html").read_bytes()
-    cell = shell.run(f"%agent export hero {tmp_path}")
+    assert shell.run(f"%agent export hero {tmp_path}/hero.md").ok
+    assert (tmp_path / "hero.md").read_text(encoding="utf-8") == run.to_markdown()
+    assert "end in .html, .md, .txt" in shell.run(f"%agent export hero {tmp_path}/hero.pdf").stderr
+    (tmp_path / "folder.md").mkdir()
+    cell = shell.run(f"%agent export hero {tmp_path}/folder.md")
     assert not cell.ok
     assert "cannot be written" in cell.stderr
 
