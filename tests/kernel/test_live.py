@@ -313,4 +313,4 @@ def test_the_network_stays_closed_to_a_cell_that_replays(page):
     metas = [batch["meta"] for batch in page.batches if "meta" in batch]
     assert metas
     assert not any(meta["network"] for meta in metas)
-    assert "taped.jsonl" in page.kernel.run("taped.settings['replayed']").result["text/plain"]
+    assert "taped.run.jsonl" in page.kernel.run("taped.settings['replayed']").result["text/plain"]
