@@ -7,7 +7,8 @@ GRADERS_VENV := .venv-graders
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BUNDLE := agent_nb/static/widget.js
-JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
+EXTENSIONS := $(VENV)/share/jupyter/labextensions
+JS_SOURCES := $(shell find js/src js/lab agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.
 ROOT_FLAG := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
@@ -26,6 +27,8 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install -q -U "pip>=25.1"
 	AGENT_NB_SKIP_BUILD=1 $(PY) -m pip install -q -e . --group dev
+	@# JupyterLab's extension as it is built here, not a copy from the installation.
+	mkdir -p $(EXTENSIONS) && rm -rf $(EXTENSIONS)/agent-nb && ln -s "$(CURDIR)/agent_nb/static/lab" $(EXTENSIONS)/agent-nb
 	touch $@
 
 js/node_modules/.installed: js/package.json js/package-lock.json

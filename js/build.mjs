@@ -1,10 +1,10 @@
 // Builds ES modules into ../agent_nb/static: widget.js, with its styles inside; check.js, which looks at pages for the
 // model and is loaded when it is first needed; replay.js, the script of a replay in a file of its own; and headless.js,
-// which the kernel runs in headless Chromium.
+// which the kernel runs in headless Chromium. lab/ in there is a prebuilt extension of JupyterLab.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
-import { readFile } from "node:fs/promises";
+import { copyFile, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -46,7 +46,8 @@ const headless = {
 	format: "iife",
 	globalName: "headless",
 };
-const all = [options, ...further, headless];
+const lab = { ...headless, entryPoints: ["lab/extension.ts"], outfile: `${STATIC}/lab/static/extension.js` };
+const all = [options, ...further, headless, lab];
 
 async function checkSize() {
 	const size = gzipSync(await readFile(OUTPUT)).length;
@@ -75,5 +76,6 @@ if (process.argv.includes("--dev") || process.argv.includes("--watch")) {
 	if (process.argv.includes("--dev")) serveDevPage();
 } else {
 	await Promise.all(all.map((each) => esbuild.build(each)));
+	await copyFile("lab/package.json", `${STATIC}/lab/package.json`);
 	await checkSize();
 }

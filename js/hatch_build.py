@@ -21,7 +21,7 @@ class BundleHook(BuildHookInterface):
         sources, bundle = root / "js", root / "agent_nb" / "static" / "widget.js"
         if not (sources / "package.json").exists() or os.environ.get("AGENT_NB_SKIP_BUILD"):
             return
-        if bundle.exists() and not _stale(sources / "src", bundle):
+        if bundle.exists() and not any(_stale(sources / part, bundle) for part in ("src", "lab")):
             return
         npm = shutil.which("npm")
         if npm is None or _node_major() < 20:

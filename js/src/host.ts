@@ -5,6 +5,7 @@
 // The shadow root is on that node, so the interface keeps its scroll positions and inputs when the frozen result
 // replaces the first frame.
 
+import { STOP_ALL } from "../lab/interface.ts";
 import { claim, release } from "./claims.ts";
 import { showTitles } from "./collapsed.ts";
 import { keepFarFramesOut } from "./far-frames.ts";
@@ -71,6 +72,7 @@ export class Host {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
 		watchScrolling(signal);
+		window.addEventListener(STOP_ALL, () => this.#runs.stop(), { signal });
 		this.#signal = signal;
 		const all = () => [...this.#mounts.values()].map(({ run }) => run);
 		this.#sight = new Sight(() => this.#tellSeen(...all()), signal);

@@ -318,6 +318,11 @@ export class Runs {
 		return run;
 	}
 
+	/** Stops all runs under way. */
+	stop(): void {
+		for (const run of this.#byKey.values()) if (run.busy) void run.command("stop");
+	}
+
 	/** An output of the run was closed: of the finished runs that have no output, only the last ones stay here. */
 	close(run: RunEntry, isShown: (run: RunEntry) => boolean): void {
 		this.#byKey.delete(run.key);

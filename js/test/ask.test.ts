@@ -6,7 +6,7 @@ import { META } from "./kernel.ts";
 
 function runOf(name = "hero", names: string[] = [name], sources: string[] = []): RunEntry {
 	const cells = sources.map((source) => ({ getSource: () => source }));
-	const notebook: NotebookContext = { model: { sharedModel: { cells, insertCell: () => {} } } };
+	const notebook: NotebookContext = { model: { sharedModel: { cells } } };
 	const run = new RunEntry("k", {} as never, notebook, () => names);
 	run.state = { id: "r", meta: { ...META, name } } as never;
 	return run;

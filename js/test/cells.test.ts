@@ -1,28 +1,72 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { createLab } from "../lab/cells.ts";
+import { LAB } from "../lab/interface.ts";
+import type { App, Cell, NotebookPanel, Tracker } from "../lab/jupyter.ts";
 import { isName, isReadable, type NotebookContext, placeCell, placeCells } from "../src/cells.ts";
 import type { Context } from "../src/view/context.ts";
 import { createCellButton } from "../src/view/shared/cell-button.ts";
 
 const LOAD = "%agent load hero";
+const KEY = "k";
 
-/** A notebook of JupyterLab with one output, and the button inside its shadow root. */
-function stage({ readOnly = false, key = "k" } = {}) {
-	const html = `<div data-anb-run="${key}"></div>`;
-	document.body.innerHTML = `<div class="jp-Cell" data-windowed-list-index="0">${html}</div>`;
-	const root = document.querySelector("[data-anb-run]")!.attachShadow({ mode: "open" });
-	root.append(document.createElement("button"));
-	const insertCell = vi.fn((index: number) => {
-		const added = `<div class="jp-Cell" data-windowed-list-index="${index}"><p class="cm-content" tabindex="0"></p></div>`;
-		document.body.insertAdjacentHTML("beforeend", added);
-	});
-	const cells = [{ getOutputs: () => [{ data: { "text/html": html } }] }];
-	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells, insertCell } } };
-	return { notebook, insertCell, button: root.querySelector("button")! };
+interface NewCell {
+	readonly cell_type: string;
+	readonly source: string;
 }
 
-/** A click as the user makes it, or one that a script made. */
-function click(button: Element, isTrusted = true): MouseEvent {
-	return { isTrusted, currentTarget: button } as unknown as MouseEvent;
+/** A cell of JupyterLab, as far as the extension uses it. */
+function cellOf(id: string, { source }: NewCell, html = ""): Cell {
+	const node = document.createElement("div");
+	node.innerHTML = html;
+	const outputs = { toJSON: () => [{ data: { "text/html": html } }] };
+	const sharedModel = { getId: () => id, getSource: () => source };
+	return { node, ready: Promise.resolve(), model: { sharedModel, outputs } };
+}
+
+/** A notebook of JupyterLab with one output, the button inside its shadow root, and our extension. */
+function stage({ readOnly = false, withExtension = true } = {}) {
+	const html = `<div data-anb-run="${KEY}"></div>`;
+	const widgets = [cellOf("0", { cell_type: "code", source: "%%agent" }, html)];
+	const node = document.createElement("div");
+	node.append(widgets[0]!.node);
+	document.body.replaceChildren(node);
+	const root = node.querySelector("[data-anb-run]")!.attachShadow({ mode: "open" });
+	const button = root.appendChild(document.createElement("button"));
+	const insertCells = vi.fn((index: number, cells: readonly NewCell[]) => {
+		const added = cells.map((cell, at) => cellOf(`${widgets.length + at}`, cell));
+		widgets.splice(index, 0, ...added);
+	});
+	const content = {
+		widgets,
+		activeCellIndex: 0,
+		get activeCell() {
+			return widgets[content.activeCellIndex] ?? null;
+		},
+		mode: "command",
+		model: { readOnly, sharedModel: { insertCells } },
+		scrollToItem: () => Promise.resolve(),
+	};
+	const panel = {
+		node,
+		content,
+		context: { path: "a.ipynb" },
+		sessionContext: {},
+	} as unknown as NotebookPanel;
+	const tracker: Tracker = {
+		currentWidget: panel,
+		find: (matches) => (matches(panel) ? panel : undefined),
+	};
+	const runCells = vi.fn((_notebook: unknown, _cells: readonly Cell[]) => Promise.resolve(true));
+	const app = { name: "JupyterLab", commands: { hasCommand: () => true } } as unknown as App;
+	vi.stubGlobal(LAB as unknown as string, withExtension ? createLab(app, tracker, { runCells }) : undefined);
+	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells: [] } } };
+	const sources = () => widgets.map((cell) => cell.model.sharedModel.getSource());
+	return { run: { key: KEY, notebook, greeted: true }, button, insertCells, runCells, sources };
+}
+
+/** A click as the user makes it, or one that a script made, or kept. */
+function click(button: Element, { isTrusted = true, age = 0 } = {}): MouseEvent {
+	return { isTrusted, currentTarget: button, timeStamp: performance.now() - age } as unknown as MouseEvent;
 }
 
 function clipboard(write: () => Promise<void> = () => Promise.resolve()) {
@@ -34,111 +78,83 @@ function clipboard(write: () => Promise<void> = () => Promise.resolve()) {
 afterEach(() => vi.unstubAllGlobals());
 
 describe("a cell below an output", () => {
-	test("is inserted through the notebook and selected", async () => {
-		const { notebook, insertCell, button } = stage();
+	test("is inserted by the extension, below those inserted before", async () => {
+		const { run, button, sources } = stage();
 		const written = clipboard();
-		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button), LOAD)).toBe("inserted");
-		expect(insertCell).toHaveBeenCalledExactlyOnceWith(1, { cell_type: "code", source: LOAD, metadata: {} });
-		expect(document.activeElement?.className).toBe("cm-content");
+		expect(await placeCell(run, click(button), LOAD)).toBe("inserted");
+		expect(await placeCell(run, click(button), "hero_2")).toBe("inserted");
+		expect(sources()).toEqual(["%%agent", LOAD, "hero_2"]);
 		expect(written).not.toHaveBeenCalled();
 	});
 
 	test("is one of several, in order, and none of them if one cannot be read", async () => {
-		const { notebook, insertCell, button } = stage();
-		const run = { key: "k", notebook, greeted: true };
+		const { run, button, insertCells } = stage();
 		const cells = [
 			{ kind: "markdown", source: "I look. 👩‍💻" },
 			{ kind: "code", source: "df" },
 		] as const;
-		expect(await placeCells(run, click(button, false), cells, "")).toBe("failed");
+		expect(await placeCells(run, click(button, { isTrusted: false }), cells, "")).toBe("failed");
 		expect(await placeCells(run, click(button), [{ kind: "code", source: "a\u202e" }], "")).toBe("failed");
-		expect(insertCell).not.toHaveBeenCalled();
+		expect(insertCells).not.toHaveBeenCalled();
 		expect(await placeCells(run, click(button), cells, "")).toBe("inserted");
-		expect(insertCell.mock.calls.map((call) => (call as unknown[])[1])).toEqual([
+		expect(insertCells).toHaveBeenCalledExactlyOnceWith(1, [
 			{ cell_type: "markdown", source: "I look. 👩‍💻", metadata: {} },
 			{ cell_type: "code", source: "df", metadata: {} },
 		]);
 	});
 
 	test("is inserted from a view beside the notebook, too", async () => {
-		const { notebook, insertCell } = stage();
+		const { run, sources } = stage();
 		const button = document.body.appendChild(document.createElement("button"));
-		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button), LOAD)).toBe("inserted");
-		expect(insertCell).toHaveBeenCalledOnce();
+		expect(await placeCell(run, click(button), LOAD)).toBe("inserted");
+		expect(sources()).toEqual(["%%agent", LOAD]);
 	});
 
-	test("is copied where the notebook is out of reach, not this one, or read only", async () => {
-		for (const [options, reached] of [
-			[{}, false],
-			[{ key: "other" }, true],
-			[{ readOnly: true }, true],
+	test("is copied without the extension, in a notebook that is read only, and for an output of none", async () => {
+		for (const [options, key] of [
+			[{ withExtension: false }, KEY],
+			[{ readOnly: true }, KEY],
+			[{}, "other"],
 		] as const) {
-			const { notebook, insertCell, button } = stage(options);
+			const { run, insertCells } = stage(options);
+			const button = document.body.appendChild(document.createElement("button"));
 			const written = clipboard();
-			const placed = await placeCell(
-				{ key: "k", notebook: reached ? notebook : null, greeted: true },
-				click(button),
-				LOAD,
-			);
-			expect(placed).toBe("copied");
+			expect(await placeCell({ ...run, key }, click(button), LOAD)).toBe("copied");
 			expect(written).toHaveBeenCalledExactlyOnceWith(LOAD);
-			expect(insertCell).not.toHaveBeenCalled();
+			expect(insertCells).not.toHaveBeenCalled();
 		}
-		const { button } = stage();
+		const { run, button } = stage({ withExtension: false });
 		clipboard(() => Promise.reject(new Error("forbidden")));
-		expect(await placeCell({ key: "k", notebook: null, greeted: true }, click(button), LOAD)).toBe("failed");
+		expect(await placeCell(run, click(button), LOAD)).toBe("failed");
 	});
 
-	test("needs a user's click, and text without hidden characters", async () => {
-		const { notebook, insertCell, button } = stage();
+	test("needs a fresh press of the user, and text without hidden characters", async () => {
+		const { run, button, insertCells } = stage();
 		const written = clipboard();
-		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button, false), LOAD)).toBe("failed");
-		expect(await placeCell({ key: "k", notebook, greeted: true }, click(button), "hero\u202e")).toBe(
-			"failed",
-		);
-		expect(insertCell).not.toHaveBeenCalled();
+		expect(await placeCell(run, click(button, { isTrusted: false }), LOAD)).toBe("failed");
+		expect(await placeCell(run, click(button), "hero\u202e")).toBe("failed");
 		expect(written).not.toHaveBeenCalled();
+		expect(await placeCell(run, click(button, { age: 60_000 }), LOAD)).toBe("copied");
+		expect(insertCells).not.toHaveBeenCalled();
 		expect(isReadable("%%agent hero\n\tGo on")).toBe(true);
-		expect(["hero", "größe_2", "2x", "a b", "a\n!rm", ""].map(isName)).toEqual([
-			true,
-			true,
-			false,
-			false,
-			false,
-			false,
-		]);
+		const names = ["hero", "größe_2", "2x", "a b", "a\n!rm", ""];
+		expect(names.filter(isName)).toEqual(["hero", "größe_2"]);
 	});
 
 	test("is run by a press, alone, and only for a run that a kernel knows", async () => {
-		const pressed = async (greeted: boolean, others = "") => {
-			const { notebook, insertCell, button } = stage();
-			const keys: string[] = [];
-			insertCell.mockImplementation((index) => {
-				const cell = document.createElement("div");
-				cell.className = "jp-Cell jp-mod-active";
-				cell.setAttribute("data-windowed-list-index", String(index));
-				cell.innerHTML = '<p class="jp-InputPrompt">[ ]:</p><p class="cm-content" tabindex="0"></p>';
-				cell.addEventListener("keydown", ({ key, ctrlKey }) => {
-					keys.push(`${ctrlKey ? "Ctrl+" : ""}${key}`);
-					cell.querySelector(".jp-InputPrompt")!.textContent = "[*]:";
-				});
-				document.body.append(cell);
-			});
-			document.body.insertAdjacentHTML("beforeend", others);
-			return [await placeCell({ key: "k", notebook, greeted }, click(button), LOAD, true), keys];
-		};
-		expect(await pressed(true)).toEqual(["run", ["Ctrl+Enter"]]);
-		expect(await pressed(false)).toEqual(["inserted", []]);
-		expect(await pressed(true, '<div class="jp-Cell jp-mod-selected"></div>')).toEqual(["inserted", []]);
+		const { run, button, runCells } = stage();
+		expect(await placeCell({ ...run, greeted: false }, click(button), LOAD, true)).toBe("inserted");
+		expect(runCells).not.toHaveBeenCalled();
+		expect(await placeCell(run, click(button), "hero_2", true)).toBe("run");
+		const ran = runCells.mock.calls.map(([, cells]) =>
+			cells.map((cell) => cell.model.sharedModel.getSource()),
+		);
+		expect(ran).toEqual([["hero_2"]]);
 	});
 
 	test("has a button that shows the text and ignores clicks by a script", async () => {
-		const { notebook, insertCell } = stage();
-		const context = {
-			run: { key: "k", notebook, greeted: true },
-			signal: new AbortController().signal,
-			notify: vi.fn(),
-		};
+		const { run, insertCells } = stage();
+		const context = { run, signal: new AbortController().signal, notify: vi.fn() };
 		const view = createCellButton(context as unknown as Context, "Load");
 		document.querySelector("[data-anb-run]")!.shadowRoot!.append(view.element);
 		expect(view.element.hidden).toBe(true);
@@ -147,9 +163,9 @@ describe("a cell below an output", () => {
 		expect(view.element.textContent).toBe(`Load${LOAD}`);
 		view.element.querySelector("button")!.click();
 		await new Promise(requestAnimationFrame);
-		expect(insertCell).not.toHaveBeenCalled();
+		expect(insertCells).not.toHaveBeenCalled();
 		expect(context.notify).not.toHaveBeenCalled();
-		const alone = { ...context, run: { key: "k", notebook: null } };
+		const alone = { ...context, run: { ...run, notebook: null } };
 		expect(createCellButton(alone as unknown as Context, "Load").button.textContent).toBe("Copy");
 	});
 });

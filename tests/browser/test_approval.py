@@ -236,23 +236,6 @@ def test_the_key_leads_on_to_the_next_question(stage: Stage):
         stage.page.wait_for_function(held, arg=call_id)
 
 
-def test_a_question_off_screen_is_in_the_title_of_the_tab(stage: Stage):
-    ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
-    page = stage.page
-    page.evaluate(
-        """() => {
-            document.title = "Sales";
-            document.body.insertAdjacentHTML("afterbegin", '<div id="gap" style="height: 5000px"></div>');
-            window.scrollTo(0, 0);
-        }"""
-    )
-    expect(page).to_have_title("Approval needed · Sales")
-    page.evaluate("() => { document.title = 'Sales (2)'; }")
-    expect(page).to_have_title("Approval needed · Sales (2)")
-    page.evaluate("() => { document.querySelector('#gap').style.height = 0; }")
-    expect(page).to_have_title("Sales (2)")
-
-
 def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
     ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
     page = stage.page

@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.lab import (
     LOAD,
+    MODEL,
     Lab,
     keep_screenshot,
     needs_chromium,
@@ -13,7 +14,7 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
-from tests.support.wire import Call, Say, reply
+from tests.support.wire import Call, Say, WireServer, reply
 
 pytestmark = needs_chromium
 
@@ -88,3 +89,39 @@ def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
     chained = "%%agent hero_3 --from hero_2\nCall it Petit Four"
     assert hero.evaluate(CELLS)[3:] == [[NEXT, None], [chained, None], ["# the last cell", 4]]
     hero.evaluate("() => document.exitFullscreen()")
+
+
+def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab, vendor: WireServer):
+    vendor.plan(reply(Call("run_python", {"code": "import time; time.sleep(600)"}, id="toolu_1")))
+    cells = (LOAD, f"%%agent spin {MODEL} -t kernel --approve auto\nWait", "spin.reason")
+    write_notebook(lab.root / "spin.ipynb", *cells)
+    open_notebook(page, lab, "spin.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("running Python")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".anb-foot").first).to_contain_text("The kernel was busy, so it was interrupted.")
+    expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
+
+
+def test_a_command_of_jupyterlab_stops_all_runs(page: Page, lab: Lab):
+    cells = (LOAD, DEMO, "%%agent slow --pace 50\nA landing page for a bakery in Lyon")
+    write_notebook(lab.root / "slow.ipynb", *cells)
+    open_notebook(page, lab, "slow.ipynb")
+    run_all(page)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:stop')")
+    expect(page.locator(".anb-status .phase").first).to_contain_text("stopped")
+
+
+def test_asking_about_a_cell_writes_a_prompt_that_quotes_it(page: Page, lab: Lab):
+    write_notebook(lab.root / "ask.ipynb", "total = 6 * 7", "# the last cell")
+    open_notebook(page, lab, "ask.ipynb")
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:ask')")
+    expect(page.locator(".jp-CodeCell .cm-content").nth(1)).to_be_focused()
+    page.keyboard.type("Why 42?")
+    asked = "%%agent\nWhy 42?\nAbout this cell:\n\n```python\ntotal = 6 * 7\n```"
+    assert [source for source, _ in page.evaluate(CELLS)] == ["total = 6 * 7", asked, "# the last cell"]
+    prompt = page.locator(".jp-CodeCell").nth(1).locator(".anb-prose span")
+    assert {*prompt.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).fontWeight)")} <= {"400"}
+    keep_screenshot(page, "lab-ask")

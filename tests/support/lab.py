@@ -130,6 +130,9 @@ def start_lab(
     log = home / "server.log"
     for folder in ("config", "data", "runtime", "settings", "workspaces", "ipython"):
         (home / folder).mkdir(parents=True, exist_ok=True)
+    extensions = home / "data" / "labextensions"
+    extensions.mkdir(exist_ok=True)
+    (extensions / "agent-nb").symlink_to(ROOT / "agent_nb" / "static" / "lab")
     for plugin, setting in _QUIET.items():
         _write_setting(home, plugin, setting)
     page_config = home / "config" / "labconfig" / "page_config.json"

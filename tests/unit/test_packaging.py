@@ -36,6 +36,8 @@ def test_the_wheel_holds_the_page_and_the_texts(wheel):
     built = {path.name for path in (ROOT / "agent_nb" / "static").glob("*.js")}
     assert {"widget.js", "headless.js", "replay.js"} < built
     assert {f"agent_nb/static/{name}" for name in built} <= set(names)
+    extension = [name for name in names if ".data/data/share/jupyter/labextensions/agent-nb/" in name]
+    assert {Path(name).name for name in extension} == {"package.json", "extension.js"}
     assert "agent_nb/prompts/system.md" in names
     assert "agent_nb/py.typed" in names
     assert any(name.startswith("agent_nb/demo/pages/") for name in names)

@@ -30,7 +30,12 @@ def build(work: Path, contents: Path, target: Path, *, offline: bool) -> None:
     folder = work / "lite"
     lite_pyodide(work, folder / "static" / "pyodide", offline=offline)
     (folder / "jupyter-lite.json").write_text(json.dumps(settings(offline=offline)), encoding="utf-8")
-    build_settings = {"LiteBuildConfig": {"extra_file_types": {"jsonl": CASSETTES}}}
+    build_settings = {
+        "LiteBuildConfig": {
+            "extra_file_types": {"jsonl": CASSETTES},
+            "federated_extensions": [str(ROOT / "agent_nb/static/lab")],
+        }
+    }
     (folder / "jupyter_lite_config.json").write_text(json.dumps(build_settings), encoding="utf-8")
     command = [sys.executable, "-m", "jupyter", "lite", "build", "--no-sourcemaps", "--apps", "lab"]
     command += ["--lite-dir", str(folder), "--contents", str(contents), "--output-dir", str(target)]

@@ -1,5 +1,6 @@
 // The top line: the phase of the run, its figures, and a button to stop it.
 
+import { labExtension } from "../../cells.ts";
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../../dom.ts";
 import type { VariantState } from "../../state.ts";
 import { phaseOfAll, spokenOfAll } from "../../variants.ts";
@@ -89,7 +90,7 @@ function phaseElement(phase: string, state: VariantState, live: boolean): HTMLEl
 	return h("span", live ? { class: "anb-live" } : null, ...parts);
 }
 
-/** The button that stops the run; the footer says what to press instead when the kernel does not answer. */
+/** The button that stops the run. A kernel that does not answer is interrupted, or the footer says what to press. */
 function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
@@ -97,10 +98,16 @@ function createStop(context: Context) {
 	const element = h("span", { class: "anb-stop" }, button);
 	let asked = false;
 
-	function press(): void {
+	function press(click: UIEvent): void {
 		if (asked) return;
 		mark(true);
-		followInFooter(context, context.run.command("stop"), STOP_HINT, ({ done }) => mark(done));
+		const output = { element: button, key: context.run.key };
+		followInFooter(context, context.run.command("stop"), STOP_HINT, (result) => {
+			const silent = !result.done && result.why === STOP_HINT;
+			const interrupted = silent && labExtension()?.interrupt(output, click) === true;
+			if (interrupted) context.choices.note = "The kernel was busy, so it was interrupted.";
+			mark(result.done || interrupted);
+		});
 	}
 	function mark(on: boolean): void {
 		asked = on;

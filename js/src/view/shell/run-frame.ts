@@ -37,7 +37,7 @@ export function createFrame(context: Context): BodyView {
 		update(snapshot) {
 			forgetNote(snapshot);
 			findQuestion(snapshot);
-			if (questionsOf(snapshot.variants).length > 0) remind ??= createReminder(context, element);
+			if (questionsOf(snapshot.variants).length > 0) remind ??= createReminder(context);
 			remind?.(snapshot);
 			keepReplay(context, snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);

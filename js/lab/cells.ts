@@ -1,0 +1,117 @@
+// Inserts, runs and opens cells for the widget, through JupyterLab's own actions.
+
+import { type CellText, type Lab, type Place, VERSION } from "./interface.ts";
+import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
+
+/** Milliseconds after which a press no longer counts. The kernel may be asked for the cells in between. */
+const FRESH = 10_000;
+const OPEN_OUTPUT = "notebook:create-output-view";
+
+interface Found {
+	readonly panel: NotebookPanel;
+	readonly index: number;
+}
+
+export function createLab(app: App, tracker: Tracker, actions: NotebookModule["NotebookActions"]): Lab {
+	const insert = createInsert(tracker);
+	return {
+		version: VERSION,
+		path: (place) => locate(tracker, place)?.panel.context.path ?? null,
+		insert: (place, cells, press) => (isPress(press) && cells.length > 0 ? insert(place, cells) : null),
+
+		run(place, id, press) {
+			const panel = isPress(press) ? locate(tracker, place)?.panel : null;
+			const cell = panel?.content.widgets[indexOf(panel.content.widgets, id)];
+			if (!panel || !cell) return false;
+			panel.content.mode = "command";
+			void actions.runCells(panel.content, [cell], panel.sessionContext);
+			return true;
+		},
+
+		interrupt(place, press) {
+			const kernel = isPress(press) ? locate(tracker, place)?.panel.sessionContext.session?.kernel : null;
+			void kernel?.interrupt();
+			return Boolean(kernel);
+		},
+
+		open(place, press) {
+			const found = isPress(press) ? locate(tracker, place) : null;
+			if (!found || app.name === "Jupyter Notebook" || !app.commands.hasCommand(OPEN_OUTPUT)) return false;
+			found.panel.content.activeCellIndex = found.index;
+			void app.commands.execute(OPEN_OUTPUT);
+			return true;
+		},
+	};
+}
+
+/** Inserts cells below an output and those inserted there before; null in a notebook that cannot be changed. */
+function createInsert(tracker: Tracker) {
+	/** The id of the cell inserted last below each output, by the run's key. */
+	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
+	return (place: Place, cells: readonly CellText[]): string | null => {
+		const { panel, index } = locate(tracker, place) ?? {};
+		if (!panel || index === undefined || panel.content.model?.readOnly !== false) return null;
+		const below = inserted.get(panel) ?? new Map<string, string>();
+		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
+		const last = insertCells(panel, at, cells);
+		inserted.set(panel, below.set(place.key, last));
+		// Nothing behind an element over the whole screen takes the focus.
+		if (!document.fullscreenElement) void edit(panel);
+		return last;
+	};
+}
+
+/** Inserts cells as one step of the notebook's undo, makes the last one active and returns its id. */
+export function insertCells({ content }: NotebookPanel, at: number, cells: readonly CellText[]): string {
+	content.model?.sharedModel.insertCells(
+		at,
+		cells.map(({ kind, source }) => ({ cell_type: kind, source, metadata: {} })),
+	);
+	content.activeCellIndex = at + cells.length - 1;
+	void content.scrollToItem(content.activeCellIndex).catch(() => undefined);
+	return content.activeCell?.model.sharedModel.getId() ?? "";
+}
+
+/** Puts the cursor into the active cell, at the start of this line. */
+export async function edit({ content }: NotebookPanel, line = 0): Promise<void> {
+	const cell = content.activeCell;
+	await cell?.ready;
+	if (cell !== content.activeCell) return;
+	content.mode = "edit";
+	cell?.editor?.setCursorPosition({ line, column: 0 });
+	cell?.editor?.focus();
+}
+
+/** Whether the user has pressed a key or a button just now. Scripts cannot make such an event, only keep an old one. */
+function isPress(event: UIEvent): boolean {
+	return event.isTrusted && performance.now() - event.timeStamp < FRESH;
+}
+
+/** The cell whose output this is: the one around the element, or for a view of its own the one with the run's key. */
+function locate(tracker: Tracker, { element, key }: Place): Found | null {
+	const host = outside(element);
+	const holds = (cell: Cell) => cell.node.contains(host);
+	const shows = (cell: Cell) => showsRun(cell, key);
+	return search(tracker, holds) ?? search(tracker, shows);
+}
+
+function search(tracker: Tracker, matches: (cell: Cell) => boolean): Found | null {
+	const panel = tracker.find(({ content }) => content.widgets.some(matches));
+	return panel ? { panel, index: panel.content.widgets.findIndex(matches) } : null;
+}
+
+/** Whether a cell has an output of the run, or of any run if no key is given. */
+export function showsRun(cell: Cell, key = ""): boolean {
+	const outputs = JSON.stringify(cell.model.outputs?.toJSON() ?? []);
+	return outputs.includes(key ? `data-anb-run=\\"${key}\\"` : "data-anb-run=");
+}
+
+/** The element, or that around the shadow roots it is in. */
+function outside(element: Element): Element {
+	const root = element.getRootNode();
+	return root instanceof ShadowRoot ? outside(root.host) : element;
+}
+
+function indexOf(cells: readonly Cell[], id: string | undefined): number {
+	return cells.findIndex((cell) => cell.model.sharedModel.getId() === id);
+}

@@ -1,0 +1,48 @@
+// Commands for the palette and the context menu of cells.
+
+import { edit, insertCells, showsRun } from "./cells.ts";
+import { STOP_ALL } from "./interface.ts";
+import type { App, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
+
+const CATEGORY = "Agent";
+const CELL = ".jp-Notebook .jp-CodeCell";
+
+export function addCommands(app: App, tracker: Tracker, palette: Palette | null): void {
+	function add(id: string, label: string, run: (panel: NotebookPanel) => unknown): string {
+		const command = `agent-nb:${id}`;
+		app.commands.addCommand(command, {
+			label,
+			isEnabled: () => tracker.currentWidget !== null,
+			execute: () => tracker.currentWidget && run(tracker.currentWidget),
+		});
+		palette?.addItem({ command, category: CATEGORY });
+		return command;
+	}
+	const ask = add("ask", "Agent: Ask About This Cell", askAbout);
+	app.contextMenu?.addItem({ command: ask, selector: CELL, rank: 20 });
+	add("page", "Agent: Open the Newest Page Beside the Notebook", (panel) => openNewest(app, panel));
+	add("stop", "Agent: Stop All Runs", () => window.dispatchEvent(new Event(STOP_ALL)));
+}
+
+/** Inserts a prompt that quotes the active cell, and puts the cursor above the quotation. */
+async function askAbout(panel: NotebookPanel): Promise<void> {
+	const { content } = panel;
+	const source = content.activeCell?.model.sharedModel.getSource().trim() ?? "";
+	const fence = source.includes("```") ? "~~~~" : "```";
+	const prompt = source ? `%%agent\n\nAbout this cell:\n\n${fence}python\n${source}\n${fence}` : "%%agent\n";
+	insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source: prompt }]);
+	await edit(panel, 1);
+}
+
+/** Opens the output of the run that was executed last in a view of its own. */
+async function openNewest(app: App, { content }: NotebookPanel): Promise<void> {
+	const counts = content.widgets.map((cell) =>
+		showsRun(cell) ? (cell.model.executionCount ?? 0) : Number.NEGATIVE_INFINITY,
+	);
+	const newest = Math.max(...counts, Number.NEGATIVE_INFINITY);
+	if (newest === Number.NEGATIVE_INFINITY) return;
+	content.activeCellIndex = counts.lastIndexOf(newest);
+	if (app.commands.hasCommand("notebook:create-output-view")) {
+		await app.commands.execute("notebook:create-output-view");
+	}
+}

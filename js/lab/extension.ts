@@ -1,0 +1,48 @@
+// A prebuilt extension of JupyterLab, Notebook 7 and JupyterLite. They load it as a module federation container: an
+// object on the window with `init` and `get`. Whatever is missing in another version leaves the notebook as it is.
+
+import { createLab } from "./cells.ts";
+import { addCommands } from "./commands.ts";
+import { LAB } from "./interface.ts";
+import { type App, type NotebookModule, type Palette, setScope, shared, type Tracker } from "./jupyter.ts";
+import { addProse, type EditorExtensions } from "./prose.ts";
+
+const NAME = "agent-nb";
+
+async function plugins(): Promise<object[]> {
+	const { INotebookTracker, NotebookActions } = await shared<NotebookModule>("@jupyterlab/notebook");
+	const { ICommandPalette } = await shared<{ ICommandPalette: unknown }>("@jupyterlab/apputils");
+	const { IEditorExtensionRegistry } = await shared<{ IEditorExtensionRegistry: unknown }>(
+		"@jupyterlab/codemirror",
+	);
+	const cells = {
+		id: `${NAME}:cells`,
+		autoStart: true,
+		requires: [INotebookTracker],
+		optional: [ICommandPalette],
+		activate(app: App, tracker: Tracker, palette: Palette | null): void {
+			Object.defineProperty(window, LAB, { value: Object.freeze(createLab(app, tracker, NotebookActions)) });
+			addCommands(app, tracker, palette);
+		},
+	};
+	const prose = {
+		id: `${NAME}:prose`,
+		autoStart: true,
+		requires: [IEditorExtensionRegistry],
+		activate: (_app: App, registry: EditorExtensions): Promise<void> => addProse(registry),
+	};
+	return [cells, prose];
+}
+
+const page = window as unknown as { _JUPYTERLAB?: Record<string, object> };
+page._JUPYTERLAB ??= {};
+page._JUPYTERLAB[NAME] = {
+	init: setScope,
+	get: async () => {
+		const found = await plugins().catch((error: unknown) => {
+			console.warn("agent_nb: its JupyterLab extension does not fit this version.", error);
+			return [];
+		});
+		return () => ({ __esModule: true, default: found });
+	},
+};

@@ -1,0 +1,34 @@
+// What the extension offers to the widget. The widget finds it on the window and checks its version.
+
+export const LAB = Symbol.for("agent_nb.lab");
+export const VERSION = 1;
+/** Dispatched on the window to stop all runs under way. */
+export const STOP_ALL = "agent_nb:stop";
+
+export interface CellText {
+	readonly kind: "code" | "markdown";
+	readonly source: string;
+}
+
+/** An output of a run: an element in it, and the run's key for an output in a view of its own. */
+export interface Place {
+	readonly element: Element;
+	readonly key: string;
+}
+
+/**
+ * Every function takes the press of the user that led to it, and does nothing without a fresh and trusted one.
+ * They answer false or null where the notebook is read-only or the output is in none of the open notebooks.
+ */
+export interface Lab {
+	readonly version: number;
+	/** The path of the notebook that contains the output. */
+	path(place: Place): string | null;
+	/** Inserts cells below the output, and below those inserted there before; returns the id of the last one. */
+	insert(place: Place, cells: readonly CellText[], press: UIEvent): string | null;
+	/** Runs a cell that `insert` made. */
+	run(place: Place, cell: string, press: UIEvent): boolean;
+	interrupt(place: Place, press: UIEvent): boolean;
+	/** Opens the output in a view of its own beside the notebook, which Notebook 7 cannot do. */
+	open(place: Place, press: UIEvent): boolean;
+}

@@ -1,0 +1,84 @@
+// What we use of JupyterLab, as small interfaces: its own packages would add minutes to the installation. At run time
+// its modules come out of the scope that it shares with prebuilt extensions.
+
+export interface Cell {
+	readonly node: HTMLElement;
+	readonly model: {
+		readonly sharedModel: { getId(): string; getSource(): string };
+		readonly outputs?: { toJSON(): unknown };
+		readonly executionCount?: number | null;
+	};
+	/** Resolves when the cell has its editor. */
+	readonly ready: Promise<void>;
+	readonly editor?: {
+		focus(): void;
+		setCursorPosition(position: { line: number; column: number }): void;
+	} | null;
+}
+
+export interface Notebook {
+	readonly widgets: readonly Cell[];
+	readonly activeCell: Cell | null;
+	activeCellIndex: number;
+	mode: "command" | "edit";
+	readonly model: {
+		readonly readOnly: boolean;
+		readonly sharedModel: { insertCells(index: number, cells: readonly object[]): unknown };
+	} | null;
+	scrollToItem(index: number): Promise<void>;
+}
+
+export interface NotebookPanel {
+	readonly node: HTMLElement;
+	readonly content: Notebook;
+	readonly context: { readonly path: string };
+	readonly sessionContext: {
+		readonly session?: { readonly kernel?: { interrupt(): Promise<void> } | null } | null;
+	};
+}
+
+export interface Tracker {
+	readonly currentWidget: NotebookPanel | null;
+	find(matches: (panel: NotebookPanel) => boolean): NotebookPanel | undefined;
+}
+
+export interface App {
+	readonly name: string;
+	readonly commands: {
+		addCommand(
+			id: string,
+			command: { label: string; isEnabled?: () => boolean; execute(): unknown },
+		): unknown;
+		hasCommand(id: string): boolean;
+		execute(id: string): Promise<unknown>;
+	};
+	readonly contextMenu?: { addItem(item: { command: string; selector: string; rank: number }): unknown };
+}
+
+export interface Palette {
+	addItem(item: { command: string; category: string }): unknown;
+}
+
+export interface NotebookModule {
+	readonly INotebookTracker: unknown;
+	readonly NotebookActions: {
+		runCells(notebook: Notebook, cells: readonly Cell[], session: unknown): Promise<boolean>;
+	};
+}
+
+/** The modules that JupyterLab shares, by package and version. */
+type Scope = Record<string, Record<string, { get(): Promise<() => unknown> }>>;
+let scope: Scope = {};
+
+export function setScope(shared: Scope): void {
+	scope = shared;
+}
+
+/** The newest version of a shared package. */
+export async function shared<T>(name: string): Promise<T> {
+	const versions = scope[name] ?? {};
+	const newest = Object.keys(versions).sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+	const version = versions[newest.at(-1) ?? ""];
+	if (!version) throw new Error(`JupyterLab does not share ${name}`);
+	return (await version.get())() as T;
+}
