@@ -30,7 +30,7 @@ KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
 """The words that attributes of some tags may have, for `gate.py`."""
 
 PLAIN_TAGS = frozenset(_parts["plain_tags"].split())
-"""The tags of HTML that needs no frame, for `plain_html.py`."""
+"""The tags of HTML that needs no frame, for `plain_html`."""
 
 
 def policy_for(page: str) -> str:

@@ -127,7 +127,7 @@ _ROWS = (
     Command(
         "use [NAME | -NAME]",
         "Use the middleware in a variable for the runs that follow, take it away, or list what is used.",
-        _late("use", "use_command"),
+        _late("plan", "use_command"),
         candidates.middleware,
     ),
     Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),

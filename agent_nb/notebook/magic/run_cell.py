@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -14,19 +15,23 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking
 from agent_nb._base.written import FOLDER, not_ours
+from agent_nb.cassette import ReplayProvider
+from agent_nb.engine.cost import estimate_tokens
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.files.active import acting_files
 from agent_nb.files.files import targets_of, write_files
+from agent_nb.images.pillow import opened, saved, top_of
+from agent_nb.looking.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
+from agent_nb.messages import Image, Text, Usage
 from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.cell_request import start
 from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
-from agent_nb.notebook.magic.plan import make_plan
-from agent_nb.notebook.page_image import page_image
+from agent_nb.notebook.magic.plan import Plan, make_plan
 from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
@@ -34,6 +39,7 @@ from agent_nb.notebook.views.view import View
 from agent_nb.notebook.views.views import view_for
 from agent_nb.options import Options
 from agent_nb.plugins import plugins
+from agent_nb.providers.prices import price_of
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
@@ -78,8 +84,6 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     try:
         plan = await make_plan(session, options, cell, watched=watched)
         if options.dry_run:
-            from agent_nb.notebook.magic.dry_run import show_dry_run
-
             show_dry_run(plan)
             return
         _check_name_is_free(session, plan.name)
@@ -272,3 +276,75 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
         return run
     scope = {**namespace, run.name: run, **scope_of(run)}
     return replace(run, failed_check=failure_of(options.check, scope))
+
+
+def show_dry_run(plan: Plan) -> None:
+    """Prints the request of the first turn."""
+    prepared = plan.prepared[0]
+    system, messages, tools = prepared.system, prepared.messages, prepared.tools
+    if isinstance(played := prepared.config.provider, ReplayProvider):
+        tools = played.recorded.tools
+    tokens = estimate_tokens(messages, system, tools)
+    costs = [price_of(name, Usage(input=tokens)) for name in plan.models]
+    cost = None if None in costs else sum(each for each in costs if each is not None)
+    lines = [
+        f"Dry run, nothing sent. {_source(plan)}",
+        f"About {tokens * len(costs):,} input tokens"
+        + (f", ${cost:.4f}," if cost is not None else "")
+        + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
+        f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
+        *prepared.left_out,
+        *([f"Approve: {rules}"] if (rules := str(prepared.config.rules)) != "ask" else []),
+        *([f"Middleware: {plan.middleware}, which may change what is sent"] if plan.middleware else []),
+        *([f"Stack: {stack}"] if (stack := prepared.config.asked.stack) else []),
+        f"System text ({len(system):,} characters):",
+        _indented(system),
+    ]
+    for message in messages:
+        lines.append(f"{message.role}:")
+        for part in message.parts:
+            match part:
+                case Text(text):
+                    lines.append(_indented(text.strip()))
+                case Image():
+                    lines.append(f"    (image {part.name or part.media_type}, {len(part.data):,} bytes)")
+                case _:
+                    lines.append(f"    ({part.type})")
+    print(safe_text("\n".join(lines)))
+
+
+def _source(plan: Plan) -> str:
+    """What would answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
+    counts = Counter(name.removesuffix(":") for name in plan.models)
+    names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
+    if isinstance(played := plan.prepared[0].config.provider, ReplayProvider):
+        return f"Cassette: {played.path}, recorded with {names}"
+    return f"Model{'' if len(counts) == 1 else 's'}: {names}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines())
+
+
+MAX_IMAGE_BYTES = 30_000
+"""40 KB in base64."""
+IMAGE_SIZE = 560, 700
+
+
+async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
+    """The top of the run's page as a PNG; empty if there is no page, or nothing can show it."""
+    path = run.files.entry
+    if viewer is None or path is None or not isinstance(run.files[path], str) or run.reason == "interrupted":
+        return b""
+    request = CheckRequest(files=run.files, path=path, variant=run.variant, widths=(DESKTOP,))
+    try:
+        check = await viewer.check(request)
+    except (ViewerUnavailableError, asyncio.CancelledError):  # an interrupt ends the wait, not the cell
+        return b""
+    return await off_loop(_small, check.screenshots[0].image) if check.screenshots else b""
+
+
+def _small(image: Image) -> bytes:
+    small = top_of(opened(image).convert("RGB"), *IMAGE_SIZE)
+    sizes = (saved(small.quantize(colours), "PNG", optimize=True) for colours in (256, 64, 16))
+    return next((data for data in sizes if len(data) <= MAX_IMAGE_BYTES), b"")

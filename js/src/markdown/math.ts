@@ -1,4 +1,4 @@
-// Formulas between dollars, whose text Markdown leaves alone. The same rules as in agent_nb/render/markdown_math.py.
+// Formulas between dollars, whose text Markdown leaves alone. The same rules as in agent_nb/render/safe_markdown.py.
 
 import type StateBlock from "markdown-it/lib/rules_block/state_block.mjs";
 import type StateInline from "markdown-it/lib/rules_inline/state_inline.mjs";

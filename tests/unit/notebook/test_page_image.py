@@ -9,7 +9,7 @@ import PIL.Image
 from agent_nb import Agent
 from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.looking.page_report import read_report
-from agent_nb.notebook.page_image import MAX_BYTES, page_image
+from agent_nb.notebook.magic.run_cell import MAX_IMAGE_BYTES, page_image
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.render import bundle
 from tests.support.page_viewer import ReportingViewer, png_of
@@ -34,7 +34,7 @@ async def test_the_image_is_small_and_shown_only_to_the_untrusting():
     image = await page_image(viewer, run)
     assert viewer.requests[0].widths == (1280,)
     assert PIL.Image.open(io.BytesIO(image)).size == (560, 262)
-    assert len(await page_image(NoisyViewer(), run)) <= MAX_BYTES
+    assert len(await page_image(NoisyViewer(), run)) <= MAX_IMAGE_BYTES
 
     shown, plain = bundle(run, image)["text/html"], bundle(run)["text/html"]
     assert base64.b64decode(bundle(run, image)["image/png"]) == image

@@ -1,5 +1,5 @@
 // HTML that is no more than tables and text is drawn with elements of our own: in the colours of the notebook, as large
-// as it is, and with nothing in it that could run. `agent_nb/render/plain_html.py` does the same for saved outputs.
+// as it is, and with nothing in it that could run. `agent_nb/render/rows_html.py` does the same for saved outputs.
 
 import { plain_tags } from "../../../../agent_nb/render/policy.json";
 import { h } from "../../dom.ts";
