@@ -20,10 +20,10 @@ _MAX_KEY = 2_000
 """Characters of a possible key that may be held back; signed tokens have about a thousand."""
 _CONTEXT = 48
 """Characters to remember of the text before: more than the longest start of a shape, or four characters escaped."""
-_LAST_ESCAPES = 30
+_LAST_ESCAPES = 40
 """Characters from the end that have the last few characters of the text, also if they are escaped."""
 _UNFINISHED = re.compile(
-    r"(?:(?:%[89A-Fa-f][0-9A-Fa-f])*%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|\\+(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
+    r"(?:(?:%[89A-Fa-f][0-9A-Fa-f]){0,8}%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|(?<!\\)\\++(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
 )
 """An escape that may go on in the next piece."""
 _KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
@@ -80,15 +80,15 @@ def _known_start(text: str) -> int:
     if text[-PIECE:] not in PIECES and not _ends_escaped(text):
         return start
     for reading in readings(_without_unfinished(text)):
-        tail = _without_unfinished(reading.text)
-        # Fewer characters of a secret occur in many words.
-        for secret in registered if tail[-PIECE:] in PIECES else ():
-            at = tail.find(secret[:PIECE], max(0, len(tail) - len(secret) + 1))
-            while at >= 0 and not secret.startswith(tail[at:]):
-                at = tail.find(secret[:PIECE], at + 1)
-            if at >= 0:
-                last = at + PIECE - 1
-                start = min(start, reading.origin(last, last + 1)[0])
+        for tail in (reading.text, _without_unfinished(reading.text)):
+            # Fewer characters of a secret occur in many words.
+            for secret in registered if tail[-PIECE:] in PIECES else ():
+                at = tail.find(secret[:PIECE], max(0, len(tail) - len(secret) + 1))
+                while at >= 0 and not secret.startswith(tail[at:]):
+                    at = tail.find(secret[:PIECE], at + 1)
+                if at >= 0:
+                    last = at + PIECE - 1
+                    start = min(start, reading.origin(last, last + 1)[0])
     return start
 
 
@@ -99,7 +99,7 @@ def _ends_escaped(text: str) -> bool:
         return False
     end = _without_unfinished(end)
     for _ in range(MAX_ESCAPES + 1):
-        if _without_unfinished(end)[-PIECE:] in PIECES:
+        if end[-PIECE:] in PIECES or _without_unfinished(end)[-PIECE:] in PIECES:
             return True
         decoded = ESCAPE.sub(character_of, end)
         if decoded == end:

@@ -36,7 +36,7 @@ _ABOUT = re.compile(
     re.I,
 )
 _TAIL = re.compile(
-    r"\s+(?:with|that|which|who|whose|where|using|called|named|titled|in|near|at|from)\s.*$", re.I
+    r"(?<!\s)\s++(?:with|that|which|who|whose|where|using|called|named|titled|in|near|at|from)\s.*$", re.I
 )
 _CLAUSE = re.compile(r"[.,;:!?\n(]|\s[-–—]\s|\bwith\b|\bincluding\b")
 _PLACE = re.compile(

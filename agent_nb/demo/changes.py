@@ -23,7 +23,7 @@ _STYLES = (
     (r"\bcent(?:er|re)d?\b", "text-align:center"),
     (r"\b(?:hide|hidden|remove|delete)\b", "display:none"),
 )
-_TEXT = re.compile(r"[\"“«](.+?)[\"”»]")
+_TEXT = re.compile(r"[\"“«]([^\"“”«»]+)[\"”»]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Change:
 
 _ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.I)
-_H1 = re.compile(r"<h1[^>]*>(.*?)</h1>", re.I | re.DOTALL)
-_SCRIPT = re.compile(r"<(script|style)\b.*?</\1>", re.I | re.DOTALL)
+_H1 = re.compile(r"<h1[^<>]*>((?:(?!<h1).)*?)</h1>", re.I | re.DOTALL)
+_SCRIPT = re.compile(r"<(script|style)\b(?:(?!<\1\b).)*?</\1>", re.I | re.DOTALL)
 _NEW_TITLE = re.compile(
     r"(?:\b(?:call|name|rename|retitle)\b(?: (?:it|this|that|the (?:page|site|shop|app|game)|them))?(?: to| as)?"
     r"|\b(?:change|set|make) the (?:title|name)(?: to| be)?|\b(?:new )?(?:title|name)(?: is|:| should be))\s+"
@@ -222,7 +222,7 @@ def changed_element(page: str, pointed: Pointed) -> tuple[str, str, str] | None:
     """The line of the element before and after, and what changed; None if the note is not understood."""
     lines = page.split("\n")
     old = lines[pointed.line - 1] if 0 < pointed.line <= len(lines) else ""
-    tag = re.search(rf"<{pointed.tag}\b[^>]*>", old)
+    tag = re.search(rf"<{pointed.tag}\b[^<>]*>", old)
     style = _style(_TEXT.sub("", pointed.note))
     text = _TEXT.search(pointed.note)
     if not tag or not (style or text):
@@ -230,7 +230,7 @@ def changed_element(page: str, pointed: Pointed) -> tuple[str, str, str] | None:
     opening = _with_style(tag[0], style) if style else tag[0]
     new = old.replace(tag[0], opening, 1)
     if text:
-        content = re.compile(rf"({re.escape(opening)}).*?(</{pointed.tag}>)")
+        content = re.compile(rf"({re.escape(opening)})(?:(?!<{pointed.tag}).)*?(</{pointed.tag}>)")
         new = content.sub(
             lambda found: f"{found[1]}{html.escape(shortened(text[1], 90))}{found[2]}", new, count=1
         )
@@ -248,4 +248,4 @@ def _style(note: str) -> str:
 def _with_style(tag: str, style: str) -> str:
     if found := re.search(r'style="([^"]*)', tag):
         return tag.replace(found[0], f"{found[0]};{style}", 1)
-    return re.sub(r"\s*/?>$", f' style="{style}">', tag)
+    return re.sub(r"(?<!\s)\s*+/?>$", f' style="{style}">', tag)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from agent_nb.demo.texts import table
 
 _LISTED = re.compile(r"^- (\w+): (?:(\w+)\.)?\w+, ([\d,]+) rows? x [\d,]+ columns?;", re.MULTILINE)
-_FACTS = re.compile(r"^- (.+): (\w[^,\n]*), [\d,]+ nulls?(.*)$", re.MULTILINE)
+_FACTS = re.compile(r"^- (.{1,200}): (\w[^,\n]{0,200}), [\d,]{1,20} nulls?(.*)$", re.MULTILINE)
 _NUMERIC = re.compile(r"u?int|float|decimal|double", re.I)
 _DISTINCT = re.compile(r", ([\d,]+) distinct")
-_COMMON = re.compile(r"(?:most common: |, )(.+?) \(([\d,]+)\)")
+_COMMON = re.compile(r"(?:most common: |, )(.{1,200}?) \(([\d,]+)\)")
 _MOST_GROUPS = 50
 _LABELS = re.compile(r"(?:^|_| )(?:id|year|month|day|zip|postcode|lat|lon|index|number|no)$", re.I)
 """Names of numbers that are not amounts."""

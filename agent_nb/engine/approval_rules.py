@@ -112,5 +112,5 @@ def _fits(name: str, tool: Tool) -> bool:
 
 def _specificity(name: str) -> tuple[bool, int]:
     """Exact names before patterns, then the longer ones without their wildcards."""
-    literal = re.sub(r"\[.*?\]|[*?]", "", name)
+    literal = re.sub(r"\[[^\[\]]*\]|[*?]", "", name)
     return literal == name, len(literal)

@@ -22,7 +22,7 @@ FULL_LENGTH = 50_000
 """Characters up to which a file of the user is shown to the model in full."""
 START_LENGTH = 4_000
 """Characters that are shown of a longer one, if the model can read the rest."""
-_FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
+_FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 
 _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)

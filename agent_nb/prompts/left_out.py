@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from agent_nb.prompts import is_built_in
 
-_NOTE = re.compile(r"\(contents? of .{1,2000}? left out(; read (it|them) with [\w-]+)?\)", re.DOTALL)
+_NOTE = re.compile(
+    r"\(contents? of (?:(?!\(contents? of ).){1,2000}? left out(; read (it|them) with [\w-]+)?\)", re.DOTALL
+)
 _SUMMARY = re.compile(r"Earlier in this conversation there were (\d+) requests, shortened here:")
 
 

@@ -94,7 +94,7 @@ _RULES = (
 
 
 _DURATION = re.compile(
-    r"(\d+(?:\.\d+)?) ?(ms|h|m|s)(?:ours?|in(?:ute)?s?|ec(?:ond)?s?)?(?![a-z])", re.IGNORECASE
+    r"(\d{1,15}(?:\.\d{1,15})?) ?(ms|h|m|s)(?:ours?|in(?:ute)?s?|ec(?:ond)?s?)?(?![a-z])", re.IGNORECASE
 )
 _TRY_AGAIN = re.compile(
     rf"(?:try again|retry) (?:in|after) (?P<time>(?:{_DURATION.pattern} ?)+)", re.IGNORECASE

@@ -71,7 +71,7 @@ def _reasoning(pattern: str, efforts: str, summaries: bool = True) -> Family:
 
 OPENAI_MODELS = (
     replace(_NO_REASONING, pattern=rf"{_OPENAI}(gpt-[34]|chatgpt-4|gpt-5-chat|o1-(mini|preview))"),
-    _reasoning(r"(gpt-)?chat-latest|gpt-5\.\d-chat|.*deep-research|computer-use", "medium"),
+    _reasoning(r"(gpt-)?chat-latest|gpt-5\.\d-chat|[^/]*deep-research|computer-use", "medium"),
     _reasoning(r"o1|o3-mini", "low medium high", summaries=False),
     _reasoning(r"o3|o4|gpt-oss|gpt-5-codex|gpt-5\.1-codex(?!-max)", "low medium high"),
     _reasoning(r"gpt-5-pro", "high"),
@@ -127,7 +127,7 @@ GEMINI_MODELS = (
         signed_calls=True,
     ),
     Family(
-        pattern=r"gemini-3(\.[156])?-flash|gemini-.*flash-lite",
+        pattern=r"gemini-3(\.[156])?-flash|gemini-(?:(?!gemini-).)*flash-lite",
         efforts=("minimal", *_GEMINI_LEVELS),
         signed_calls=True,
     ),

@@ -44,8 +44,8 @@ MAX_PAGE_ALONE = 200_000_000
 MAX_CODE = 64_000
 """Characters of code in one output."""
 
-_LONG = re.compile(r".{240}[^;}]*[;}]")
-"""Where a style sheet is broken into lines: notebooks are saved and compared line by line."""
+_LINE = 240
+"""Characters after which a style sheet is broken: notebooks are saved and compared line by line."""
 _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where there are no styles to do it."""
 
@@ -233,9 +233,13 @@ def _log(rows: Sequence[Row], *, folds: bool) -> str:
 @cache
 def _sheet(name: str) -> str:
     css = Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
-    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    css = re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").replace(": ", ":")
-    return _LONG.sub(r"\g<0>\n", css.strip())
+    css = re.sub(r"/\*(?:(?!/\*).)*?\*/", "", css, flags=re.DOTALL)
+    css = re.sub(r" ?([{};,>]) ?", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").replace(": ", ":")
+    rest, lines = css.strip(), list[str]()
+    while found := re.compile("[;}]").search(rest, _LINE):
+        lines.append(rest[: found.end()])
+        rest = rest[found.end() :]
+    return "\n".join([*lines, rest])
 
 
 @cache

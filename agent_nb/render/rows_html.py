@@ -248,7 +248,7 @@ _KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
 """What the tables of pandas and polars bring along."""
 MAX_SHEET = 2_000
 """Characters; in a longer one the pattern would look for too long."""
-_KNOWN_STYLE = re.compile(r"\s*(?:text-align:\s*\w+;?)?\s*")
+_KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
 
 
 def plain_html(markup: str) -> str | None:

@@ -13,7 +13,7 @@ GIVEN = frozenset({*dir(builtins), "display", "get_ipython", "In", "Out", "exit"
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _MAGICS = (
     (re.compile(r"^([ \t]*)%%?(?:time|capture|prun)\b[ \t]*", re.MULTILINE), r"\1"),
-    (re.compile(r"^([ \t]*)(?:%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE), r"\1pass"),
+    (re.compile(r"^([ \t]*+)(?:%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE), r"\1pass"),
     (re.compile(r"=[ \t]*[!%].*$", re.MULTILINE), "= None"),
 )
 """IPython's own syntax, and Python that reads and sets about the same names."""

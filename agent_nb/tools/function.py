@@ -27,7 +27,7 @@ _HEADING = re.compile(
     rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
 )
 _PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
-_SPHINX_FIELD = re.compile(r"^:\w+[^:\n]*:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is no field
+_SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is no field
 _SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
@@ -222,7 +222,7 @@ def _entries(section: str, *, typed: bool) -> dict[str, str]:
         described = line
         if line[:1].strip():
             head, _, described = line.partition(":")
-            names = re.sub(r"\(.*\)", "", head).replace(",", " ").replace("*", "").split()
+            names = head.partition("(")[0].replace(",", " ").replace("*", "").split()
             described = "" if typed else described
         for name in names:
             entries[name] = f"{entries.get(name, '')} {described.strip()}".strip()

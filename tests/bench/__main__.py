@@ -10,6 +10,7 @@ import sys
 import time
 
 BENCHES = (
+    "patterns",
     "providers",
     "variants",
     "many",

@@ -34,7 +34,7 @@ END = "\x1b[0;0m"
 """Written after everything else. In a terminal that shows the kernel's own output it changes nothing."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_OVERWRITTEN = re.compile(r"[^\n\r]*\r")
+_OVERWRITTEN = re.compile(r"(?<![^\n\r])[^\n\r]*+\r")
 _DRAWN = ("text/plain", "text/html", "text/markdown", "image/")
 """The media types that a card can show, or how they begin."""
 _INTERACTIVE = tuple(

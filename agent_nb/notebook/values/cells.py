@@ -12,7 +12,8 @@ from agent_nb.notebook.values.value_masking import Masks
 
 _QUOTED = r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
 _NAMED_TEXT = re.compile(
-    rf"(?P<name>\w[\w.\-]*)(?P<sign>[\"']?\]?\s*(?::\s*[\w.|\[\] ]+=|[:=])\s*[bfru]{{0,2}})(?P<text>{_QUOTED})",
+    r"(?<![\w.\-])(?P<before>[.\-]*+)(?P<name>\w[\w.\-]*+)"
+    rf"(?P<sign>[\"']?\]?\s*(?::\s*[\w.|\[\] ]+=|[:=])\s*[bfru]{{0,2}})(?P<text>{_QUOTED})",
     re.IGNORECASE,
 )
 """A text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`, `login(password="...")`."""
@@ -65,4 +66,4 @@ def _mask_named(text: str) -> str:
 def _masked_text(found: re.Match[str]) -> str:
     if not is_secret_name(found["name"]):
         return found[0]
-    return f"{found['name']}{found['sign']}{found['text'][0]}{MASK}{found['text'][0]}"
+    return f"{found['before']}{found['name']}{found['sign']}{found['text'][0]}{MASK}{found['text'][0]}"

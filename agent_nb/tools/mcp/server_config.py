@@ -13,7 +13,7 @@ from agent_nb._base.secrets import register, safe_text
 from agent_nb._base.text import printable
 from agent_nb.errors import ConfigError
 
-_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
 _LAUNCHER = re.compile(r"uvx|npx|uv|node|python3?|docker|run|bunx|deno|tool|exec")
 _ORDINARY = re.compile(r"HOME|PATH|PWD|USER|USERNAME|LOGNAME|SHELL|LANG|TERM|TMPDIR|TEMP|TZ")
 """Variables that hold no secrets. Masking their values would mask every path in the notebook."""

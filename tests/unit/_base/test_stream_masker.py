@@ -5,6 +5,7 @@ import json
 from itertools import pairwise
 from urllib.parse import quote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,9 +91,20 @@ FORMS = {
 }
 
 
-@given(st.sampled_from(list(FORMS)), st.lists(st.integers(0, 160), max_size=12))
-def test_an_escaped_secret_is_masked_in_a_stream(form: str, cuts: list[int]):
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("cut", range(160))
+def test_an_escaped_secret_is_masked_in_a_stream(form: str, cut: int):
     register(QUOTED)
+    check_escaped(form, [cut])
+
+
+@given(st.sampled_from(list(FORMS)), st.lists(st.integers(0, 160), max_size=12))
+def test_an_escaped_secret_is_masked_in_a_stream_of_many_pieces(form: str, cuts: list[int]):
+    register(QUOTED)
+    check_escaped(form, cuts)
+
+
+def check_escaped(form: str, cuts: list[int]) -> None:
     released, held = streamed(f"Mine: {FORMS[form](QUOTED)}. Yours?", cuts)
     whole = released + held
     assert whole.endswith((". Yours?", '\\"". Yours?', '". Yours?'))
