@@ -1,11 +1,10 @@
 // What leaves the widget: a copy, a tab, a saved file.
 
 import { downloadZip } from "client-zip";
-import { copyText } from "./clipboard.ts";
+import { copyText, KEEP_URL, saveFile } from "./clipboard.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
-import { KEEP_URL, saveFile } from "./saving.ts";
 import { fileAt, isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";

@@ -1,4 +1,4 @@
-// The clipboard, also where the browser has only the old way to it.
+// The clipboard, also where the browser has only the old way to it, and downloads.
 
 /** Copies a text; resolves to false where the browser does not allow it. */
 export async function toClipboard(text: string): Promise<boolean> {
@@ -27,4 +27,18 @@ function copyByCommand(text: string): boolean {
 	document.execCommand("copy");
 	document.removeEventListener("copy", fill, { capture: true });
 	return copied;
+}
+
+/** Milliseconds that the address of a file is kept: browsers read it some time after the click. */
+export const KEEP_URL = 60_000;
+
+/** Saves a file with the browser's own download. */
+export function saveFile(name: string, data: BlobPart): void {
+	// An octet stream is always saved: shown as a page, the file would run in Jupyter's origin.
+	const url = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
+	const link = document.createElement("a");
+	link.href = url;
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
 }

@@ -1,7 +1,6 @@
 // One file of a run: its versions, the draft being written, and what a call changed.
 
 import type { FileAction, FileChanged, LinePatch } from "./events.ts";
-import { applyPatch, isText } from "./text.ts";
 
 export interface Version {
 	number: number;
@@ -121,4 +120,25 @@ export function endDrafts(files: FileMap): FileMap {
 /** The newest text of a file: what is being written, else its last version, else what was cut off. */
 export function textOf({ draft, versions, unfinished }: FileState): string | null {
 	return (draft ?? versions.at(-1) ?? unfinished)?.text ?? null;
+}
+
+/** How many code points a string has; `length` counts those above U+FFFF twice. */
+export function countPoints(text: string): number {
+	return [...text].length;
+}
+
+/** The first `points` code points of a string. */
+export function sliceToPoint(text: string, points: number): string {
+	return [...text].slice(0, points).join("");
+}
+
+/** The text after a patch. Its hunks name lines of the text before it, so the last one is applied first. */
+export function applyPatch(text: string, patch: readonly LinePatch[]): string {
+	const lines = text.split("\n");
+	for (const [start, count, replacement] of patch.toReversed()) lines.splice(start, count, replacement);
+	return lines.join("\n");
+}
+
+function isText(mediaType: string): boolean {
+	return /^text\/|[/+](json|xml|javascript|x-sh|yaml|toml)\b|^image\/svg/.test(mediaType);
 }

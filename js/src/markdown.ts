@@ -1,8 +1,8 @@
 // Markdown as it streams: what is finished is parsed once, the last blocks again with all that is added to them.
 
-import { createElements, replaceFrom } from "./markdown/elements.ts";
+import { colouredText } from "./highlight.ts";
 import { parse, parseBlocks, type References, type Token } from "./markdown/parser.ts";
-import { typesetFormulas } from "./markdown/typeset.ts";
+import { createFormula, typesetFormulas } from "./markdown/typeset.ts";
 
 /** Markdown that grows: `set` draws what is new, and starts over if the text is a different one. */
 export class Markdown {
@@ -71,4 +71,133 @@ function isSettled({ map }: Token, before: Token | undefined, lines: number): bo
 function anyIn(references: References): boolean {
 	for (const _ in references) return true;
 	return false;
+}
+
+const TAGS: Record<string, keyof HTMLElementTagNameMap> = {
+	h1: "h5",
+	h2: "h5",
+	h3: "h6",
+	h4: "h6",
+	h5: "h6",
+	h6: "h6",
+	...Object.fromEntries(
+		"p code em strong s a blockquote br hr ul ol li table thead tbody tr th td"
+			.split(" ")
+			.map((tag) => [tag, tag]),
+	),
+};
+/** How many elements may be nested. What is deeper is shown without its own element. */
+const DEEPEST = 60;
+
+/**
+ * Elements from tokens. Safe by construction: elements come from a fixed list, and the only attribute that carries
+ * text is a checked link.
+ */
+export function isSafeLink(address: string): boolean {
+	try {
+		return ["https:", "http:", "mailto:"].includes(new URL(address).protocol);
+	} catch {
+		return false;
+	}
+}
+
+/** The elements of a text. The last block is coloured only if it is complete. */
+function createElements(tokens: readonly Token[], complete: boolean): Node[] {
+	const root = document.createElement("div");
+	const last = complete
+		? tokens.length
+		: tokens.findLastIndex(({ level, nesting }) => level === 0 && nesting >= 0);
+	add(tokens.slice(0, last), [root], true);
+	add(tokens.slice(last), [root], complete);
+	return [...root.childNodes];
+}
+
+function add(tokens: readonly Token[], path: Node[], complete: boolean): void {
+	for (const token of tokens) {
+		const here = path.at(-1) as Node;
+		if (token.type === "inline") add(token.children ?? [], path, complete);
+		else if (token.hidden) continue;
+		else if (token.nesting > 0) path.push(path.length < DEEPEST ? open(token, here) : here);
+		else if (token.nesting < 0) path.pop();
+		else append(here, createLeaf(token, complete));
+	}
+}
+
+/** Appends a node, or the text of one to the text that is there. */
+function append(parent: Node, node: Node): void {
+	const last = parent.lastChild;
+	if (last instanceof Text && node instanceof Text) last.appendData(node.data);
+	else parent.appendChild(node);
+}
+
+function open(token: Token, parent: Node): HTMLElement {
+	const element = document.createElement(TAGS[token.tag] ?? "span");
+	const address = token.attrGet("href");
+	if (address !== null && isSafeLink(address)) {
+		element.setAttribute("href", address);
+		element.setAttribute("target", "_blank");
+		element.setAttribute("rel", "noopener noreferrer");
+	}
+	const start = String(token.attrGet("start") ?? "");
+	if (/^\d{1,9}$/.test(start)) element.setAttribute("start", start);
+	const align = /^text-align:(left|center|right)$/.exec(String(token.attrGet("style") ?? ""))?.[1];
+	if (align) element.style.textAlign = align;
+	parent.appendChild(element);
+	return element;
+}
+
+function createLeaf(token: Token, complete: boolean): Node {
+	switch (token.type) {
+		case "softbreak":
+			return document.createTextNode("\n");
+		case "hardbreak":
+			return document.createElement("br");
+		case "hr":
+			return document.createElement("hr");
+		case "code_inline":
+			return createCode([token.content]);
+		case "fence":
+		case "code_block":
+			return createCodeBlock(token, complete);
+		case "math":
+			return createFormula(token.content, complete);
+		default:
+			return document.createTextNode(token.content);
+	}
+}
+
+function createCode(text: (Node | string)[]): HTMLElement {
+	const code = document.createElement("code");
+	code.append(...text);
+	return code;
+}
+
+function createCodeBlock({ info, content }: Token, complete: boolean): HTMLElement {
+	const pre = document.createElement("pre");
+	const language = info.trim().split(/\s/, 1)[0] ?? "";
+	pre.append(createCode(complete ? colouredText(language, content) : [content]));
+	return pre;
+}
+
+/** Makes the children of a node, from one on, the given ones. Nodes that are the same stay, with what is selected in them. */
+function replaceFrom(parent: Node, start: number, nodes: readonly Node[]): void {
+	for (const [index, node] of nodes.entries()) {
+		const old = parent.childNodes[start + index];
+		if (!old) parent.appendChild(node);
+		else if (old instanceof Text && node instanceof Text) continueText(old, node.data);
+		else if (outside(old) === outside(node)) replaceFrom(old, 0, [...node.childNodes]);
+		else parent.replaceChild(node, old);
+	}
+	while (parent.childNodes.length > start + nodes.length) parent.lastChild?.remove();
+}
+
+function continueText(node: Text, text: string): void {
+	if (text.startsWith(node.data)) node.appendData(text.slice(node.length));
+	else node.data = text;
+}
+
+/** What a node is without its children. */
+function outside(node: Node): string {
+	const attributes = node instanceof Element ? [...node.attributes] : [];
+	return [node.nodeName, ...attributes.map(({ name, value }) => `${name}=${value}`)].join("\n");
 }

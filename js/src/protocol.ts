@@ -71,9 +71,6 @@ export type CommandName =
 	| "on_screen"
 	| "checked";
 
-/** Which run a command is about: an output has only its key, and the answer to `hello` has the id. */
-export type Address = { key: string } | { run_id: string };
-
 export type Send = (message: Record<string, unknown>) => void;
 
 /** A word per browser window, for the kernel alone: a reload keeps it, so that the window finds its runs again. */
@@ -111,8 +108,11 @@ export class Link {
 		this.#send = send;
 	}
 
-	/** Resolves to the kernel's answer. It may come late, or never: the kernel can be busy or gone. */
-	command(command: CommandName, fields: Address & Record<string, unknown>): Promise<Answer | Refusal> {
+	/**
+	 * Resolves to the kernel's answer. It may come late, or never: the kernel can be busy or gone. A command about a
+	 * run has its `run_id`, or only the `key` that its output carries.
+	 */
+	command(command: CommandName, fields: Record<string, unknown> = {}): Promise<Answer | Refusal> {
 		const id = `${this.#load}-${++this.#count}`;
 		return new Promise((resolve) => {
 			this.#waiting.set(id, resolve);

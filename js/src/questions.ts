@@ -4,6 +4,7 @@ import type { Json } from "./events.ts";
 import { sameJson } from "./json.ts";
 import type { ToolRow } from "./tool-call.ts";
 import type { Variant } from "./variants.ts";
+import type { Form, Problems } from "./view/transcript/form.ts";
 
 export interface Question {
 	readonly variant: number;
@@ -42,19 +43,6 @@ export interface Draft {
 	args: Json | null;
 	/** What is wrong with them, by argument. */
 	problems: Problems;
-}
-
-export type Problems = Readonly<Record<string, string>>;
-
-/** The fields of a call. */
-export interface Form {
-	readonly element: HTMLElement;
-	/** Called after each change. */
-	onChange: (args: Json | null, problems: Problems) => void;
-	/** Shows what the kernel says about arguments, by path; returns what belongs to no field. */
-	refuse(problems: Problems): string[];
-	/** Moves the focus to the first field with a problem, or to the first field. */
-	focus(): void;
 }
 
 export function newDraft(): Draft {

@@ -1,13 +1,13 @@
 // A replay in a file of its own: the widget with one finished run, and no kernel. The document holds what the kernel
 // would have been asked for. `agent_nb/run/replay_file.py` writes it.
 
+import { h, icon } from "./dom.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
-import { coverReplay } from "./replay-cover.ts";
 import { Runs } from "./runs.ts";
 import own from "./styles/replay-file.css";
 import { adoptStyles } from "./styles.ts";
 import { newChoices } from "./ui.ts";
-import { openReplay } from "./view/replay/replay.ts";
+import { openReplay } from "./view/replay/player.ts";
 import { createApp } from "./view/shell/app.ts";
 
 interface Turn {
@@ -88,3 +88,23 @@ const data = document.querySelector('script[type="application/json"]');
 const place = document.querySelector("main");
 if (data && place)
 	showReplay(place, JSON.parse(data.textContent ?? "") as ReplayRecord, new AbortController().signal);
+
+/**
+ * What a replay file opens on: the prompt and a large button that plays. Anything else that is pressed takes it away,
+ * too.
+ */
+function coverReplay(root: ShadowRoot, prompt: string): void {
+	const play = h("button", { class: "anb-btn primary", type: "button" }, icon("play"), "Play");
+	const cover = h("div", { class: "anb-cover" }, h("p", null, prompt), play);
+	const range = root.querySelector<HTMLElement>(".anb-scrubber .anb-range");
+	const leave = (event: Event): void => {
+		if (!event.composedPath().includes(cover)) cover.remove();
+	};
+	for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, leave, true);
+	play.addEventListener("click", () => {
+		cover.remove();
+		root.querySelector<HTMLElement>('.anb-scrubber [aria-label="Play"]')?.click();
+		range?.focus({ preventScroll: true });
+	});
+	root.querySelector(".anb-place")?.append(cover);
+}

@@ -365,7 +365,7 @@ export class Runs {
 
 	/** Asks the kernel for the runs that this window had before it was loaded again. */
 	async lost(): Promise<LostRun[]> {
-		const answer = await this.#link.command("under_way", { run_id: "" });
+		const answer = await this.#link.command("under_way");
 		return answer.ok ? (answer.runs as LostRun[]) : [];
 	}
 

@@ -18,19 +18,20 @@ import {
 import {
 	type Change,
 	contents,
+	countPoints,
 	type Draft,
 	endDrafts,
 	type FileMap,
 	type FileState,
 	joined,
 	provisionalPath,
+	sliceToPoint,
 	type Version,
 	withNamed,
 	withoutDrafts,
 } from "./file-state.ts";
 import { count, plural } from "./format.ts";
 import { callPhase, ON_YOUR_SERVER, READING, retryPhase } from "./phase.ts";
-import { countPoints, sliceToPoint } from "./text.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./tool-call.ts";
 
 export { type FileState, textOf, type Version } from "./file-state.ts";

@@ -1,6 +1,5 @@
 // The styles, shared by every mount.
 
-import annotations from "./annotations/annotations.css";
 import inspect from "./inspect/inspect.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
@@ -16,6 +15,7 @@ import replay from "./styles/replay.css";
 import result from "./styles/result.css";
 import steps from "./styles/steps.css";
 import timeline from "./styles/timeline.css";
+import annotations from "./view/replay/annotations.css";
 import scrubber from "./view/replay/scrubber.css";
 import approval from "./view/transcript/approval.css";
 import request from "./view/transcript/request-parts.css";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { placesOf } from "../src/annotations/places.ts";
 import type { Annotation, Event } from "../src/events.ts";
 import { showReplay } from "../src/replay-file.ts";
 import { Tape } from "../src/tape.ts";
+import { placesOf } from "../src/view/replay/annotations.ts";
 import { changed, done, finished, type Loose, script, started, text, tool, turn } from "./events.ts";
 import { META, soon } from "./kernel.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Row } from "../src/state.ts";
-import { type Edits, foldEdits } from "../src/view/transcript/folded-edits.ts";
+import { type Edits, foldEdits } from "../src/view/transcript/timeline.ts";
 import { changed, done, play, script, started, text, tool } from "./events.ts";
 
 /** Rows of finished edits, each `[call, path]`; a string is text between them. */

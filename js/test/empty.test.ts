@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasBody } from "../src/view/result/no-page.ts";
+import { hasBody } from "../src/view/result/preview.ts";
 
 test.each([
 	["", false],

@@ -1,9 +1,8 @@
 // A call as a form: which field an argument gets, and what is read from it.
 
 import { describe, expect, test } from "vitest";
-import { createForm } from "../src/form/form.ts";
-import { fieldsOf, readFields } from "../src/form/kinds.ts";
-import type { Problems } from "../src/questions.ts";
+import type { Problems } from "../src/view/transcript/form.ts";
+import { createForm, fieldsOf, readFields } from "../src/view/transcript/form.ts";
 
 const SCHEMA = {
 	type: "object",

@@ -104,7 +104,7 @@ describe("messages that a page forges", () => {
 	test("an answer counts once, and only to what was asked", async () => {
 		const asked = next();
 		page.postMessage({ id: 1, answer: false });
-		const morphed = frame.morph({ from: "<p>a", to: "<p>b", reveal: false, code: "" });
+		const morphed = frame.morph({ from: "<p>a", to: "<p>b", reveal: false });
 		const { id, ask } = await asked;
 		expect(ask).toBe("morph");
 		page.postMessage({ id: id + 1, answer: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readFound, type Step } from "../src/inspect/given.ts";
-import { pathOf, stepsInSource, wordsFor } from "../src/inspect/source.ts";
+import { pathOf, stepsInSource, wordsFor } from "../src/inspect/inspector.ts";
 
 const BODY: Step = ["body", 1, 1];
 const BOX = [0, 0, 10, 10];

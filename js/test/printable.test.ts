@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createForm } from "../src/form/form.ts";
 import { original, printable } from "../src/printable.ts";
 import { createArguments } from "../src/view/transcript/arguments.ts";
+import { createForm } from "../src/view/transcript/form.ts";
 
 interface Table {
 	readonly cases: readonly [string, string][];

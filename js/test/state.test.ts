@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
+import { applyPatch, countPoints, sliceToPoint } from "../src/file-state.ts";
 import { quietPhase } from "../src/phase.ts";
 import { fileAt } from "../src/shown.ts";
 import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
 import { Tape } from "../src/tape.ts";
-import { applyPatch, countPoints, sliceToPoint } from "../src/text.ts";
 import {
 	changed,
 	done,

@@ -3,11 +3,11 @@ import { bytes, count, dollars, seconds } from "../src/format.ts";
 import { highlight } from "../src/highlight.ts";
 import { shownFile, shownPage } from "../src/shown.ts";
 import { newChoices } from "../src/ui.ts";
+import { Lines } from "../src/view/result/code.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/shared/diff-table.ts";
-import { Lines } from "../src/view/shared/numbered-lines.ts";
-import { createClock } from "../src/view/shell/snapshot.ts";
-import { createGiven } from "../src/view/transcript/prompt-images.ts";
-import { sectionsOf } from "../src/view/transcript/request-parts.ts";
+import { createClock } from "../src/view/shell/app.ts";
+import { sectionsOf } from "../src/view/transcript/request.ts";
+import { createGiven } from "../src/view/transcript/timeline.ts";
 import { changed, piece, play, script, started, tool, turn } from "./events.ts";
 
 describe("differences", () => {

@@ -3,5 +3,4 @@
 export { elementStyles } from "./element.ts";
 export { findProblems } from "./findings.ts";
 export { findOverflow } from "./overflow.ts";
-export { settle } from "./settle.ts";
-export { within } from "./time.ts";
+export { settle, within } from "./settle.ts";

@@ -7,8 +7,7 @@ import { findProblems } from "./findings.ts";
 import type { FromCheck, Given } from "./given.ts";
 import { findOverflow } from "./overflow.ts";
 import { imageOf, keepDrawings, screenshot } from "./screenshot.ts";
-import { settle } from "./settle.ts";
-import { now, pause, within } from "./time.ts";
+import { now, pause, settle, within } from "./settle.ts";
 
 /** The frame's script runs this one with it. */
 declare const given: Given;

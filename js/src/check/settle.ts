@@ -1,7 +1,5 @@
 // Waits until the page no longer changes: it has loaded, with its fonts and images, and its scripts are at rest.
 
-import { now, pause } from "./time.ts";
-
 /** Milliseconds without a change of the document. */
 const QUIET = 200;
 /** Milliseconds at most until a place is drawn, so that what appears when it is scrolled to does. */
@@ -62,4 +60,17 @@ function finishAnimations(): void {
 		const ends = animation.effect?.getComputedTiming().endTime;
 		if (animation.playState === "running" && Number.isFinite(Number(ends))) animation.finish();
 	}
+}
+
+const { setTimeout } = window;
+export const now = performance.now.bind(performance);
+
+/** Timers, saved before the page runs, which could replace them. */
+export function pause(milliseconds: number): Promise<void> {
+	return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Whether the work was done in time. */
+export async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+	return Promise.race([work.then(() => true), pause(milliseconds).then(() => false)]);
 }

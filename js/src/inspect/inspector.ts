@@ -2,23 +2,18 @@
 // not notice, and is not changed.
 
 import { isFile, isPath, type Pointed } from "../ask.ts";
-import { h, hasFocus, listen, moveFocus, setText } from "../dom.ts";
+import { h, hasFocus, listen, moveFocus, setAttribute, setText } from "../dom.ts";
 import { shownPage } from "../shown.ts";
-import type { Context } from "../view/context.ts";
-import { type Found, readFound, type Where } from "./given.ts";
+import { type Context, isBound, type Snapshot } from "../view/context.ts";
+import { iconButton } from "../view/shared/buttons.ts";
+import { type Found, readFound, type Step, type Where } from "./given.ts";
 import inside from "./inside.ts?bundle";
-import { pathOf, stepsInSource, wordsFor } from "./source.ts";
 
 /** The preview, as far as it is needed here. */
-export interface Preview {
+interface Preview {
 	readonly element: HTMLElement;
 	/** Runs a script in the page. */
 	run(code: string, given: { port: MessagePort }): void;
-}
-
-export interface Inspector {
-	readonly on: boolean;
-	toggle(on: boolean): void;
 }
 
 const HELP = "Point at an element: arrow keys move, Enter selects one, Shift+Enter several, Escape leaves";
@@ -26,7 +21,7 @@ const MOVES = { ArrowUp: "parent", ArrowDown: "child", ArrowRight: "next", Arrow
 /** Milliseconds after which a page that has not answered gets the script again: it may have been loaded anew. */
 const PATIENCE = 500;
 
-export function createInspector(context: Context, preview: Preview): Inspector {
+function createInspector(context: Context, preview: Preview) {
 	const outline = createOutline(preview);
 	const help = { class: "anb-inspect", tabindex: 0, role: "application", "aria-label": HELP, hidden: true };
 	const element = h("div", help, outline.element);
@@ -228,4 +223,70 @@ async function locate(
 	const { notes } = choices.ask;
 	choices.ask.notes = notes.map((one) => (one.elements.includes(pointed) ? { ...one } : one));
 	redraw();
+}
+
+/** The steps that lead to the same place in the source; scripts may have made or moved the rest. */
+export function stepsInSource(source: string, steps: readonly Step[]): readonly Step[] {
+	let at: Element = new DOMParser().parseFromString(source, "text/html").documentElement;
+	for (const [index, [tag, number, count]] of steps.entries()) {
+		const same = [...at.children].filter((child) => child.localName === tag);
+		const next = same[number - 1];
+		if (!next || same.length !== count) return steps.slice(0, index);
+		at = next;
+	}
+	return steps;
+}
+
+/** Tags that are not words. */
+const WORDS: Readonly<Record<string, string>> = {
+	a: "link",
+	h1: "heading",
+	img: "image",
+	li: "list item",
+	nav: "navigation",
+	ol: "numbered list",
+	p: "paragraph",
+	svg: "drawing",
+	td: "table cell",
+	tr: "table row",
+	ul: "list",
+};
+
+/** What a user calls an element: `the heading`, `paragraph 2 of 3`; without its place, `paragraph`. */
+export function wordsFor(tag: string, place = ""): string {
+	const word = WORDS[tag] ?? (/^h[2-6]$/.test(tag) ? `${tag} heading` : tag);
+	return place === "1 of 1" ? `the ${word}` : `${word} ${place}`.trim();
+}
+
+export function pathOf(steps: readonly Step[]): string {
+	const names = steps.map(([tag, number, count]) => (count > 1 ? `${tag}:nth-of-type(${number})` : tag));
+	return names.join(" > ") || "html";
+}
+
+/** The button that points at elements of the preview. */
+export function createInspectButton(context: Context, preview: Preview) {
+	const { choices } = context;
+	const element = iconButton(context, "point", "Point at an element (i)", press);
+	element.classList.add("anb-point");
+	let inspector: ReturnType<typeof createInspector> | null = null;
+
+	function press(): void {
+		inspector ??= createInspector(context, preview);
+		inspector.toggle(!inspector.on);
+	}
+
+	function usable({ state }: Snapshot): boolean {
+		return isBound(context) && choices.moment === null && Boolean(shownPage(state, choices)?.text);
+	}
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const can = usable(snapshot);
+			element.hidden = choices.tab !== "preview";
+			element.toggleAttribute("disabled", !can);
+			if (!can) inspector?.toggle(false);
+			setAttribute(element, "aria-pressed", String(inspector?.on ?? false));
+		},
+	};
 }

@@ -3,8 +3,7 @@
 import type { Note, Pointed } from "../ask.ts";
 import { h, KeyedList, listen, moveFocus, type View } from "../dom.ts";
 import type { Context } from "../view/context.ts";
-import { iconButton } from "../view/shared/buttons.ts";
-import { createField } from "../view/shared/text-field.ts";
+import { createField, iconButton } from "../view/shared/buttons.ts";
 
 /** Draws the notes into a list; `field` takes the focus when one is removed. */
 export function createNotes(context: Context, element: HTMLElement, field: HTMLElement): () => void {

@@ -4,7 +4,6 @@
 import type { GivenField } from "./fields.ts";
 import { Frame, type FrameEvents } from "./frame.ts";
 import type { ConsoleEntry, Loss, Scroll } from "./messages.ts";
-import code from "./morph-inside.ts?bundle";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
 /** Milliseconds until a hung frame is gone: a frame created sooner would share its process, and hang with it. */
@@ -251,7 +250,7 @@ export class Feed {
 	}
 
 	async #morph(before: string, html: string): Promise<void> {
-		const morphed = await this.#frame?.morph({ from: before, to: html, reveal: this.#reveals, code });
+		const morphed = await this.#frame?.morph({ from: before, to: html, reveal: this.#reveals });
 		if (morphed === false) this.reload("all");
 	}
 }

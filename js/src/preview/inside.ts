@@ -1,6 +1,7 @@
 // Runs inside the preview's frame, before the generated page: writes the page as it arrives, reports what it logs and
 // throws, and keeps it from leaving. This is for convenience; the sandbox is the frame's opaque origin and its policy.
 
+import { Idiomorph } from "idiomorph";
 import { prepare } from "../../../agent_nb/render/page.js";
 import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
@@ -17,7 +18,6 @@ import {
 	type Tells,
 	type ToFrame,
 } from "./messages.ts";
-import type { Morphing } from "./morph-inside.ts";
 import { reveal } from "./reveal.ts";
 
 /** The shell sets it in front of this script. */
@@ -246,18 +246,15 @@ function listen(): void {
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
 
 /** Changes the page in place. Returns false if its scripts have changed it: it must be loaded again instead. */
-function change({ from, to, reveal: revealed, code }: Asks["morph"]): boolean {
-	const given: Morphing = {};
-	new Function("given", code)(given);
-	const { morph } = given;
+function change({ from, to, reveal: revealed }: Asks["morph"]): boolean {
 	const [old, next] = [parse(from), parse(to)];
 	const sameBody = old.body.isEqualNode(next.body);
-	if (!morph || (!sameBody && !old.body.isEqualNode(document.body))) return false;
-	morph(document.head, next.head, { morphStyle: "innerHTML" });
+	if (!sameBody && !old.body.isEqualNode(document.body)) return false;
+	Idiomorph.morph(document.head, next.head, { morphStyle: "innerHTML" });
 	if (sameBody) return true;
 	const filled = fields.take();
 	resetSelects();
-	morph(document.body, next.body, { ignoreActiveValue: true });
+	Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
 	fields.put(filled);
 	if (revealed) lead(old, next);
 	return true;

@@ -8,8 +8,7 @@ export interface Asks {
 	open: null;
 	write: string;
 	close: null;
-	/** `code` is what does it. */
-	morph: Change & { reveal: boolean; code: string };
+	morph: Change & { reveal: boolean };
 	/** Shows where the page differs from an earlier one. */
 	reveal: Change;
 	scroll: Scroll;

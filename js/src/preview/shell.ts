@@ -1,8 +1,8 @@
 // The document that a preview's frame starts with, and the document of a page in a tab of its own.
 
+import { output, page } from "../../../agent_nb/render/policy.json";
 import { gated } from "./gate.ts";
 import inside from "./inside.ts?bundle";
-import { NETWORK_POLICY, PAGE_POLICY, SANDBOX } from "./policy.ts";
 import tab from "./tab.ts?bundle";
 
 const FILL =
@@ -44,4 +44,35 @@ export function escapeHtml(text: string): string {
 		.replaceAll('"', "&quot;")
 		.replaceAll("<", "&lt;")
 		.replaceAll(">", "&gt;");
+}
+
+type Directives = Record<string, string[]>;
+
+/** Never with `allow-same-origin`: a generated page must not share an origin with Jupyter. */
+export const SANDBOX = "allow-scripts allow-forms";
+
+/** Must come first in a document's head. */
+const PAGE_POLICY = meta(page);
+/** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
+const NETWORK_POLICY = meta({ ...page, ...opened() });
+/** For the HTML of a tool, which runs no scripts but those with this number. */
+export function outputPolicy(nonce: string): string {
+	return meta({ ...output, "script-src": [`'nonce-${nonce}'`] });
+}
+
+function opened(): Directives {
+	const {
+		"script-src": script,
+		"style-src": style,
+		"img-src": img,
+		"font-src": font,
+		"media-src": media,
+	} = page;
+	const wide = Object.entries({ script, style, img, font, media, connect: ["data:", "blob:"] });
+	return Object.fromEntries(wide.map(([kind, sources]) => [`${kind}-src`, [...sources, "https:"]]));
+}
+
+function meta(directives: Directives): string {
+	const policy = Object.entries(directives).map(([name, sources]) => [name, ...sources].join(" "));
+	return `<meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}"><meta http-equiv="x-dns-prefetch-control" content="off">`;
 }

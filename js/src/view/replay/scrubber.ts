@@ -4,17 +4,16 @@
 // It steps by moments: everything the model says, thinks or writes in one go is one moment, so that a class sees one
 // thing happen per key. Shift with an arrow key steps by single events.
 
-import { Annotations } from "../../annotations/annotations.ts";
 import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
 import { seconds } from "../../format.ts";
 import { type IconName, paths } from "../../icons.ts";
 import { momentAt, momentsOn, turnOf } from "../../moments.ts";
+import type { Tape } from "../../tape.ts";
 import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { createPlayer, onKey, type Player } from "./player.ts";
-import { leaveReplay } from "./replay.ts";
-import { createSlider } from "./time-slider.ts";
+import { Annotations } from "./annotations.ts";
+import { createPlayer, leaveReplay, onKey, type Player } from "./player.ts";
 
 const SPEEDS = [0.5, 1, 2, 4];
 
@@ -155,4 +154,44 @@ function createSpeed(context: Context): HTMLSelectElement {
 		if (context.choices.replay) context.choices.replay.speed = Number(element.value);
 	});
 	return element;
+}
+
+/** The scrubber's slider over the time of a run, with marks for turns and tool results. */
+function createSlider(seek: (time: number) => void) {
+	const range = h("input", {
+		class: "anb-range",
+		type: "range",
+		min: 0,
+		step: "any",
+		"aria-label": "Moment of the run",
+		oninput: () => seek(Number(range.value)),
+	});
+	const marks = h("div", { class: "marks", "aria-hidden": "true" });
+	const element = h("div", { class: "track" }, marks, range);
+	let marked: Tape | null = null;
+
+	return {
+		element,
+		focus: () => range.focus({ preventScroll: true }),
+		update({ tape, time }: Replay, label: string) {
+			if (marked !== tape) {
+				marked = tape;
+				range.max = String(tape.seconds);
+				marks.replaceChildren(...marksOf(tape));
+			}
+			range.value = String(time);
+			element.style.setProperty("--done", String(time / (tape.seconds || 1)));
+			setAttribute(range, "aria-valuetext", `${label}, ${seconds(time)}`);
+		},
+	};
+}
+
+/** A line where a turn begins, a dot where a tool has finished. */
+function marksOf(tape: Tape): HTMLElement[] {
+	const moments = momentsOn(tape).filter(({ kind }) => kind === "turn" || kind === "result");
+	return moments.map((moment) => {
+		const mark = h("i", { class: `${moment.kind} ${moment.failed ? "bad" : ""}`.trim() });
+		mark.style.setProperty("--at", String(moment.at / (tape.seconds || 1)));
+		return mark;
+	});
 }

@@ -1,10 +1,10 @@
 // What the page has logged and thrown. It is also sent to the kernel.
 
 import { addToAsk } from "../../ask.ts";
-import { h, listen } from "../../dom.ts";
-import type { ConsoleEntry } from "../../preview/messages.ts";
+import { type Child, h, icon, listen } from "../../dom.ts";
+import type { IconName } from "../../icons.ts";
+import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
 import { type Context, canRefer, followInFooter } from "../context.ts";
-import { createLine } from "../shared/console-line.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
@@ -15,15 +15,8 @@ const MOST_PER_LOAD = 200;
 const MEANING =
 	"It can then load from any https address, and send there what it knows. Only this preview opens, until the cell is run again; saved, replayed and exported pages stay closed.";
 
-export interface ConsoleView {
-	readonly element: HTMLElement;
-	add(entry: ConsoleEntry): void;
-	clear(): void;
-	update(): void;
-}
-
 /** `onErrors` gets the number of errors; nothing else outside of the console depends on what a page logs. */
-export function createConsole(context: Context, onErrors: (count: number) => void): ConsoleView {
+export function createConsole(context: Context, onErrors: (count: number) => void) {
 	const list = h("ul", { class: "anb-con" });
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "The page has logged nothing."));
 	const network = createNetwork(context);
@@ -33,7 +26,7 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 
 	return {
 		element,
-		add(entry) {
+		add(entry: ConsoleEntry) {
 			const fix = entry.level === "error" && createFix(context, entry);
 			const acts = h("span", { class: "acts" }, createPlace(context, entry), fix);
 			list.append(createLine(entry.level, entry.text, acts));
@@ -135,4 +128,16 @@ function createReport({ run, choices, signal }: Context, view: HTMLElement): (en
 		if (pending.length > MOST_REPORTED) pending.shift();
 		timer ??= setTimeout(send, REPORT_AFTER);
 	};
+}
+
+/** What makes a level stand out: its class and its icon. */
+const LOOK: Partial<Record<ConsoleLevel, [string, IconName]>> = {
+	warn: ["w", "warn"],
+	error: ["e", "error"],
+};
+
+/** A line; `more` is what it leads to. */
+export function createLine(level: ConsoleLevel, text: string, more: Child = null): HTMLElement {
+	const [look = "", glyph] = LOOK[level] ?? [];
+	return h("li", { class: look }, glyph ? icon(glyph) : h("i"), h("span", { class: "text" }, text), more);
 }

@@ -2,33 +2,20 @@
 
 import { currentState, isOpen, pageOf, prefetch } from "../../actions.ts";
 import { h, icon, setText } from "../../dom.ts";
+import { bytes } from "../../format.ts";
 import { Feed } from "../../preview/feed.ts";
 import { LOSSES, type Loss } from "../../preview/messages.ts";
 import { resolvePath } from "../../preview/resolve.ts";
-import { shownPage } from "../../shown.ts";
+import { isPage, type ShownFile, shownPage } from "../../shown.ts";
+import type { VariantState } from "../../state.ts";
+import type { Device } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
-import type { ConsoleView } from "./console.ts";
-import { createEmpty } from "./no-page.ts";
-import { createScaling } from "./page-scaling.ts";
+import type { createConsole } from "./console.ts";
 
-type Console = Pick<ConsoleView, "add" | "clear">;
+type Console = Pick<ReturnType<typeof createConsole>, "add" | "clear">;
 
 /** For a page whose console nobody reads. */
 const SILENT: Console = { add: () => {}, clear: () => {} };
-
-export interface PreviewView {
-	readonly element: HTMLElement;
-	update(snapshot: Pick<Snapshot, "state">): void;
-	/** Gives the frame up while nobody sees the page; the next update shows it again. */
-	rest(): void;
-	reload(): void;
-	/** Runs a script of ours in the page. */
-	run(code: string, given: { port: MessagePort }): void;
-	/** Scrolls the page to a share of its height, from 0 to 1. */
-	scrollToShare(share: number): void;
-	/** "390 px at 63 %", or empty at full width. */
-	scale(): string;
-}
 
 interface Options {
 	/** The page is laid out at least that wide and scaled down to the room there is. */
@@ -38,7 +25,7 @@ interface Options {
 	onScrolled?(share: number): void;
 }
 
-export function createPreview(context: Context, options: Options = {}, console = SILENT): PreviewView {
+export function createPreview(context: Context, options: Options = {}, console = SILENT) {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
 	const empty = createEmpty();
@@ -54,7 +41,7 @@ export function createPreview(context: Context, options: Options = {}, console =
 
 	return {
 		element,
-		update({ state }) {
+		update({ state }: Pick<Snapshot, "state">) {
 			const shown = shownPage(state, context.choices);
 			empty.update(state, shown);
 			stream.hidden = !shown?.live || !state.busy;
@@ -64,10 +51,13 @@ export function createPreview(context: Context, options: Options = {}, console =
 			prefetch(context);
 			scaling.update();
 		},
+		/** Gives the frame up while nobody sees the page; the next update shows it again. */
 		rest: () => feed.rest(),
 		reload,
-		run: (code, given) => feed.run(code, given),
-		scrollToShare: (share) => feed.scrollToShare(share),
+		/** Runs a script of ours in the page. */
+		run: (code: string, given: { port: MessagePort }) => feed.run(code, given),
+		/** Scrolls the page to a share of its height, from 0 to 1. */
+		scrollToShare: (share: number) => feed.scrollToShare(share),
 		scale: scaling.text,
 	};
 }
@@ -137,4 +127,116 @@ function createStopped(reload: () => void) {
 			element.hidden = true;
 		},
 	};
+}
+
+const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
+const MARGIN = 16;
+
+/** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the room there is. */
+function createScaling(
+	{ choices, signal }: Context,
+	stage: HTMLElement,
+	page: HTMLElement,
+	thumbnail: number | null,
+) {
+	let room = { width: 0, height: 0 };
+	let text = "";
+
+	function scaleTo(width: number, margin: number): number {
+		const free = { width: room.width - 2 * margin, height: room.height - 2 * margin };
+		const scale = Math.min(1, free.width / width);
+		page.style.width = `${width}px`;
+		page.style.height = `${free.height / scale}px`;
+		page.style.transform = `scale(${scale})`;
+		return scale;
+	}
+
+	function fitDevice(): void {
+		const width = WIDTHS[choices.device];
+		stage.classList.toggle("dev", width !== null);
+		if (width === null || room.width === 0) {
+			page.removeAttribute("style");
+			text = "";
+			return;
+		}
+		const scale = scaleTo(width, MARGIN);
+		page.style.left = `${(room.width - width * scale) / 2}px`;
+		page.style.top = `${MARGIN}px`;
+		text = `${width} px at ${Math.round(scale * 100)} %`;
+	}
+
+	function update(): void {
+		if (thumbnail === null) fitDevice();
+		else if (room.width) scaleTo(Math.max(thumbnail, room.width), 0);
+	}
+
+	const observer = new ResizeObserver(([entry]) => {
+		room = entry?.contentRect ?? room;
+		update();
+	});
+	observer.observe(stage);
+	signal.addEventListener("abort", () => observer.disconnect());
+
+	/** "390 px at 63 %", or empty at full width. */
+	return { update, text: () => text };
+}
+
+/** Characters: a longer page has a body. */
+const MOST_HEAD = 100_000;
+/** Characters of the source that are shown: more than fit. */
+const MOST_SOURCE = 4000;
+
+/**
+ * What the preview shows until there is a page to see: at first a drawing, then the end of the source as it is
+ * written. And what it shows when a run has ended before its page had a body.
+ */
+function createEmpty() {
+	const text = h("span");
+	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
+	const source = h("pre", { "aria-hidden": "true" });
+	const element = h("div", { class: "anb-empty", hidden: true }, wire, source, text);
+	let seen = false;
+	let early = "";
+
+	function draw({ busy }: VariantState, tail: string): void {
+		const coming = busy || tail !== "";
+		setText(source, tail);
+		element.classList.toggle("source", tail !== "");
+		setText(text, coming ? "The page appears here as it is written." : early || "This run left no page.");
+	}
+
+	return {
+		element,
+		pageSeen() {
+			seen = true;
+			element.hidden = !early;
+		},
+		update(state: VariantState, shown: ShownFile | null) {
+			early = state.busy ? "" : endedEarly(shown, state.reason === "stopped");
+			seen &&= shown !== null && !early;
+			// While a finished page loads, there is nothing to say.
+			element.hidden = shown !== null && (seen || (!state.busy && element.hidden)) && !early;
+			if (!element.hidden) draw(state, early ? "" : (shown?.text ?? "").slice(-MOST_SOURCE));
+		},
+	};
+}
+
+/** Says what there is of a page without a body; empty for any other page. */
+function endedEarly(shown: ShownFile | null, stopped: boolean): string {
+	if (!shown?.text || !isPage(shown.file.path) || hasBody(shown.text)) return "";
+	const styles = (shown.text.match(STYLES) ?? []).join("").length;
+	const what = styles ? `${bytes(styles)} of styles` : bytes(shown.text.length);
+	return `${stopped ? "Stopped" : "Ended"} before the page had a body: ${what} in ${shown.file.path}`;
+}
+
+const STYLES = /<style\b[\s\S]*?(?:<\/style>|$)/gi;
+const TITLES = /<title\b[\s\S]*?(?:<\/title>|$)/gi;
+const COMMENTS = /<!--[\s\S]*?(?:-->|$)/g;
+const SEEN = /<(?:script|img|svg|canvas|video|iframe|input|hr)\b/i;
+
+/** Whether there is something to see, or a script that may draw it. */
+export function hasBody(html: string): boolean {
+	if (html.length > MOST_HEAD) return true;
+	const rest = html.replace(COMMENTS, "").replace(STYLES, "").replace(TITLES, "");
+	return SEEN.test(rest) || rest.replace(/<[^>]*>?/g, "").trim() !== "";
 }

@@ -3,19 +3,18 @@
 import { copy, openInTab } from "../../actions.ts";
 import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
+import { createInspectButton } from "../../inspect/inspector.ts";
 import { presentFiles, shownFile, shownPage } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { type Device, saveLayout, type Tab } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { rove } from "../shared/arrow-keys.ts";
-import { createRadios, iconButton } from "../shared/buttons.ts";
+import { createRadios, iconButton, rove } from "../shared/buttons.ts";
 import { Sight } from "../shared/on-screen.ts";
 import { showAlone, showPane } from "../transcript/folded-transcript.ts";
 import { createCode } from "./code.ts";
 import { createConsole } from "./console.ts";
 import { createDiff } from "./diff.ts";
-import { createFiles } from "./files.ts";
-import { createInspectButton } from "./inspect-button.ts";
+import { createFiles } from "./file-tree.ts";
 import { createPreview } from "./preview.ts";
 import { createVersions } from "./versions.ts";
 

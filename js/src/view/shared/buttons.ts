@@ -3,7 +3,6 @@
 import { h, icon, listen, setAttribute } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import type { Context } from "../context.ts";
-import { rove } from "./arrow-keys.ts";
 
 export function iconButton(
 	{ signal }: Pick<Context, "signal">,
@@ -51,6 +50,47 @@ export function createRadios<T>(context: Context, { label, className, items, cur
 				setAttribute(button, "tabindex", on ? "0" : "-1");
 				button.toggleAttribute("disabled", disabled);
 			}
+		},
+	};
+}
+
+const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+const ENDS: Record<string, number> = { Home: 0, End: -1 };
+
+/** Arrow keys, Home and End in a group in which one item is chosen. */
+export function rove<T>(
+	event: KeyboardEvent,
+	all: readonly T[],
+	current: T,
+	choose: (item: T) => void,
+): void {
+	const step = STEPS[event.key];
+	const next = step ? (Math.max(0, all.indexOf(current)) + step) % all.length : ENDS[event.key];
+	if (next === undefined || all.length === 0) return;
+	event.preventDefault();
+	event.stopPropagation();
+	choose(all.at(next) as T);
+}
+
+/** A field of one line that grows with its text. */
+export function createField({ signal }: Context, label: string, placeholder: string) {
+	const element = h("textarea", { class: "anb-field", rows: 1, "aria-label": label, placeholder });
+	let holder: { text: string } = { text: "" };
+	function grow(): void {
+		element.style.height = "";
+		if (element.scrollHeight > element.clientHeight) element.style.height = `${element.scrollHeight + 2}px`;
+	}
+	listen(element, "input", signal, () => {
+		holder.text = element.value;
+		grow();
+	});
+	return {
+		element,
+		update(next: { text: string }) {
+			holder = next;
+			if (element.value === next.text) return;
+			element.value = next.text;
+			grow();
 		},
 	};
 }

@@ -1,12 +1,13 @@
 // One run on screen: builds the views once per execution, then draws the newest state at most once per frame.
 
-import { h, oncePerFrame } from "../../dom.ts";
+import { choicesFor, currentState } from "../../actions.ts";
+import { h, oncePerFrame, setText } from "../../dom.ts";
 import type { RunEntry } from "../../runs.ts";
+import type { VariantState } from "../../state.ts";
 import type { Choices } from "../../ui.ts";
-import type { BodyView, Context } from "../context.ts";
-import { createAnnouncer, createToast } from "../shared/announce.ts";
+import { askingTitle, toVariants, type Variant } from "../../variants.ts";
+import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createFrame } from "./run-frame.ts";
-import { createSnapshots } from "./snapshot.ts";
 
 const TICK = 100;
 
@@ -78,5 +79,80 @@ function createFrames(
 		frame = createFrame({ ...context, signal: life.signal });
 		place(frame.element);
 		return frame;
+	};
+}
+
+/** Milliseconds that a toast stays, and more for each character. */
+const TOAST_STAYS = 1000;
+const READING = 50;
+
+/** Clears the region first: a screen reader announces it only when it changes, and a text may come twice. */
+function createAnnouncer(region: HTMLElement): (text: string) => void {
+	let frame = 0;
+	return (text) => {
+		cancelAnimationFrame(frame);
+		setText(region, "");
+		frame = requestAnimationFrame(() => setText(region, text));
+	};
+}
+
+/** A short text over the frame that disappears by itself. */
+function createToast(signal: AbortSignal) {
+	const element = h("span", { class: "anb-toast", "aria-hidden": "true", hidden: true });
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	signal.addEventListener("abort", () => clearTimeout(timer));
+	return {
+		element,
+		show(text: string) {
+			setText(element, text);
+			element.hidden = false;
+			clearTimeout(timer);
+			timer = setTimeout(
+				() => {
+					element.hidden = true;
+				},
+				TOAST_STAYS + READING * text.length,
+			);
+		},
+	};
+}
+
+/** What there is to draw right now: the state of every variant, live or as its replay shows it, and its clock. */
+function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot | null {
+	const clock = createClock();
+
+	function timeOf(variant: number, state: VariantState): number {
+		const { replay } = choices;
+		return replay && replay.tape === run.tape(variant) ? replay.time : clock(variant, state);
+	}
+
+	function variants(): Variant[] {
+		const count = 1 + Math.max(0, ...(run.state?.variants.keys() ?? []));
+		return toVariants(
+			Array.from({ length: count }, (_, number) => {
+				const state = currentState({ run, choices: choicesFor(choices, number) });
+				return { number, state, now: timeOf(number, state) };
+			}),
+		);
+	}
+
+	return () => {
+		if (!run.state) return null;
+		const state = currentState({ run, choices });
+		return { run: run.state, state, now: timeOf(choices.variant, state), variants: variants() };
+	};
+}
+
+/** Each variant's own clock, which runs on between its events and stops while a question is open. */
+export function createClock(): (variant: number, state: VariantState) => number {
+	const seen = new Map<number, { at: number; since: number }>();
+	return (variant, state) => {
+		const { at, busy } = state;
+		if (!busy) return at;
+		const known = seen.get(variant);
+		const runs = known?.at === at && askingTitle(state) === null;
+		const mark = runs ? known : { at, since: performance.now() };
+		if (!runs) seen.set(variant, mark);
+		return at + (performance.now() - mark.since) / 1000;
 	};
 }

@@ -8,9 +8,8 @@ import { createNotes } from "../../inspect/notes.ts";
 import { LETTERS } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { momentName } from "../result/versions.ts";
-import { iconButton } from "../shared/buttons.ts";
+import { createField, iconButton } from "../shared/buttons.ts";
 import { createCellButton, insert } from "../shared/cell-button.ts";
-import { createField } from "../shared/text-field.ts";
 import { isFull } from "./full-screen.ts";
 
 export function createComposer(context: Context) {

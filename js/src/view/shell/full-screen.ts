@@ -1,8 +1,9 @@
 // The widget over the whole screen, by a button in the header, and the letters of the frame. Escape leaves.
 
-import { h, icon, listen, setLabel } from "../../dom.ts";
+import { h, icon, listen, setAttribute, setLabel } from "../../dom.ts";
 import { LETTERS, TYPING } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
 import { isFitted } from "../variants/single-variant.ts";
 
 export function createFullScreenButton(context: Context) {
@@ -57,4 +58,28 @@ function toggle({ notify }: Context, inside: HTMLElement): void {
 export function isFull(inside: HTMLElement): boolean {
 	const { fullscreenElement } = inside.getRootNode() as ShadowRoot;
 	return Boolean(fullscreenElement) && fullscreenElement === inside.closest(".anb");
+}
+
+/** Folds a run that has ended to its header: by a button, or all but the newest by a setting. */
+export function isFoldedAway({ choices, run }: Context): boolean {
+	return !run.busy && (choices.folded ?? run.isOlder);
+}
+
+export function createFoldButton(context: Context) {
+	const element = iconButton(context, "down", "", () => {
+		context.choices.folded = !isFoldedAway(context);
+		context.redraw();
+	});
+	element.classList.add("anb-shut");
+	return {
+		element,
+		update() {
+			const folded = isFoldedAway(context);
+			// The file of a replay has one run and no kernel.
+			element.hidden = !context.run.greeted;
+			element.toggleAttribute("disabled", context.run.busy);
+			setAttribute(element, "aria-expanded", String(!folded));
+			setLabel(element, folded ? "Unfold this run" : "Fold this run to one line");
+		},
+	};
 }

@@ -1,17 +1,21 @@
 // The top line: the phase of the run, its figures, and a button to stop it.
 
+import { copy, downloadAll, openInTab } from "../../actions.ts";
 import { labExtension } from "../../cells.ts";
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../../dom.ts";
+import { bytes } from "../../format.ts";
+import type { IconName } from "../../icons.ts";
+import type { RunEntry } from "../../runs.ts";
+import { shownFile } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { phaseOfAll, spokenOfAll } from "../../variants.ts";
-import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
-import { createReplayButton } from "../replay/replay.ts";
+import { type Context, canRefer, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
+import { createReplayButton } from "../replay/player.ts";
+import { rove } from "../shared/buttons.ts";
+import { insert } from "../shared/cell-button.ts";
 import { failedCheck, phaseNow, statusOf, statusOfAll, withoutSeconds } from "../shared/status.ts";
-import { createChain } from "./chain.ts";
 import { createMeta } from "./figures.ts";
-import { createFoldButton } from "./fold-run.ts";
-import { createFullScreenButton } from "./full-screen.ts";
-import { createMenu } from "./menu.ts";
+import { createFoldButton, createFullScreenButton } from "./full-screen.ts";
 
 export function createHeader(context: Context) {
 	const status = createStatus(context);
@@ -122,4 +126,130 @@ function createStop(context: Context) {
 			element.hidden = !context.run.busy;
 		},
 	};
+}
+
+/**
+ * Leads from a run to the one that it continues, and to the newest that continues it, so that they read as one
+ * conversation. Only runs whose output is on the page are named.
+ */
+function createChain({ run }: Context) {
+	const element = h("span", { class: "anb-chain" });
+	let shown: readonly (RunEntry | undefined)[] = [];
+	return {
+		element,
+		update() {
+			const others = [...run.others()].filter((one) => one !== run && one.surface?.isConnected);
+			const before = others.find((one) => one.state?.id === run.base);
+			const after = others.findLast((one) => one.base !== null && one.base === run.state?.id);
+			if (before === shown[0] && after === shown[1]) return;
+			shown = [before, after];
+			element.replaceChildren(
+				...createLink(before, "up", "Continues"),
+				...createLink(after, "out", "Continued in"),
+			);
+		},
+	};
+}
+
+function createLink(to: RunEntry | undefined, glyph: IconName, words: string): HTMLElement[] {
+	const name = to?.state?.meta.name;
+	if (!to || !name) return [];
+	const title = `${words} ${name}: go there`;
+	const onclick = (): void => {
+		to.surface?.scrollIntoView({ block: "start" });
+		to.surface?.shadowRoot?.querySelector<HTMLElement>(".anb-chain > button")?.focus({ preventScroll: true });
+	};
+	return [
+		h(
+			"button",
+			{ class: "anb-btn sm", type: "button", title, "aria-label": title, onclick },
+			icon(glyph),
+			name,
+		),
+	];
+}
+
+/** Actions on a finished run, in the place of Stop. */
+function createMenu(context: Context) {
+	const size = h("small");
+	const copyItem = createItem(icon("copy"), "Copy file", size);
+	const saveItem = createItem(icon("save"), "Save files");
+	const openItem = createItem(icon("open"), "Open in new tab");
+	const cell = h("code");
+	const exportItem = createItem(icon("replay"), "Export replay", cell);
+	const actions = new Map<HTMLButtonElement, (press: MouseEvent) => void>([
+		[copyItem, () => copy(context)],
+		[saveItem, () => void downloadAll(context)],
+		[openItem, () => openInTab(context)],
+		[exportItem, (press) => void insert(context, press, cell.textContent ?? "", { runs: true })],
+	]);
+	const element = createDropdown("Actions", actions, context.signal);
+
+	return {
+		element,
+		update({ run, state }: Snapshot) {
+			const shown = shownFile(state, context.choices);
+			element.hidden = context.run.busy || state.files.size === 0;
+			// Binary files can be saved, but not copied.
+			copyItem.hidden = typeof shown?.text !== "string";
+			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
+			exportItem.hidden = !canRefer(context);
+			setText(cell, `%${run.meta.magic} export ${run.meta.name}`);
+		},
+	};
+}
+
+function createItem(...children: (Node | string)[]): HTMLButtonElement {
+	return h("button", { type: "button", role: "menuitem", tabindex: -1 }, ...children);
+}
+
+/** A button that opens a menu. Pressing an item, Escape, or moving the focus elsewhere closes it. */
+function createDropdown(
+	label: string,
+	actions: ReadonlyMap<HTMLButtonElement, (press: MouseEvent) => void>,
+	signal: AbortSignal,
+): HTMLElement {
+	const items = [...actions.keys()];
+	const button = h(
+		"button",
+		{ class: "anb-btn anb-act", type: "button", "aria-haspopup": "menu", "aria-expanded": "false" },
+		label,
+		icon("down"),
+	);
+	const menu = h("div", { class: "anb-menu", role: "menu", "aria-label": label, hidden: true }, ...items);
+	const element = h("span", { class: "anb-actions" }, button, menu);
+
+	function toggle(open: boolean): void {
+		menu.hidden = !open;
+		button.setAttribute("aria-expanded", String(open));
+		if (open) items.find((item) => !item.hidden)?.focus();
+	}
+	function close(): void {
+		toggle(false);
+		button.focus();
+	}
+
+	listen(button, "click", signal, () => toggle(menu.hidden !== false));
+	for (const [item, act] of actions) {
+		listen(item, "click", signal, (press) => {
+			close();
+			act(press);
+		});
+	}
+	listen(element, "keydown", signal, (event) => {
+		if (!menu.hidden) onKey(event, items, close);
+	});
+	listen(element, "focusout", signal, (event) => {
+		if (!element.contains(event.relatedTarget as Node | null)) toggle(false);
+	});
+	return element;
+}
+
+function onKey(event: KeyboardEvent, items: readonly HTMLElement[], close: () => void): void {
+	const visible = items.filter((item) => !item.hidden);
+	rove(event, visible, visible.find(hasFocus), (item) => item?.focus());
+	if (event.key !== "Escape") return;
+	close();
+	event.preventDefault();
+	event.stopPropagation();
 }

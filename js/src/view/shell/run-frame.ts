@@ -4,19 +4,16 @@ import { h, setAttribute } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
-import { keepReplay } from "../replay/replay.ts";
+import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
-import { createLazyView } from "../shared/lazy-view.ts";
-import { createAnswerKey } from "../transcript/approval-key.ts";
-import { createReminder } from "../transcript/reminder.ts";
+import { createAnswerKey, createReminder } from "../transcript/reminder.ts";
 import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
 import { createStrip } from "../variants/strip.ts";
 import { createComposer } from "./composer.ts";
-import { isFoldedAway } from "./fold-run.ts";
 import { createFooter } from "./footer.ts";
-import { listenForFullScreen } from "./full-screen.ts";
+import { isFoldedAway, listenForFullScreen } from "./full-screen.ts";
 import { createHeader } from "./header.ts";
 import { createEdge } from "./splitter.ts";
 
@@ -105,5 +102,26 @@ function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => vo
 		if ((busy && !run.busy) || snapshot.run.ready !== ready) choices.note = "";
 		busy = run.busy;
 		ready = snapshot.run.ready;
+	};
+}
+
+interface Part {
+	readonly element: HTMLElement;
+	update(snapshot: Snapshot): void;
+}
+
+/** A part of the frame that is built when it is first wanted, and in its place from then on. */
+function createLazyView(wanted: (snapshot: Snapshot) => boolean, create: () => Part): Part {
+	const element = h("div", { hidden: true });
+	let part: Part | null = null;
+	return {
+		element,
+		update(snapshot) {
+			if (!part && wanted(snapshot)) {
+				part = create();
+				element.replaceWith(part.element);
+			}
+			part?.update(snapshot);
+		},
 	};
 }

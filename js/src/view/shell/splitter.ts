@@ -1,8 +1,8 @@
 // The lines that share out the room: between the panes, and along the frame's bottom edge. Both are remembered.
 
+import { h, listen } from "../../dom.ts";
 import { DEFAULT_SPLIT, loadLayout, saveLayout } from "../../ui.ts";
 import type { Context } from "../context.ts";
-import { createSeparator } from "../shared/separator.ts";
 
 export function createSplitter(context: Context, body: HTMLElement): HTMLElement {
 	let share = loadLayout().split;
@@ -43,5 +43,81 @@ export function createEdge(context: Context, frame: HTMLElement): HTMLElement {
 		at: (event) => event.clientY - frame.getBoundingClientRect().top,
 		set,
 		save: (height) => saveLayout({ height }),
+	});
+}
+
+interface Line {
+	readonly className: string;
+	readonly label: string;
+	readonly orientation: "horizontal" | "vertical";
+	readonly least: number;
+	readonly most: number;
+	/** By how much a key moves it. */
+	readonly keys: Readonly<Record<string, number>>;
+	value(): number;
+	/** The value that a drag to this point asks for. */
+	at(event: PointerEvent): number;
+	/** Null puts it back. */
+	set(value: number | null): void;
+	save(value: number | null): void;
+}
+
+/** While the line is dragged, `around` has the class `dragging`. */
+function createSeparator({ signal }: Context, around: HTMLElement, line: Line): HTMLElement {
+	const element = createElement(line);
+	let moved: number | null | undefined;
+	/** From the pointer to the value, so that the line does not jump to the pointer. */
+	let offset = 0;
+
+	function show(): void {
+		element.setAttribute("aria-valuenow", String(Math.round(line.value())));
+	}
+	function move(value: number | null): void {
+		moved = value && Math.min(line.most, Math.max(line.least, value));
+		line.set(moved);
+		show();
+	}
+	function save(): void {
+		if (moved !== undefined) line.save(moved);
+	}
+	show();
+
+	listen(element, "focus", signal, show);
+	listen(element, "pointerdown", signal, (event) => {
+		element.setPointerCapture(event.pointerId);
+		offset = line.value() - line.at(event);
+		around.classList.add("dragging");
+	});
+	listen(element, "pointermove", signal, (event) => {
+		if (element.hasPointerCapture(event.pointerId)) move(line.at(event) + offset);
+	});
+	listen(element, "lostpointercapture", signal, () => {
+		around.classList.remove("dragging");
+		save();
+	});
+	listen(element, "dblclick", signal, () => {
+		move(null);
+		save();
+	});
+	listen(element, "keydown", signal, (event) => {
+		const by = line.keys[event.key];
+		if (!by && event.key !== "Enter") return;
+		event.preventDefault();
+		move(by ? line.value() + by : null);
+		save();
+		element.scrollIntoView({ block: "nearest" });
+	});
+	return element;
+}
+
+function createElement({ className, label, orientation, least, most }: Line): HTMLElement {
+	return h("div", {
+		class: className,
+		role: "separator",
+		"aria-orientation": orientation,
+		"aria-label": label,
+		"aria-valuemin": least,
+		"aria-valuemax": most,
+		tabindex: 0,
 	});
 }

@@ -1,13 +1,12 @@
 // Asks the user whether a tool may run.
 
-import { h, hasFocus, listen, moveFocus, withCode } from "../../dom.ts";
-import { createForm } from "../../form/form.ts";
+import { h, hasFocus, icon, listen, moveFocus, setText, withCode } from "../../dom.ts";
+import { changedNames } from "../../json.ts";
 import { LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import {
 	countAlike,
 	type Draft,
-	type Form,
 	newDraft,
 	type Question,
 	questionKey,
@@ -16,10 +15,9 @@ import {
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
 import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
-import { createCall } from "./approval-call.ts";
-import { createCardHead } from "./approval-head.ts";
-import { ANSWER_KEY } from "./approval-key.ts";
-import { Stillness } from "./stillness.ts";
+import { createArguments, createChange } from "./arguments.ts";
+import { createForm, type Form } from "./form.ts";
+import { ANSWER_KEY } from "./reminder.ts";
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
 export class Approval {
@@ -249,4 +247,139 @@ function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	card.scrollIntoView?.({ block: "nearest" });
 	// A card that is taller than its pane shows its beginning.
 	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
+}
+
+/** The head of a card that asks: the question, its place in the queue, and Edit. */
+function createCardHead(edit: () => void, next: () => void) {
+	const heading = h("h4");
+	const sub = h("p", { class: "sub" });
+	const count = h("span", { class: "num" });
+	const queue = h(
+		"span",
+		{ class: "anb-queue", hidden: true },
+		count,
+		h(
+			"button",
+			{ class: "anb-btn sm", type: "button", "aria-label": "Next question", onclick: next },
+			"Next",
+		),
+	);
+	const label = h("span");
+	const key = h("span", { class: "anb-kbd", "aria-hidden": "true" });
+	const pencil = icon("edit");
+	const button = h("button", { class: "anb-btn sm", type: "button", onclick: edit }, pencil, label, key);
+	const away = h("span", { class: "anb-reach" }, h("kbd", { class: "anb-kbd" }, ANSWER_KEY), " to answer");
+	const acts = h("div", { class: "acts" }, away, queue, button);
+	return {
+		element: h("header", null, h("div", null, heading, sub), acts),
+		ask(title: string, description: readonly Node[]) {
+			heading.replaceChildren(...withCode(`Allow “${title}”?`));
+			sub.replaceChildren(...description);
+		},
+		/** The position counts from 0. */
+		setQueue(position: number, total: number) {
+			queue.hidden = total < 2 || position < 0;
+			setText(count, `${position + 1} of ${total}`);
+		},
+		offer(answers: boolean, editable: boolean, editing: boolean) {
+			away.hidden = !answers;
+			button.hidden = !answers || !editable;
+			pencil.toggleAttribute("hidden", editing);
+			setText(label, editing ? "Done" : "Edit");
+			setText(key, editing ? "Esc" : "E");
+			button.setAttribute("aria-keyshortcuts", editing ? "Escape" : "e");
+		},
+	};
+}
+
+/** `changed` is called after each change to a field. */
+function createCall(changed: () => void) {
+	const element = h("div", { class: "in" });
+	const changes = createChanges();
+
+	function draw(row: ToolRow, draft: Draft): void {
+		const { form, editing, args } = draft;
+		const proposed = row.args ?? {};
+		if (form && editing) {
+			form.onChange = (next, problems) => {
+				Object.assign(draft, { args: next, problems });
+				changes.update(proposed, next);
+				changed();
+			};
+			changes.update(proposed, args);
+			element.replaceChildren(form.element, changes.element);
+		} else element.replaceChildren(...createArguments(proposed, args ?? proposed, row.schema));
+	}
+
+	return { element, draw };
+}
+
+/** While the user edits, a fold with what differs from the proposal. */
+function createChanges() {
+	const label = h("span");
+	const body = h("div");
+	const summary = h("summary", null, icon("right", "chev"), label);
+	const element = h("details", { class: "anb-args", ontoggle: draw }, summary, body);
+	let [before, after] = [{}, {}];
+
+	function draw(): void {
+		const names = element.open ? changedNames(before, after) : [];
+		body.replaceChildren(...names.map((name) => createChange(name, before, after)));
+	}
+
+	return {
+		element,
+		update(proposed: object, args: object | null) {
+			[before, after] = [proposed, args ?? proposed];
+			element.hidden = args === null;
+			setText(label, `changed: ${changedNames(before, after).join(", ")}`);
+			draw();
+		},
+	};
+}
+
+/** Milliseconds for which a card must have stood still before a press on it counts. */
+const STILL_FOR = 500;
+/** Milliseconds between two looks at where it is; each press looks too. */
+const LOOK_EVERY = 100;
+
+/** `changed` is told when the element begins to stand still, and when it no longer does. */
+class Stillness {
+	readonly #element: HTMLElement;
+	readonly #changed: (still: boolean) => void;
+	#timer: ReturnType<typeof setInterval> | undefined;
+	#place = "";
+	#since = 0;
+	#appeared = 0;
+
+	constructor(element: HTMLElement, signal: AbortSignal, changed: (still: boolean) => void) {
+		this.#element = element;
+		this.#changed = changed;
+		signal.addEventListener("abort", () => this.unwatch(), { once: true });
+	}
+
+	/** The element has appeared, or shows something else. */
+	watch(): void {
+		this.unwatch();
+		this.#timer = setInterval(() => this.check(), LOOK_EVERY);
+		this.#place = "";
+		this.#appeared = performance.now();
+		this.check();
+	}
+
+	unwatch(): void {
+		clearInterval(this.#timer);
+	}
+
+	/** Whether a press of a pointer or a key counts. */
+	check(byKey = false): boolean {
+		const { left, top, width, height } = this.#element.getBoundingClientRect();
+		const place = [left, top, width, height].map(Math.round).join(" ");
+		const now = performance.now();
+		if (place !== this.#place) this.#since = now;
+		this.#place = place;
+		const still = now - this.#since >= STILL_FOR;
+		this.#changed(still);
+		return byKey ? now - this.#appeared >= STILL_FOR : still;
+	}
 }

@@ -1,34 +1,29 @@
 // The outputs of a tool: MIME bundles, each in its richest form.
 
-import { h } from "../../dom.ts";
+import { plain_tags } from "../../../../agent_nb/render/policy.json";
+import { h, icon, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
+import { gated } from "../../preview/gate.ts";
+import { around, outputPolicy } from "../../preview/shell.ts";
 import { isPlain } from "../../tool-call.ts";
 import type { Context } from "../context.ts";
+import { createLine } from "../result/console.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
-import { createRich } from "./rich-outputs.ts";
+import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 
 /** What is shown of a text while it grows: the newest characters and lines. */
 const TAIL = 2_000;
 const TAIL_LINES = 15;
 /** The class of an image that is shown whole and in its place, as under a cell. */
 const FIGURE = "anb-figure";
-/** The kinds that are more than text or an image. */
-const RICH = [
-	"application/vnd.agent-nb.check+json",
-	"application/vnd.agent-nb.interactive+json",
-	"application/vnd.agent-nb.names+json",
-	"text/html",
-] as const;
-
 export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
 	const rest: Node[] = [];
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
 		if (image) (image.className === FIGURE ? rest : images).push(image);
-		else if (RICH.some((type) => bundle[type])) rest.push(h("div", null, ...createRich(context, bundle)));
-		else rest.push(...createOutput(bundle));
+		else rest.push(...createOutput(context, bundle));
 	}
 	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...rest] : rest;
 }
@@ -94,7 +89,9 @@ function showLarge(image: HTMLImageElement): void {
 	dialog.showModal();
 }
 
-function createOutput(bundle: MimeBundle): Node[] {
+function createOutput(context: Context, bundle: MimeBundle): Node[] {
+	const rich = createRich(context, bundle);
+	if (rich) return [h("div", null, ...rich)];
 	if (typeof bundle["text/x-diff"] === "string")
 		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
 	if (typeof bundle["text/markdown"] === "string") {
@@ -109,4 +106,142 @@ function createOutput(bundle: MimeBundle): Node[] {
 
 function textOf(value: unknown): string {
 	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
+}
+
+/** As `_FRAME_STYLE` of the saved form. */
+const FRAME_STYLE = `<style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}
+td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>`;
+
+const INTERACTIVE_TYPE = "application/vnd.agent-nb.interactive+json";
+/** As in `agent_nb/_base/constants.py`. */
+const INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see it.";
+/** Scripts that the policy of a page would not load. */
+const LOADS = /<script\b[^>]*\ssrc\b|\brequire(?:js|\.config|\()|\bimport\s*\(/i;
+/** Pixels. */
+const MOST_HEIGHT = 1200;
+
+/** Outputs that are more than text: HTML, what code did to names, and what was found on a page. */
+function createRich(context: Context, bundle: MimeBundle): HTMLElement[] | null {
+	const { [CHECK_TYPE]: check, [NAMES_TYPE]: names, "text/html": html } = bundle;
+	if (check) return createCheck(check as unknown as Check);
+	if (names) return [createNames(context, names as unknown as Names)];
+	if (typeof html !== "string" || !html)
+		return bundle[INTERACTIVE_TYPE] ? [createNote(), ...createLongText(textOf(bundle["text/plain"]))] : null;
+	if (/<script\b/i.test(html)) return [createInteractive(context, html)];
+	return [createPlainHtml(html) ?? createFrame(context, html)];
+}
+
+function createNote(): HTMLElement {
+	return h("p", { class: "anb-cap" }, INTERACTIVE_NOTE);
+}
+
+/** HTML with scripts, which run when the user asks for it: in a frame with no origin, under the policy of a page. */
+function createInteractive(context: Context, html: string): HTMLElement {
+	if (LOADS.test(html)) return createNote();
+	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show it");
+	const element = h("div", { class: "anb-names" }, "Interactive output, shown without network:", button);
+	listen(button, "click", context.signal, () => element.replaceWith(createFrame(context, html, true)));
+	return element;
+}
+
+/** HTML from a tool: no origin and no network. Scripts could navigate their frame, so a document around it forbids that. */
+function createFrame(context: Context, html: string, scripts = false): HTMLElement {
+	const nonce = crypto.getRandomValues(new Uint32Array(4)).join("");
+	const frame = h("iframe", {
+		class: "anb-html",
+		sandbox: "allow-scripts",
+		title: "Tool output",
+		loading: "lazy",
+	});
+	const script = `<script nonce="${nonce}">${measure(scripts ? "parent.parent" : "parent")}</script>`;
+	const page = FRAME_STYLE + script + gated(html);
+	frame.srcdoc = scripts ? around("Tool output", page, false) : outputPolicy(nonce) + page;
+	window.addEventListener(
+		"message",
+		({ source, data }) => {
+			const height = Number(data?.anbHeight);
+			const own = scripts ? frame.contentWindow?.[0] : frame.contentWindow;
+			if (source && source === own && height > 0) frame.style.height = `${Math.min(height, MOST_HEIGHT)}px`;
+		},
+		{ signal: context.signal },
+	);
+	return frame;
+}
+
+/** The body has a margin of 8 pixels, and the frame a border of one. */
+function measure(widget: string): string {
+	return `addEventListener("DOMContentLoaded", () => new ResizeObserver(() =>
+${widget}.postMessage({ anbHeight: document.body.scrollHeight + 18 }, "*")).observe(document.body))`;
+}
+
+const CHECK_TYPE = "application/vnd.agent-nb.check+json";
+
+/** A `PageCheck` of `agent_nb/looking/page_check.py`, without its images. */
+interface Check {
+	path: string;
+	console: { level: "error" | "warning" | "info"; text: string; line: number | null; file: string }[];
+	blocked: { address: string; reason: string }[];
+	overflow: { pixels: number; selector: string } | null;
+	findings: { summary: string; targets: string[] }[];
+	notes: string[];
+	/** `thumbnail` is a small JPEG in base64. */
+	screenshots: { thumbnail?: string }[];
+}
+
+/** The fold, or nothing if there is nothing to report. */
+function createCheck({ console, blocked, overflow, findings, notes }: Check): HTMLElement[] {
+	const warn = (text: string): HTMLElement => createLine("warn", text);
+	const lines = [
+		...console.map(({ level, text, file, line }) =>
+			createLine(level === "warning" ? "warn" : level, text, line && h("span", null, `${file} line ${line}`)),
+		),
+		...blocked.map(({ address, reason }) => warn(`Not loaded: ${address} (${reason})`)),
+		...(overflow ? [warn(`${overflow.pixels} px too wide for a phone: ${overflow.selector}`)] : []),
+		...findings.map(({ summary, targets }) => warn(`${summary}: ${targets.join(", ")}`)),
+		...notes.map((note) => createLine("info", note)),
+	];
+	if (lines.length === 0) return [];
+	const summary = h("summary", null, icon("right", "chev"), `console and problems (${lines.length})`);
+	return [h("details", { class: "anb-args" }, summary, h("ul", { class: "anb-con" }, ...lines))];
+}
+
+const TAGS = new Set(plain_tags.toUpperCase().split(" "));
+/** What the tables of pandas and polars bring along. */
+const KNOWN_SHEET = /^(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*$/;
+/** Characters; in a longer one the pattern would look for too long. */
+const MOST_SHEET = 2_000;
+const KNOWN_STYLE = /^\s*(?:text-align:\s*\w+;?)?\s*$/;
+/** Elements that are drawn; a larger document goes into a frame, where the page does not wait for it. */
+const MOST = 20_000;
+
+/**
+ * HTML that is no more than tables and text, with elements of our own: in the colours of the notebook, as large as it is,
+ * and with nothing in it that could run. Null for other HTML. `agent_nb/render/rows_html.py` does the same when saving.
+ */
+export function createPlainHtml(html: string): HTMLElement | null {
+	const { body, head } = new DOMParser().parseFromString(html, "text/html");
+	if (body.querySelectorAll("*").length > MOST) return null;
+	const copies = copiesOf([...head.childNodes, ...body.childNodes]);
+	return copies && h("div", { class: "anb-plain", tabindex: 0 }, ...copies);
+}
+
+function copiesOf(nodes: Iterable<Node>): (Node | string)[] | null {
+	const copies = [...nodes].map(copyOf);
+	return copies.includes(null) ? null : (copies as (Node | string)[]);
+}
+
+function isKnownSheet(css: string): boolean {
+	return css.length <= MOST_SHEET && KNOWN_SHEET.test(css);
+}
+
+/** An element with the text of another, and with what the cell of a table spans; null if it may not be copied. */
+function copyOf(node: Node): Node | string | null {
+	if (!(node instanceof HTMLElement))
+		return node instanceof Text ? node.data : node instanceof Comment ? "" : null;
+	if (node.tagName === "STYLE") return isKnownSheet(node.textContent ?? "") ? "" : null;
+	if (!TAGS.has(node.tagName) || !KNOWN_STYLE.test(node.getAttribute("style") ?? "")) return null;
+	const copies = copiesOf(node.childNodes);
+	if (!copies) return null;
+	const spans = { colspan: node.getAttribute("colspan"), rowspan: node.getAttribute("rowspan") };
+	return h(node.tagName.toLowerCase() as "td", spans, ...copies);
 }

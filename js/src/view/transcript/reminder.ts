@@ -1,8 +1,9 @@
-// Leads to a question while the page is hidden, by a notification where the user has already allowed them.
+// Leads to a question: by a key from anywhere on the page, and by a notification while the page is hidden, where the user
+// has already allowed them.
 
 import { printable } from "../../printable.ts";
 import { type Question, questionKey, questionsOf } from "../../questions.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { type Context, openVariant, type Snapshot } from "../context.ts";
 
 export function createReminder({ choices, signal }: Context) {
 	const notified = new Set<string>();
@@ -24,5 +25,35 @@ export function createReminder({ choices, signal }: Context) {
 	return ({ variants }: Snapshot): void => {
 		open = choices.replay ? [] : questionsOf(variants);
 		notify();
+	};
+}
+
+/** JupyterLab and the browsers leave it free, and it types nothing. */
+export const ANSWER_KEY = "F8";
+
+/** Leads to the first question, and from its card to the next. A run with no further question leaves the key to others. */
+export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
+	const { choices, signal } = context;
+	let questions: readonly Question[] = [];
+
+	function onKey(event: KeyboardEvent): void {
+		const plain = !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey);
+		if (event.key !== ANSWER_KEY || !plain || event.defaultPrevented) return;
+		const card = frame.querySelector<HTMLElement>(".anb-card.ask:focus-within");
+		const at = questions.findIndex((question) => questionKey(question) === card?.dataset.question);
+		const next = questions[(at + 1) % questions.length];
+		if (!next || next === questions[at] || !mayAnswer()) return;
+		event.preventDefault();
+		choices.question = questionKey(next);
+		openVariant(context, next.variant);
+	}
+
+	function mayAnswer(): boolean {
+		return !choices.replay && frame.checkVisibility();
+	}
+
+	window.addEventListener("keydown", onKey, { capture: true, signal });
+	return ({ variants }) => {
+		questions = questionsOf(variants);
 	};
 }

@@ -1,11 +1,11 @@
 // The request of a turn, laid over the transcript and the result.
 
 import { copyText } from "../../clipboard.ts";
-import { h, listen, setText } from "../../dom.ts";
+import { h, icon, listen, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
+import { count, plural } from "../../format.ts";
 import { type Context, follow, type Outcome, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { type ModelRequest, sectionsOf } from "./request-parts.ts";
 
 const ANSWER_WITHIN = 5000;
 const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
@@ -85,4 +85,170 @@ function createBody(context: Context) {
 			follow(context, reply, NO_ANSWER, (result) => void report(result), ANSWER_WITHIN);
 		},
 	};
+}
+
+const LONGEST_LINE = 120;
+const LONG = 600;
+const MANY_LINES = 15;
+
+interface Part extends Json {
+	type: string;
+}
+
+interface ModelRequest {
+	model: string;
+	system: string;
+	messages: { role: string; parts: Part[]; vendor?: Record<string, string> }[];
+	tools: { name: string; description: string; schema: Json }[];
+	settings: Json;
+	/** Set if the conversation was compacted for this turn; in tokens. */
+	compacted?: { before: number; after: number };
+}
+
+/** The first `known` messages were in the previous request, too. */
+export function sectionsOf(request: ModelRequest, known: number, json: string): HTMLElement[] {
+	const messages = request.messages.map((message, index) => messageOf(message, index >= known));
+	const fresh = request.messages.length - known;
+	const news = known > 0 && fresh > 0 ? `, ${fresh} new` : "";
+	return [
+		...(request.compacted ? [compactedNote(request.compacted)] : []),
+		section("System text", size(request.system), false, text(request.system)),
+		section("Messages", `${request.messages.length}${news}`, true, ...messages),
+		section("Tools", String(request.tools.length), false, ...request.tools.map(toolOf)),
+		section(
+			"Model and settings",
+			request.model,
+			false,
+			text(pretty({ model: request.model, ...request.settings })),
+		),
+		lazy("Everything as JSON", size(json), () => text(json)),
+	];
+}
+
+function compactedNote({ before, after }: NonNullable<ModelRequest["compacted"]>): HTMLElement {
+	const words = `about ${count(before)} tokens before, ${count(after)} now`;
+	return h("p", { class: "anb-note" }, `The conversation was compacted for this turn: ${words}.`);
+}
+
+function section(label: string, fact: string, open: boolean, ...children: Node[]): HTMLElement {
+	return h(
+		"details",
+		{ class: "anb-part", open },
+		h("summary", null, icon("right", "chev"), h("b", null, label), h("small", null, fact)),
+		h("div", { class: "in" }, ...children),
+	);
+}
+
+/** A section whose content is made when it is first opened. */
+function lazy(label: string, fact: string, make: () => Node): HTMLElement {
+	const element = section(label, fact, false);
+	element.addEventListener("toggle", () => element.lastElementChild?.append(make()), { once: true });
+	return element;
+}
+
+function messageOf({ role, parts, vendor }: ModelRequest["messages"][number], fresh: boolean): HTMLElement {
+	const notes = Object.entries(vendor ?? {}).map(([name, note]) => `Only for ${name}: ${note}.`);
+	return h(
+		"details",
+		{ class: `anb-message ${role}`, open: fresh },
+		h(
+			"summary",
+			null,
+			icon("right", "chev"),
+			h("b", null, role),
+			h("span", { class: "line" }, firstLine(parts)),
+			fresh ? h("small", { class: "new" }, "new") : null,
+		),
+		h(
+			"div",
+			{ class: "in" },
+			...parts.flatMap(partOf),
+			...notes.map((note) => h("p", { class: "sub" }, note)),
+		),
+	);
+}
+
+function firstLine(parts: readonly Part[]): string {
+	const [first] = parts;
+	if (!first) return "nothing";
+	const isTool = first.type === "tool_call" || first.type === "tool_result";
+	const text = isTool ? labelOf(first) : first.text;
+	const more = parts.length > 1 ? `, and ${plural(parts.length - 1, "more part")}` : "";
+	return (
+		String(text ?? labelOf(first))
+			.slice(0, LONGEST_LINE)
+			.replace(/\s+/g, " ") + more
+	);
+}
+
+function labelOf(part: Part): string {
+	switch (part.type) {
+		case "tool_call":
+			return `calls ${part.name}`;
+		case "tool_result":
+			return `result of ${part.name}${part.code ? ` (${part.code})` : ""}`;
+		case "image":
+			return `image ${part.name || ""}`.trim();
+		default:
+			return part.type;
+	}
+}
+
+function partOf(part: Part): Node[] {
+	const label = part.type === "text" ? [] : [h("p", { class: "sub" }, labelOf(part))];
+	switch (part.type) {
+		case "text":
+		case "thinking":
+			return [...label, text(String(part.text))];
+		case "tool_call":
+			return [...label, text(readable(String(part.arguments)))];
+		case "tool_result":
+			return [
+				...label,
+				text(String(part.text)),
+				...((part.images as Part[] | undefined) ?? []).flatMap(partOf),
+			];
+		case "image":
+			return [...label, text(String(part.data))];
+		default:
+			return [...label, text(pretty(part))];
+	}
+}
+
+function toolOf({ name, description, schema }: ModelRequest["tools"][number]): HTMLElement {
+	return h(
+		"details",
+		{ class: "anb-message" },
+		h(
+			"summary",
+			null,
+			icon("right", "chev"),
+			h("code", null, name),
+			h("span", { class: "line" }, description.split("\n")[0]),
+		),
+		h("div", { class: "in" }, text(description), text(pretty(schema))),
+	);
+}
+
+/** Long text scrolls, and so it must be within reach of the keyboard. */
+function text(content: string): HTMLElement {
+	const long = content.length > LONG || content.split("\n").length > MANY_LINES;
+	return h("pre", long ? { tabindex: 0 } : null, content);
+}
+
+function pretty(value: unknown): string {
+	return JSON.stringify(value, null, 2);
+}
+
+/** Arguments as the model wrote them, indented if they are JSON. */
+function readable(argumentsText: string): string {
+	try {
+		return pretty(JSON.parse(argumentsText));
+	} catch {
+		return argumentsText;
+	}
+}
+
+function size(content: string): string {
+	return content === "" ? "none" : plural(content.length, "character");
 }

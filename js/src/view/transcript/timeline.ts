@@ -1,21 +1,27 @@
 // The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
+import { addToAsk } from "../../ask.ts";
 import { h, icon, KeyedList, listen, setText, type View, withCode } from "../../dom.ts";
+import type { Thumbnail } from "../../events.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
-import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../../state.ts";
-import type { BodyView, Context, Snapshot, Ticking } from "../context.ts";
+import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../phase.ts";
+import {
+	type LineRow,
+	type RetryRow,
+	type Row,
+	retryOf,
+	type TextRow,
+	type ThinkingRow,
+	type ToolRow,
+	type VariantState,
+} from "../../state.ts";
+import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
-import { codeOf } from "./code-cell.ts";
 import { createEnd } from "./end-card.ts";
-import { createEdits, type Edits, foldEdits } from "./folded-edits.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
-import { createGiven } from "./prompt-images.ts";
-import { createRetry } from "./retry-countdown.ts";
-import { createSuggestions } from "./suggestions.ts";
-import { createToolRow } from "./tool-row.ts";
-import { createWaiting } from "./waiting.ts";
+import { codeOf, createToolRow } from "./tool-row.ts";
 
 export function createTimeline(context: Context): BodyView {
 	const given = createGiven();
@@ -207,4 +213,206 @@ function createAttempts(context: Context, label: HTMLElement, waits: readonly nu
 	);
 	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"));
 	return createFold(context, summary, h("div", { class: "anb-detail anb-think" }, ...attempts));
+}
+
+/** The images given with the prompt, above the transcript. */
+export function createGiven() {
+	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
+	let drawn: readonly Thumbnail[] = [];
+	element.hidden = true;
+	return {
+		element,
+		update(images: readonly Thumbnail[]) {
+			if (images === drawn) return;
+			drawn = images;
+			element.hidden = images.length === 0;
+			element.replaceChildren(...images.map(createImage));
+		},
+	};
+}
+
+function createImage({ name, width, height, data }: Thumbnail, index: number): HTMLElement {
+	const caption = name || `image ${index + 1}`;
+	const title = `${caption} (${width} x ${height})`;
+	return h(
+		"figure",
+		{ title },
+		data && h("img", { src: `data:image/jpeg;base64,${data}`, alt: title }),
+		h("figcaption", { "aria-hidden": data ? "true" : null }, caption),
+	);
+}
+
+/** Seconds after which the line shows: most answers begin sooner. */
+const SHOWN_AFTER = 3;
+const REMOTE =
+	"Nothing has come yet. The server may be busy, the network slow, or a proxy may hold the answer back. You can go on waiting, or stop and try again, perhaps with another model (`-m`). `%config AgentMagics.silence` sets the seconds after which a request counts as failed.";
+const OWN =
+	"Nothing has come yet. Your server may still be loading the model, or reading the prompt: `--lean` sends it less. Its own log says more. `%config AgentMagics.silence` sets the seconds after which a request counts as failed.";
+
+/** The last line while the model has said nothing in its turn: for how long, and what may be wrong. */
+function createWaiting() {
+	const label = h("span", { class: "lab" });
+	const advice = h("div", { class: "anb-detail anb-think", role: "status" });
+	const node = h("span", { class: "anb-node" }, icon("think"));
+	const element = h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label), advice);
+	let shown = "";
+
+	return {
+		element,
+		/** Returns whether there is something to show. */
+		update({ state, now }: Snapshot): boolean {
+			const silent = now - state.at;
+			if (!isWaiting(state) || silent < SHOWN_AFTER) return false;
+			const text = waitingPhase(silent);
+			label.textContent = text[0]?.toUpperCase() + text.slice(1);
+			const says = silent < WAITS_LONG ? "" : state.settings.server ? OWN : REMOTE;
+			if (shown !== says) advice.replaceChildren(...withCode(says));
+			shown = says;
+			return true;
+		},
+	};
+}
+
+/**
+ * What the demo model offers to do next, as buttons that fill the field below the run. It is known to quote these;
+ * other models quote anything.
+ */
+function createSuggestions(context: Context) {
+	const row = h("div", { class: "anb-offers" });
+	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), row);
+	let shown = "";
+	return {
+		element,
+		/** Whether there are any. */
+		update({ run, state }: Snapshot): boolean {
+			const offers = run.meta.demo && canRefer(context) ? offersIn(state) : [];
+			if (shown !== String(offers)) row.replaceChildren(...offers.map((text) => createOffer(context, text)));
+			shown = String(offers);
+			return offers.length > 0;
+		},
+	};
+}
+
+function createOffer(context: Context, text: string): HTMLElement {
+	const button = h("button", { class: "anb-btn sm", type: "button" }, text);
+	listen(button, "click", context.signal, () => {
+		addToAsk(context.choices.ask, text);
+		context.redraw();
+	});
+	return button;
+}
+
+function offersIn({ rows }: VariantState): string[] {
+	const last = rows.findLast((row) => row.kind === "text");
+	const sentence = /Continue with (.*)/.exec(last?.kind === "text" ? last.text : "")?.[1] ?? "";
+	return [...sentence.matchAll(/“([^“”]{1,60})”/g)].map(([, text = ""]) => text);
+}
+
+/** The countdown while a run waits to send a failed request again. */
+function createRetry(ticking: Ticking): View<RetryRow> {
+	const ring = createRing();
+	const why = h("h4");
+	const note = h("p", { class: "sub" });
+	const header = h("header", null, ring.element, h("div", null, why, note));
+	const card = h("div", { class: "anb-card ask", role: "alert" }, header);
+	const node = h("span", { class: "anb-node" }, icon("retry"));
+	const element = h("li", { class: "anb-item ask" }, node, card);
+	let row: RetryRow | null = null;
+	const tick = ({ now, state }: Snapshot): void => {
+		if (row && retryOf(state)?.key === row.key)
+			ring.update(Math.max(0, row.wait - (now - row.from)), row.wait);
+		else ticking.delete(tick);
+	};
+
+	return {
+		element,
+		update(next) {
+			row = next;
+			why.replaceChildren(...withCode(next.why));
+			setText(
+				note,
+				`Attempt ${next.attempt}. Your files are kept; this turn's unfinished output is discarded.`,
+			);
+			ticking.add(tick);
+		},
+	};
+}
+
+/** The seconds left, in a ring that empties. */
+function createRing() {
+	const element = h("div", { class: "anb-ring num", "aria-hidden": "true" });
+	return {
+		element,
+		update(left: number, wait: number) {
+			setText(element, String(retrySeconds(left)));
+			element.style.setProperty("--left", `${wait > 0 ? (100 * left) / wait : 0}%`);
+		},
+	};
+}
+
+export interface Edits {
+	readonly kind: "edits";
+	readonly key: string;
+	readonly path: string;
+	readonly rows: readonly ToolRow[];
+}
+
+function editedPath(item: { kind: string }): string | null {
+	const row = item as Row;
+	return row.kind === "tool" && row.status === "ok" && row.change?.action === "edited"
+		? row.change.path
+		: null;
+}
+
+/** The same items, with two or more consecutive edits of a file as one. */
+export function foldEdits<T extends { kind: string; key: string }>(items: readonly T[]): (T | Edits)[] {
+	const folded: (T | Edits)[] = [];
+	for (let first = 0; first < items.length; ) {
+		const item = items[first] as T;
+		const path = editedPath(item);
+		let end = first + 1;
+		while (path !== null && end < items.length && editedPath(items[end] as T) === path) end++;
+		const rows = items.slice(first, end) as unknown as ToolRow[];
+		folded.push(
+			path === null || rows.length === 1 ? item : { kind: "edits", key: `edits-${item.key}`, path, rows },
+		);
+		first = end;
+	}
+	return folded;
+}
+
+function createEdits(context: Context, ticking: Ticking): View<Edits> {
+	const label = h("span", { class: "lab" });
+	const facts = h("span", { class: "facts" });
+	const mark = h("span", { class: "mark" }, h("span", { class: "ok" }, icon("check")));
+	const done = h("span", { class: "anb-sr" }, "succeeded");
+	const end = h("span", { class: "end num" }, facts, mark, done);
+	const log = h("ol", { class: "anb-log anb-edits" });
+	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), end);
+	const fold = createFold(context, summary, log);
+	const list = new KeyedList<ToolRow>(
+		log,
+		(row) => row.key,
+		(row) => createToolRow(context, row, ticking),
+	);
+	let drawn: readonly ToolRow[] = [];
+	return {
+		element: h("li", { class: "anb-item" }, h("span", { class: "anb-node" }, icon("edit")), fold.element),
+		update({ key, path, rows }) {
+			fold.set(key, false);
+			// `foldEdits` makes a new item for each draw.
+			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
+			drawn = rows;
+			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));
+			facts.replaceChildren(
+				h("span", { class: "add" }, `+${sumOf(rows, "added")}`),
+				h("span", { class: "del" }, `−${sumOf(rows, "removed")}`),
+			);
+			list.update(rows);
+		},
+	};
+}
+
+function sumOf(rows: readonly ToolRow[], side: "added" | "removed"): number {
+	return rows.reduce((total, row) => total + (row.change?.[side] ?? 0), 0);
 }

@@ -1,19 +1,17 @@
 // A tool call and its result as one row. It draws title, status, summary and outputs, and knows no tool by name.
 
 import { currentState } from "../../actions.ts";
-import { h, icon, setText, type View, withCode } from "../../dom.ts";
-import { bytes, seconds } from "../../format.ts";
+import { h, icon, listen, setText, type View, withCode } from "../../dom.ts";
+import { bytes, plural, seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { changedNames, readable } from "../../json.ts";
 import { printable } from "../../printable.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
 import { decisionText } from "../../tool-call.ts";
-import type { Context, Snapshot, Ticking } from "../context.ts";
+import { type Context, follow, type Snapshot, STOP_HINT, type Ticking } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
 import { Approval } from "./approval.ts";
-import { createChange } from "./arguments.ts";
-import { codeOf, createCodeCell } from "./code-cell.ts";
-import { createHeldBack } from "./held-back.ts";
+import { coloured, createChange } from "./arguments.ts";
 import { createLongText } from "./long-text.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
 
@@ -327,4 +325,55 @@ function argumentsOf(row: ToolRow): Node[] {
 			...createLongText(text),
 		),
 	];
+}
+
+/** What a run that sends no values says below an output: the model has not seen it, and may be shown it. */
+function createHeldBack(context: Context, row: ToolRow): Node[] {
+	const { run, choices, signal, notify } = context;
+	if (currentState(context).settings.data !== "schema" || row.change) return [];
+	const line = h("p", { class: "anb-cap" }, "Only you see this. The model got names, types and shapes.");
+	if (!run.busy || choices.replay) return [line];
+	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show the model");
+	listen(button, "click", signal, () => {
+		const reply = run.command("show_output", { variant: choices.variant, call_id: row.call_id });
+		follow(context, reply, STOP_HINT, (result) => {
+			button.disabled = result.done;
+			notify(result.done ? "It goes to the model with the next result." : result.why);
+		});
+	});
+	return [line, button];
+}
+
+/** The argument `code` in the JSON of arguments that are still being written. */
+const WRITTEN = /^\s*\{\s*"code"\s*:\s*"((?:[^"\\]|\\u[0-9a-f]{4}|\\[^u])*)/i;
+
+/** The code that a call runs, or has written so far; null for a call without code. */
+export function codeOf({ args, args_text }: ToolRow): string | null {
+	const code = args ? args.code : writtenCode(args_text);
+	return typeof code === "string" ? code : null;
+}
+
+function writtenCode(json: string): string | undefined {
+	const code = WRITTEN.exec(json)?.[1];
+	try {
+		return code && JSON.parse(`"${code}"`);
+	} catch {
+		return undefined;
+	}
+}
+
+function createCodeCell() {
+	const label = h("span");
+	const text = h("pre");
+	const summary = h("summary", null, icon("right", "chev"), label);
+	let drawn = "";
+	return {
+		element: h("details", { class: "anb-source", open: true }, summary, text),
+		update(code: string) {
+			if (drawn === code) return;
+			drawn = code;
+			setText(label, `${plural(code.trimEnd().split("\n").length, "line")} of code`);
+			text.replaceChildren(...coloured("py", printable(code.trimEnd())));
+		},
+	};
 }

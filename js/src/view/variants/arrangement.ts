@@ -1,13 +1,15 @@
 // Holds one variant, or the arrangement of all of them. What is not shown is not built.
 
-import { h, hasFocus, KeyedList, moveFocus } from "../../dom.ts";
+import { choicesFor } from "../../actions.ts";
+import { h, hasFocus, KeyedList, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
+import type { VariantState } from "../../state.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
-import type { BodyView, Context, Snapshot } from "../context.ts";
+import { askingTitle, type Variant } from "../../variants.ts";
+import { type BodyView, type Context, openVariant, type Snapshot } from "../context.ts";
+import { createPreview } from "../result/preview.ts";
 import { Sight } from "../shared/on-screen.ts";
-import { createCell } from "./grid.ts";
-import type { Drawn, Shared } from "./quiet-preview.ts";
-import { createColumn } from "./side-by-side.ts";
 import { createSingle } from "./single-variant.ts";
+import { createHeld, createPick, createStanding, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 export function createPlace(context: Context): BodyView {
 	const element = h("div", { class: "anb-place" });
@@ -67,4 +69,191 @@ function createAll(context: Context, arrangement: Exclude<Arrangement, "one">): 
 function labelPanel(element: HTMLElement, arrangement: Arrangement, label: string): void {
 	element.setAttribute("role", arrangement === "one" ? "tabpanel" : "group");
 	element.setAttribute("aria-label", arrangement === "one" ? label : "All variants");
+}
+
+export interface Drawn {
+	readonly variant: Variant;
+	readonly snapshot: Snapshot;
+}
+
+/** What the variants of one arrangement share. */
+export interface Shared {
+	readonly sight: Sight;
+	readonly pages: Map<number, { scrollToShare(share: number): void }>;
+}
+
+/** What a cell of the grid and a column of the side-by-side view have in common. */
+export function createSummary(context: Context, number: number) {
+	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
+	const name = h("b", null, `Variant ${number + 1}`);
+	const model = h("span");
+	const facts = h("span");
+	const parts = {
+		held: createHeld(),
+		standing: createStanding(),
+		pick: createPick(context),
+		swap: createStopOrOpen(context, own),
+		answer: createAnswer(context, number),
+	};
+	return {
+		...parts,
+		own,
+		name,
+		model,
+		facts,
+		update(variant: Variant, snapshot: Snapshot) {
+			setText(model, variant.model);
+			setAttribute(model, "title", variant.state.model);
+			setText(facts, factsOf(variant));
+			for (const part of Object.values(parts)) part.update(variant, snapshot);
+			parts.pick.element.hidden ||= !parts.answer.element.hidden;
+		},
+	};
+}
+
+/** Opens the variant that asks: a question is answered where it can be read in full. */
+function createAnswer(context: Context, number: number) {
+	const element = h(
+		"button",
+		{ class: "anb-btn sm primary anb-answer", type: "button", onclick: () => openVariant(context, number) },
+		"Answer",
+	);
+	return {
+		element,
+		update(variant: Variant) {
+			const title = askingTitle(variant.state);
+			element.hidden = title === null;
+			if (title !== null) setAttribute(element, "aria-label", `Answer ${variant.label}: ${title}`);
+		},
+	};
+}
+
+/** A preview without a console, which draws only when something it shows has changed. */
+export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
+	const preview = createPreview(own, { thumbnail, ...(onScrolled && { onScrolled }) });
+	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
+	return {
+		element: preview.element,
+		scrollToShare: preview.scrollToShare,
+		update(state: VariantState) {
+			const { loads } = own.run;
+			const { file } = own.choices;
+			if (drawn?.state === state && drawn.loads === loads && drawn.file === file) return;
+			preview.update({ state });
+			drawn = { state, loads, file };
+		},
+		rest() {
+			drawn = null;
+			preview.rest();
+		},
+	};
+}
+
+/** Pixels: in a narrower column, the page is laid out this wide and scaled down. */
+const COLUMN_WIDTH = 640;
+
+/** A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together. */
+function createColumn(context: Context, { sight, pages }: Shared, number: number) {
+	const summary = createSummary(context, number);
+	const { own, name, model, held, standing, facts, swap, answer, pick } = summary;
+	const preview = createQuietPreview(own, COLUMN_WIDTH, (share) => {
+		// A page that forges this can do no more than scroll.
+		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
+	});
+	pages.set(number, preview);
+	const who = h(
+		"div",
+		{ class: "who" },
+		h("div", null, name, model, held.element),
+		h("div", null, standing.element, facts),
+	);
+	const head = h("header", null, who, swap.element, answer.element, pick.element);
+	const why = h("p", { class: "why", hidden: true });
+	const element = h("div", { class: "anb-col", role: "group" }, head, why, preview.element);
+	model.className = "mut model";
+	facts.className = "num mut";
+	sight.watch(preview.element);
+
+	return {
+		element,
+		update({ variant, snapshot }: Drawn) {
+			const { error } = variant.state;
+			summary.update(variant, snapshot);
+			setAttribute(element, "aria-label", variant.label);
+			why.hidden = error === null;
+			if (error !== null && why.textContent === "") why.replaceChildren(...withCode(error));
+			if (sight.has(preview.element)) preview.update(variant.state);
+			else preview.rest();
+		},
+	};
+}
+
+/** Pixels: pages are laid out for a desktop and scaled down to the cell. */
+const CELL_WIDTH = 1024;
+/** Characters of the newest text in a cell, which has room for two lines. */
+const LONGEST_TEXT = 400;
+
+/** A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it. */
+function createCell(context: Context, { sight }: Shared, number: number) {
+	const summary = createSummary(context, number);
+	const { own, name, held, standing, model, facts, answer, pick, swap } = summary;
+	const preview = createQuietPreview(own, CELL_WIDTH);
+	const open = h("button", { class: "open", type: "button", onclick: () => openVariant(context, number) });
+	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
+	const text = createLastText();
+	const body = h(
+		"div",
+		{ class: "bd" },
+		h("div", { class: "line" }, name, held.element, standing.element),
+		h("div", { class: "line facts" }, model, facts),
+		text.element,
+		h("div", { class: "line acts" }, answer.element, pick.element, swap.element),
+	);
+	const element = h("div", { class: "anb-variant", role: "group" }, shot, body);
+	model.className = "anb-badge model";
+	facts.className = "num";
+	sight.watch(shot);
+
+	return {
+		element,
+		update({ variant, snapshot }: Drawn) {
+			const { ready } = snapshot.run;
+			summary.update(variant, snapshot);
+			text.update(variant.state);
+			model.hidden = variant.model === "";
+			setAttribute(element, "aria-label", variant.label);
+			setAttribute(open, "aria-label", `Open ${variant.label}`);
+			element.classList.toggle("picked", ready?.picked === true && ready.variant === number);
+			if (sight.has(shot)) preview.update(variant.state);
+			else preview.rest();
+		},
+	};
+}
+
+/** Why the variant failed, or the beginning of the last thing it wrote. */
+function createLastText() {
+	const element = h("p", { class: "say" });
+	let shown = "";
+	return {
+		element,
+		update(state: VariantState) {
+			const text = state.error || lastText(state);
+			if (text !== shown) element.replaceChildren(...withCode(text));
+			shown = text;
+			element.classList.toggle("err", state.error !== null);
+			setAttribute(element, "title", text || null);
+		},
+	};
+}
+
+function lastText({ rows }: VariantState): string {
+	const row = rows.findLast((one) => one.kind === "text" && beginningOf(one.text) !== "");
+	return row?.kind === "text" ? beginningOf(row.text) : "";
+}
+
+function beginningOf(text: string): string {
+	return text
+		.slice(0, LONGEST_TEXT)
+		.replace(/\*\*|^[#>\s]+/gm, "")
+		.trim();
 }

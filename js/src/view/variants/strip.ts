@@ -5,8 +5,7 @@ import type { IconName } from "../../icons.ts";
 import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
-import { rove } from "../shared/arrow-keys.ts";
-import { createRadios } from "../shared/buttons.ts";
+import { createRadios, rove } from "../shared/buttons.ts";
 import { phaseNow, withoutSeconds } from "../shared/status.ts";
 import { createHeld, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
 

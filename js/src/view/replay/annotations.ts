@@ -1,0 +1,451 @@
+// The notes of a run in its replay: marks on the scrubber, the cards of the moment, and the stops, where the replay
+// waits for the reader's answer.
+
+import { saveFile } from "../../clipboard.ts";
+import { h, icon, listen, setAttribute, setText, withCode } from "../../dom.ts";
+import type { Annotation, Meta } from "../../events.ts";
+import { Markdown } from "../../markdown.ts";
+import type { RunEntry } from "../../runs.ts";
+import type { Tape } from "../../tape.ts";
+import type { Position, Replay } from "../../ui.ts";
+import type { Context } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+import type { Player, Stops } from "./player.ts";
+
+/** Characters of a note that are read out when the replay comes to it. */
+const LONGEST_SPOKEN = 400;
+
+export class Annotations implements Stops {
+	readonly element: HTMLElement;
+	readonly #context: Context;
+	readonly #player: Player;
+	readonly #track: HTMLElement;
+	readonly #places: (replay: Replay) => readonly Place[];
+	readonly #marks: ReturnType<typeof createMarks>;
+	readonly #bar: ReturnType<typeof createBar>;
+	readonly #cards: ReturnType<typeof createCards>;
+	#shown: Place | null = null;
+	#wasPlaying = false;
+	/** Whether the replay was playing when it came to the place that is shown. */
+	#cameByPlaying = false;
+
+	constructor(context: Context, player: Player, track: HTMLElement) {
+		this.#context = context;
+		this.#player = player;
+		this.#track = track;
+		this.#places = createPlaces(context);
+		this.#marks = createMarks(track);
+		this.#bar = createBar(context, (by) => this.#step(by));
+		this.#cards = createCards(
+			context,
+			(question, answer) => this.#give(question, answer),
+			() => this.#goOn(),
+		);
+		const parts = [this.#bar.element, this.#cards.element];
+		this.element = h("section", { class: "anb-noted", "aria-label": "Notes" }, ...parts);
+		// The keys of the scrubber do not act here: arrow keys scroll a long note, and answers are typed.
+		listen(this.element, "keydown", context.signal, (event) => {
+			event.stopPropagation();
+			if (event.key === "Escape") this.#focusSlider();
+		});
+	}
+
+	update(replay: Replay): void {
+		const places = this.#places(replay);
+		const here = places.findLast((place) => comparePositions(place, replay) <= 0) ?? null;
+		this.element.hidden = places.length === 0;
+		if (here !== this.#shown) this.#show(here, replay);
+		this.#wasPlaying = replay.playing;
+		this.#marks.update(places, replay.tape.seconds, this.#answers);
+		this.#bar.update(places, replay);
+		this.#cards.update(replay);
+	}
+
+	between(replay: Replay, to: Position): Position | null {
+		const { isOpen } = this.#answers;
+		const isOnTheWay = (place: Place): boolean =>
+			comparePositions(place, replay) >= 0 && comparePositions(place, to) <= 0;
+		const places = this.#places(replay).filter(isOnTheWay);
+		const stop = places.find(({ annotations }) => annotations.some(isOpen));
+		return stop ? { count: stop.count, time: stop.time } : null;
+	}
+
+	insist(): void {
+		this.#context.announce("Answer the question to go on.");
+		this.#cards.focus();
+	}
+
+	get #answers(): Answers {
+		return answersOf(this.#context.run);
+	}
+
+	#show(place: Place | null, replay: Replay): void {
+		this.#shown = place;
+		this.#cameByPlaying = this.#wasPlaying;
+		this.#cards.draw(place);
+		// Not while the slider is dragged past it.
+		const isHere = place && (this.#wasPlaying || comparePositions(place, replay) === 0);
+		if (isHere) this.#context.announce(spoken(place));
+	}
+
+	/** Goes to the next note, or to the previous one. */
+	#step(by: 1 | -1): void {
+		const { replay } = this.#context.choices;
+		if (!replay) return;
+		const places = this.#places(replay);
+		const isAhead = (place: Place): boolean => comparePositions(place, replay) * by > 0;
+		const next = by > 0 ? places.find(isAhead) : places.findLast(isAhead);
+		if (next) this.#player.goTo(next);
+	}
+
+	/** Takes an answer. Without a further question here, and without a verdict to read, the replay goes on. */
+	#give(question: Annotation, answer: string): void {
+		this.#answers.give(question, answer);
+		this.#context.announce(spokenVerdict(question, answer));
+		this.#marks.draw(this.#answers);
+		this.#cards.draw(this.#shown);
+		const waits = question.answer !== "" || this.#shown?.annotations.some(this.#answers.isOpen);
+		if (waits) {
+			const { replay } = this.#context.choices;
+			if (replay) this.#cards.update(replay);
+			this.#cards.focus();
+			this.#context.redraw();
+		} else this.#goOn(this.#cameByPlaying);
+	}
+
+	#goOn(playing = true): void {
+		if (playing) this.#player.toggle();
+		else this.#context.redraw();
+		this.#focusSlider();
+	}
+
+	#focusSlider(): void {
+		this.#track.querySelector<HTMLElement>("input")?.focus({ preventScroll: true });
+	}
+}
+
+/** The places of the shown variant, found once for each tape and each list of annotations. */
+function createPlaces({ run, choices }: Context): (replay: Replay) => readonly Place[] {
+	let known: { tape: unknown; annotations: unknown; places: readonly Place[] } | null = null;
+	return ({ tape }) => {
+		const annotations = run.state?.meta.annotations ?? [];
+		if (known?.tape !== tape || known.annotations !== annotations)
+			known = { tape, annotations, places: placesOf(annotations, choices.variant, tape) };
+		return known.places;
+	};
+}
+
+function spoken({ annotations }: Place): string {
+	const texts = annotations.flatMap(({ text, ask }) => [text && `Note: ${text}`, ask && `Question: ${ask}`]);
+	return texts.filter(Boolean).join(" ").slice(0, LONGEST_SPOKEN);
+}
+
+/** A mark for each place on the slider: stops that wait for an answer differ from notes. */
+function createMarks(track: HTMLElement) {
+	const element = h("div", { class: "marks", "aria-hidden": "true" });
+	track.prepend(element);
+	let marked: readonly Place[] = [];
+	let marks: HTMLElement[] = [];
+
+	function draw({ isOpen }: Answers): void {
+		for (const [index, mark] of marks.entries())
+			mark.classList.toggle("stop", marked[index]?.annotations.some(isOpen) ?? false);
+	}
+
+	return {
+		draw,
+		update(places: readonly Place[], seconds: number, answers: Answers) {
+			if (marked === places) return;
+			marked = places;
+			marks = places.map(() => h("i", { class: "note" }));
+			for (const [index, mark] of marks.entries())
+				mark.style.setProperty("--at", String((places[index]?.time ?? 0) / (seconds || 1)));
+			element.replaceChildren(...marks);
+			draw(answers);
+		},
+	};
+}
+
+/** The line above the cards: which note this is, the way to the others, and the button that saves the answers. */
+function createBar(context: Context, step: (by: 1 | -1) => void) {
+	const { run } = context;
+	const label = h("span", { class: "which" });
+	const back = iconButton(context, "left", "Previous note", () => step(-1));
+	const forward = iconButton(context, "right", "Next note", () => step(1));
+	const save = h(
+		"button",
+		{
+			class: "anb-btn sm",
+			type: "button",
+			title: "Save the questions and your answers to a file. They are sent to nobody.",
+			onclick: () => run.state && answersOf(run).save(run.state.meta),
+		},
+		"Save my answers",
+	);
+	return {
+		element: h("header", null, label, back, forward, h("span", { class: "sp" }), save),
+		update(places: readonly Place[], replay: Replay) {
+			const reached = places.filter((place) => comparePositions(place, replay) <= 0).length;
+			setText(label, reached ? `Note ${reached} of ${places.length}` : counted(places.length));
+			const [first, last] = [places[0], places.at(-1)];
+			// Not `disabled`: a focused button would lose the focus.
+			const isFirst = !first || comparePositions(first, replay) >= 0;
+			const isLast = !last || comparePositions(last, replay) <= 0;
+			setAttribute(back, "aria-disabled", isFirst ? "true" : null);
+			setAttribute(forward, "aria-disabled", isLast ? "true" : null);
+			const { of } = answersOf(run);
+			save.hidden = !run.state?.meta.annotations.some((one) => one.ask && of(one));
+		},
+	};
+}
+
+function counted(places: number): string {
+	return places === 1 ? "1 note" : `${places} notes`;
+}
+
+/** What stands at the moment, or stood at the last moment that had a note. */
+function createCards(
+	{ run }: Context,
+	give: (question: Annotation, answer: string) => void,
+	proceed: () => void,
+) {
+	const element = h("div", {
+		class: "cards",
+		tabindex: 0,
+		role: "group",
+		"aria-label": "Note",
+		hidden: true,
+	});
+	const goOn = h("button", { class: "anb-btn primary sm", type: "button", onclick: proceed }, "Go on");
+	const next = h("div", { class: "next" }, goOn);
+	let shown: Place | null = null;
+
+	function draw(place: Place | null): void {
+		shown = place;
+		const answers = answersOf(run);
+		const cards = (place?.annotations ?? []).map((annotation) =>
+			createCard(annotation, answers, (answer) => give(annotation, answer)),
+		);
+		element.hidden = cards.length === 0;
+		next.hidden = !place?.annotations.some(({ ask }) => ask) || place.annotations.some(answers.isOpen);
+		element.replaceChildren(...cards, next);
+		element.scrollTop = 0;
+	}
+
+	return {
+		element,
+		draw,
+		/** The button stands only where the replay waits. */
+		update({ tape, count, time, playing }: Replay) {
+			const here = shown !== null && comparePositions(shown, { count, time }) === 0;
+			goOn.hidden = playing || !here || count >= tape.length;
+		},
+		focus() {
+			const target = next.hidden || goOn.hidden ? element : goOn;
+			target.focus({ preventScroll: true });
+		},
+	};
+}
+
+const LONGEST_ANSWER = 2000;
+
+/** One annotation: its text, and its question with the ways to answer it, or with what was answered. */
+function createCard(annotation: Annotation, answers: Answers, give: (answer: string) => void) {
+	const { text, ask } = annotation;
+	const given = answers.of(annotation);
+	const element = h("div", { class: "note" });
+	if (text) element.append(createText(text));
+	if (ask) element.append(h("p", { class: "question", dir: "auto" }, ...withCode(ask)));
+	if (given) element.append(...createVerdict(annotation, given));
+	else if (annotation.choices.length) element.append(createChoices(annotation, give));
+	else if (ask) element.append(createOwnWords(annotation, answers, give));
+	return element;
+}
+
+function createText(text: string): HTMLElement {
+	const element = h("div", { class: "anb-md", dir: "auto" });
+	new Markdown(element).set(text, true);
+	return element;
+}
+
+function createChoices({ ask, choices }: Annotation, give: (answer: string) => void): HTMLElement {
+	const buttons = choices.map((choice) =>
+		h(
+			"button",
+			{ class: "anb-btn", type: "button", dir: "auto", onclick: () => give(choice) },
+			h("span", null, ...withCode(choice)),
+		),
+	);
+	return h("div", { class: "choices", role: "group", "aria-label": ask }, ...buttons);
+}
+
+function createOwnWords(question: Annotation, answers: Answers, give: (answer: string) => void): HTMLElement {
+	const id = idOf(question);
+	const field = h("textarea", {
+		class: "anb-field",
+		rows: 2,
+		dir: "auto",
+		maxlength: LONGEST_ANSWER,
+		"aria-label": question.ask,
+		placeholder: "Your answer",
+		oninput: () => answers.drafts.set(id, field.value),
+		onkeydown: (event: KeyboardEvent) => {
+			if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+		},
+	});
+	field.value = answers.drafts.get(id) ?? "";
+	function send(): void {
+		if (field.value.trim()) give(field.value.trim());
+		else field.focus();
+	}
+	const button = h("button", { class: "anb-btn primary", type: "button", onclick: send }, "Answer");
+	return h("div", { class: "own" }, field, button);
+}
+
+/** What was answered, and with an expected answer whether they are the same. */
+function createVerdict({ choices, answer }: Annotation, given: Given): HTMLElement[] {
+	const own = h(
+		"p",
+		null,
+		choices.length ? "You chose: " : "You wrote: ",
+		h("bdi", null, ...withCode(given.answer)),
+	);
+	if (!answer) return [own];
+	const expected = h("bdi", null, ...withCode(answer));
+	if (choices.length === 0) return [own, h("p", null, "Expected: ", expected)];
+	if (given.answer === answer) return [own, h("p", { class: "right" }, icon("done"), "That is right.")];
+	return [own, h("p", { class: "wrong" }, icon("error"), h("span", null, "The right answer is: ", expected))];
+}
+
+/** The verdict for a screen reader. */
+function spokenVerdict({ choices, answer }: Annotation, given: string): string {
+	if (!answer) return "Answered";
+	if (choices.length === 0) return `Expected: ${answer}`;
+	return given === answer ? "That is right." : `The right answer is: ${answer}`;
+}
+
+/** All annotations at one moment. */
+interface Place extends Position {
+	readonly annotations: readonly Annotation[];
+}
+
+/** Where in a replay the annotations of a run are. */
+function comparePositions(one: Position, other: Position): number {
+	return one.count - other.count || one.time - other.time;
+}
+
+/** The places of one variant's annotations, in the order of the run. */
+export function placesOf(annotations: readonly Annotation[], variant: number, tape: Tape): Place[] {
+	const places = new Map<string, Place>();
+	for (const annotation of annotations) {
+		if (annotation.variant !== variant) continue;
+		const position = positionOf(tape, annotation.at);
+		const key = `${position.count} ${position.time}`;
+		const others = places.get(key)?.annotations ?? [];
+		places.set(key, { ...position, annotations: [...others, annotation] });
+	}
+	return [...places.values()].sort(comparePositions);
+}
+
+/** A replay begins at the end of the first moment, so nothing is before that. */
+function positionOf(tape: Tape, at: Annotation["at"]): Position {
+	const seconds = typeof at === "number" ? Math.min(at, tape.seconds) : null;
+	const count = Math.max(tape.start, seconds === null ? countOf(tape, String(at)) : tape.countAt(seconds));
+	return { count, time: Math.max(seconds ?? 0, tape.timeAt(count)) };
+}
+
+/** How many events have happened at `turn 2`, `change 3` or `end`. */
+function countOf(tape: Tape, at: string): number {
+	const [kind, number] = at.split(" ");
+	let begun = false;
+	let changes = 0;
+	const index = tape.events.findIndex((event) => {
+		if (event.type === "turn_started") {
+			begun = true;
+			return kind === "turn" && event.step === Number(number);
+		}
+		// What changed before the first turn was given to the run.
+		if (event.type !== "file_changed" || !begun) return false;
+		changes++;
+		return kind === "change" && changes === Number(number);
+	});
+	return index < 0 ? tape.length : index + 1;
+}
+
+interface Given {
+	readonly answer: string;
+	/** When it was given, in ISO format. */
+	readonly time: string;
+}
+
+/** The reader's answers. They stay in this browser, unless the reader saves them to a file. */
+class Answers {
+	/** What was typed and not sent, by question. */
+	readonly drafts = new Map<string, string>();
+	readonly #key: string;
+	readonly #given: Map<string, Given>;
+
+	constructor(key: string) {
+		this.#key = key;
+		this.#given = load(key);
+	}
+
+	readonly of = (question: Annotation): Given | null => this.#given.get(idOf(question)) ?? null;
+
+	give(question: Annotation, answer: string): void {
+		this.#given.set(idOf(question), { answer, time: new Date().toISOString() });
+		try {
+			localStorage.setItem(this.#key, JSON.stringify(Object.fromEntries(this.#given)));
+		} catch {
+			// Storage is full or forbidden: the answers last as long as the page.
+		}
+	}
+
+	/** Whether the reader has still to answer this; a note without a question needs no answer. */
+	readonly isOpen = (annotation: Annotation): boolean => annotation.ask !== "" && !this.of(annotation);
+
+	save({ name, annotations }: Meta): void {
+		const questions = annotations.filter(({ ask }) => ask);
+		const record = {
+			run: name,
+			questions: questions.map((question) => ({
+				at: question.at,
+				variant: question.variant + 1,
+				question: question.ask,
+				choices: question.choices,
+				expected: question.answer || null,
+				answer: this.of(question)?.answer ?? null,
+				time: this.of(question)?.time ?? null,
+			})),
+		};
+		saveFile(`${name}-answers.json`, JSON.stringify(record, null, 2));
+	}
+}
+
+const opened = new Map<string, Answers>();
+
+/** The answers to the questions of a run. All its views share them. */
+function answersOf({ key, digest }: Pick<RunEntry, "key" | "digest">): Answers {
+	const place = `agent_nb.answers ${key} ${digest}`;
+	const answers = opened.get(place) ?? new Answers(place);
+	opened.set(place, answers);
+	return answers;
+}
+
+function idOf({ variant, at, ask }: Annotation): string {
+	return `${variant} ${at} ${ask}`;
+}
+
+/** Returns no answers where storage is forbidden or holds something else. */
+function load(key: string): Map<string, Given> {
+	try {
+		const stored = JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Partial<Given>>;
+		return new Map(
+			Object.entries(stored).flatMap(([id, { answer, time }]) =>
+				typeof answer === "string" && typeof time === "string" ? [[id, { answer, time }]] : [],
+			),
+		);
+	} catch {
+		return new Map();
+	}
+}

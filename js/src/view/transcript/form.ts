@@ -1,0 +1,325 @@
+// A call as a form: a field for each argument, made from the tool's schema.
+
+import { h } from "../../dom.ts";
+import type { Json } from "../../events.ts";
+import { readable, sameJson } from "../../json.ts";
+import { original, printable } from "../../printable.ts";
+import { coloured, fieldSchema, languageOf, remarksOn } from "./arguments.ts";
+
+/** Names elements for the labels and descriptions that refer to them. */
+let created = 0;
+
+/** What is wrong with the arguments of a call, by path. */
+export type Problems = Readonly<Record<string, string>>;
+export type Form = ReturnType<typeof createForm>;
+
+export function createForm(args: Json, schema: Json) {
+	const fields = fieldsOf(args, schema);
+	const rows = new Map(fields.map((field) => [field.name, createRow(field, () => changed(field.name))]));
+	const element = h("div", { class: "anb-form" }, ...[...rows.values()].map((row) => row.element));
+
+	function changed(name: string): void {
+		const { args: next, problems } = readFields(fields, args, (field) => rows.get(field.name)!.text());
+		// A problem that the kernel has found stays until its field changes.
+		rows.get(name)?.setProblem(problems[name] ?? "");
+		form.onChange(next, problems);
+	}
+
+	const form = {
+		element,
+		/** Called after each change. */
+		onChange: (_args: Json | null, _problems: Problems): void => {},
+		/** Shows what the kernel says about arguments; returns what belongs to no field. */
+		refuse(problems: Problems): string[] {
+			const rest: string[] = [];
+			for (const [path, problem] of Object.entries(problems)) {
+				const [name = "", ...inside] = path.split("/").map(unescaped);
+				const sentence = inside.length ? `${inside.join(" / ")}: ${problem}` : problem;
+				const row = rows.get(name);
+				if (row) row.setProblem(sentence);
+				else rest.push(problem);
+			}
+			return rest;
+		},
+		/** Moves the focus to the first field with a problem, or to the first field. */
+		focus(): void {
+			const all = [...rows.values()];
+			(all.find((row) => row.hasProblem()) ?? all[0])?.focus();
+		},
+	};
+	return form;
+}
+
+/** A part of a JSON pointer. */
+function unescaped(part: string): string {
+	return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function createRow(field: Field, changed: () => void) {
+	const id = `anb-field-${++created}`;
+	const control = createControl(field, () => {
+		remark();
+		changed();
+	});
+	const mark = h("span", null, field.given ? "" : "optional");
+	const name = h("label", { class: "field", for: id }, printable(field.name), mark);
+	const about = h("p", { class: "anb-cap", id: `${id}-about` }, printable(field.description));
+	const problem = h("p", { class: "problem", id: `${id}-problem`, role: "alert" });
+	const remarks = h("p", { class: "anb-cap" });
+	const remark = (): void => {
+		remarks.textContent = remarksOn(control.text()).join(" ");
+		remarks.hidden = remarks.textContent === "";
+	};
+	remark();
+	control.input.id = id;
+	control.input.setAttribute("aria-describedby", `${id}-about ${id}-problem`);
+	about.hidden = field.description === "";
+	return {
+		element: h("div", { class: field.kind }, name, control.element, problem, remarks, about),
+		text: control.text,
+		focus: () => control.input.focus(),
+		hasProblem: () => problem.textContent !== "",
+		setProblem(text: string) {
+			if (problem.textContent !== text) problem.textContent = text;
+			control.input.setAttribute("aria-invalid", String(text !== ""));
+		},
+	};
+}
+
+interface Control {
+	readonly element: HTMLElement;
+	/** What has the focus. */
+	readonly input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+	text(): string;
+}
+
+/** The control of a field: an input, a choice, or an editor that grows with its text and colours it. */
+function createControl(field: Field, changed: () => void): Control {
+	switch (field.kind) {
+		case "line":
+			return createInput(field, { type: "text" }, changed);
+		case "number":
+			return createNumber(field, changed);
+		case "switch":
+			return createSwitch(field, changed);
+		case "choice":
+			return createChoice(field, changed);
+		case "text":
+		case "json":
+			return createEditor(field, changed);
+	}
+}
+
+function createInput(field: Field, more: Record<string, unknown>, changed: () => void): Control {
+	const placeholder = field.given ? null : readable(field.schema.default);
+	const input = h("input", { class: "anb-input", placeholder, oninput: changed, ...(more as object) });
+	input.value = field.initial;
+	return { element: input, input, text: () => input.value };
+}
+
+/** A number that the browser cannot read has an empty value; `-` stands for it, which is no number either. */
+function createNumber(field: Field, changed: () => void): Control {
+	const { type, minimum, maximum } = field.schema;
+	const limits = { min: minimum, max: maximum, step: type === "integer" ? 1 : "any" };
+	const control = createInput(field, { type: "number", ...limits }, changed);
+	const { input } = control;
+	return { ...control, text: () => (input.validity.badInput ? "-" : input.value) };
+}
+
+function createSwitch(field: Field, changed: () => void): Control {
+	const input = h("input", { type: "checkbox", oninput: changed });
+	input.checked = field.initial === "true";
+	return { element: input, input, text: () => String(input.checked) };
+}
+
+function createChoice(field: Field, changed: () => void): Control {
+	const options = field.choices.map((choice) =>
+		h("option", { value: choice, selected: choice === field.initial }, labelOf(choice, field)),
+	);
+	const input = h("select", { class: "anb-input", oninput: changed }, ...options);
+	return { element: input, input, text: () => input.value };
+}
+
+function labelOf(choice: string, { schema }: Field): string {
+	const usual = readable(schema.default);
+	if (choice === "") return usual ? `not given: ${printable(usual)}` : "not given";
+	const value: unknown = JSON.parse(choice);
+	return printable(typeof value === "string" ? value : choice);
+}
+
+/** The text in colours lies over the text that is edited, which is transparent and of the same size. */
+function createEditor(field: Field, changed: () => void): Control {
+	const code = field.language !== null;
+	const plain = code ? { spellcheck: "false", autocapitalize: "off", autocomplete: "off" } : {};
+	const input = h("textarea", { rows: 1, oninput, onkeydown: code && indent, ...plain });
+	const shown = h("pre", { "aria-hidden": "true" });
+	input.value = field.initial;
+
+	function draw(): void {
+		// The last line needs a character to take up room.
+		shown.replaceChildren(...coloured(field.language ?? "", `${input.value}\n`));
+	}
+	function oninput(): void {
+		draw();
+		changed();
+	}
+	draw();
+	return {
+		element: h("div", { class: code ? "anb-editor code" : "anb-editor" }, input, shown),
+		input,
+		text: () => input.value,
+	};
+}
+
+/** A new line begins where the line before it does, or further in after a colon. */
+function indent(event: KeyboardEvent): void {
+	const input = event.target as HTMLTextAreaElement;
+	const { key, isComposing, shiftKey, ctrlKey, metaKey, altKey } = event;
+	if (key !== "Enter" || isComposing || shiftKey || ctrlKey || metaKey || altKey) return;
+	const line = input.value.slice(0, input.selectionStart).split("\n").at(-1) ?? "";
+	const [space = ""] = /^[ \t]*/.exec(line) ?? [];
+	const more = line.trimEnd().endsWith(":") ? "    " : "";
+	event.preventDefault();
+	// The only way to insert text that Undo takes back.
+	document.execCommand("insertText", false, `\n${space}${more}`);
+}
+
+type Kind = "line" | "text" | "number" | "switch" | "choice" | "json";
+
+interface Field {
+	readonly name: string;
+	readonly kind: Kind;
+	readonly description: string;
+	readonly required: boolean;
+	/** Whether the model gave a value. */
+	readonly given: boolean;
+	/** The proposed value as text that is printable; empty if there is none. */
+	readonly initial: string;
+	/** The ending of files in its language; null for prose. */
+	readonly language: string | null;
+	/** The values of a choice, as JSON. */
+	readonly choices: readonly string[];
+	readonly schema: Json;
+}
+
+/** Characters of a text that fit into a line. */
+const LONGEST_LINE = 60;
+/** Arguments with these names are code, whatever their length. */
+const CODE = /^(?:code|command|cmd|sql|query|script|source|expression)$/;
+
+/** The fields of a call: what kind each is, from the tool's schema and the proposed value, and what its text means. */
+export function fieldsOf(args: Json, schema: Json): Field[] {
+	const names = new Set([
+		...Object.keys(args),
+		...Object.keys((schema.properties as Json | undefined) ?? {}),
+	]);
+	return [...names].map((name) => fieldOf(name, args, schema));
+}
+
+function fieldOf(name: string, args: Json, schema: Json): Field {
+	const own = resolved(schema, fieldSchema(schema, name));
+	const value = args[name] ?? null;
+	const given = name in args;
+	const kind = kindOf(name, value, own);
+	const language = languageOf(name, { properties: { [name]: own } });
+	return {
+		name,
+		kind,
+		given,
+		description: String(own.description ?? ""),
+		required: ((schema.required as string[] | undefined) ?? []).includes(name),
+		initial: given ? textOf(kind, value) : "",
+		language: kind === "json" ? "json" : language || (CODE.test(name) ? "" : null),
+		choices: kind === "choice" ? choicesOf(own, given, value) : [],
+		schema: own,
+	};
+}
+
+/** A property with its reference followed, and without the null that makes it optional. */
+function resolved(root: Json, schema: Json, depth = 0): Json {
+	const name = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema.$ref ?? ""));
+	const target = name && ((root[name[1]!] as Json | undefined)?.[name[2]!] as Json | undefined);
+	if (target && depth < 5) {
+		const { $ref: _, ...rest } = schema;
+		return resolved(root, { ...target, ...rest }, depth + 1);
+	}
+	const options = ((schema.anyOf ?? schema.oneOf) as Json[] | undefined)?.filter(
+		({ type }) => type !== "null",
+	);
+	if (options?.length === 1 && depth < 5) {
+		const { anyOf: _, oneOf: __, ...rest } = schema;
+		return resolved(root, { ...options[0], ...rest }, depth + 1);
+	}
+	const types = Array.isArray(schema.type) ? schema.type.filter((type) => type !== "null") : [schema.type];
+	return { ...schema, type: types.length === 1 ? types[0] : undefined };
+}
+
+function kindOf(name: string, value: unknown, own: Json): Kind {
+	const { type, enum: values } = own;
+	if (Array.isArray(values) || (type === "boolean" && value === null)) return "choice";
+	const wanted = type === "integer" ? "number" : (type ?? "string");
+	// A value that is not of the declared type is JSON, so that it is shown as it is.
+	const actual = value === null && type !== undefined ? wanted : typeof value;
+	if (actual !== wanted) return "json";
+	if (wanted === "boolean") return "switch";
+	if (wanted === "number") return "number";
+	return wanted === "string" ? kindOfText(name, String(value ?? ""), own) : "json";
+}
+
+function kindOfText(name: string, text: string, { contentMediaType }: Json): Kind {
+	const long = text.length > LONGEST_LINE || text.includes("\n");
+	return long || contentMediaType || CODE.test(name) ? "text" : "line";
+}
+
+/** Everything but a plain text is written as JSON. */
+function textOf(kind: Kind, value: unknown): string {
+	if (kind === "choice") return JSON.stringify(value);
+	if (kind === "json") return printable(JSON.stringify(value, null, 2));
+	return value === null ? "" : printable(readable(value));
+}
+
+function choicesOf({ enum: values }: Json, given: boolean, value: unknown): string[] {
+	const known = (Array.isArray(values) ? values : [true, false]).map((one) => JSON.stringify(one));
+	return [...new Set(given ? [...known, JSON.stringify(value)] : ["", ...known])];
+}
+
+/** What a text in a field means: a value, nothing, or a problem. */
+type Meaning = { value: unknown } | { problem: string } | null;
+
+function meaningOf({ kind, required, schema }: Field, text: string): Meaning {
+	if (kind === "line" || kind === "text") return { value: original(text) };
+	if (text.trim() === "") return required ? { problem: "A value is needed." } : null;
+	if (kind === "number") return numberOf(text, schema.type === "integer");
+	try {
+		return { value: JSON.parse(kind === "json" ? original(text) : text) };
+	} catch (error) {
+		return { problem: `Not JSON: ${(error as Error).message}` };
+	}
+}
+
+function numberOf(text: string, integer: boolean): Meaning {
+	const value = Number(text);
+	if (!Number.isFinite(value)) return { problem: "Not a number." };
+	return integer && !Number.isInteger(value) ? { problem: "Not a whole number." } : { value };
+}
+
+interface Reading {
+	/** The arguments with all changes; null if nothing has changed. */
+	readonly args: Json | null;
+	readonly problems: Problems;
+}
+
+/** The arguments as they are now, given what is in the fields. */
+export function readFields(fields: readonly Field[], args: Json, textIn: (field: Field) => string): Reading {
+	const next: Json = { ...args };
+	const problems: Record<string, string> = {};
+	for (const field of fields) {
+		const text = textIn(field);
+		if (text === field.initial) continue;
+		const meaning = meaningOf(field, text);
+		if (meaning === null) delete next[field.name];
+		else if ("problem" in meaning) problems[field.name] = meaning.problem;
+		else next[field.name] = meaning.value;
+	}
+	return { args: sameJson(next, args) ? null : next, problems };
+}
