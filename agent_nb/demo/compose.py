@@ -1,8 +1,8 @@
-"""Fills the page templates. Values that are not `Html` are escaped."""
+"""Fills the templates of pages and their sections. Values that are not `Html` are escaped."""
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -111,3 +111,32 @@ def art(name: str, framing: str = "xMidYMid slice") -> Html:
 def note(text: str) -> Html:
     """A line about what a tool found; empty if it found nothing."""
     return fill('<p class="small">{{text}}</p>\n', text=text) if text else Html("")
+
+
+TITLES: dict[str, str] = {name: entry["title"] for name, entry in table("sections").items()}
+_PANELS = ("0 0 320 240", "320 0 320 240", "0 240 320 240", "320 240 320 240")
+
+
+def section(name: str, brief: Brief) -> Html:
+    """A section with its heading. The id of the element is the name of the section."""
+    drawing = art(brief.trade.art)
+    address = "<p>{{name}} is {{where}}.</p>\n" if brief.where else ""
+    body = fill(
+        table("sections")[name]["body"].strip(),
+        name=brief.name,
+        hours=_rows(brief.trade.hours),
+        menu=_rows(brief.trade.menu),
+        panels=joined(f"<figure>{drawing.replace('0 0 640 480', panel, 1)}</figure>" for panel in _PANELS),
+        address=fill(address, name=brief.name, where=brief.where),
+    )
+    return fill(
+        '<section class="row" id="{{id}}">\n<h2>{{title}}</h2>\n<div>\n{{body}}\n</div>\n</section>',
+        id=name,
+        title=TITLES[name],
+        body=body,
+    )
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> Html:
+    row = "<tr><td>{{a}}</td><td>{{b}}</td></tr>"
+    return fill("<table>\n{{rows}}\n</table>", rows=joined(fill(row, a=a, b=b) for a, b in rows))

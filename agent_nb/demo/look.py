@@ -1,16 +1,80 @@
-"""Chooses how a page looks: hue, chroma, light or dark, font, layout.
+"""Reads which colours a text asks for, and chooses how a page looks: hue, chroma, light or dark, font, layout.
 
 Every colour of a page is derived from one hue in OKLCH. Lightness is even across hues there, so text stays
 readable with any hue, and one number changes all colours of a page.
 """
 
 import io
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.colours import hue_of, read_wish
 from agent_nb.messages import Image
+
+HUES = {
+    "red": 25, "coral": 30, "rust": 40, "terracotta": 40, "orange": 55, "brown": 58, "warm": 64, "warmer": 50,
+    "amber": 70, "golden": 85, "gold": 85, "yellow": 95, "olive": 115, "lime": 125, "sage": 145, "green": 150,
+    "forest": 155, "mint": 165, "teal": 190, "turquoise": 195, "cyan": 210, "cool": 235, "cooler": 235, "sky": 235,
+    "blue": 255, "navy": 262, "indigo": 278, "violet": 295, "purple": 305, "lilac": 310, "magenta": 335, "pink": 355,
+    "rose": 8,
+}  # fmt: skip
+"""Degrees in OKLCH."""
+
+_HUE = re.compile(rf"\b({'|'.join(HUES)})(?:ish)?\b", re.I)
+_QUIET = re.compile(r"\b(?:minimal\w*|monochrome|gr[ea]y|black and white|neutral)\b", re.I)
+_BRIGHT = re.compile(r"\b(?:playful|bright\w*|vivid|colou?rful|bold)\b", re.I)
+_DARK = re.compile(rf"\b(?:dark(?:er)?(?: mode| theme)?|night|midnight)\b(?! (?:{'|'.join(HUES)}))", re.I)
+_LIGHT = re.compile(
+    r"\b(?:light(?:er)? (?:mode|theme|background|colou?rs)|make (?:it|the page) light(?:er)?)\b", re.I
+)
+_HEX = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.I)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """The colours that a text asks for; None where it asks for nothing."""
+
+    hue: int | None
+    chroma: float | None
+    scheme: str | None
+    """The CSS `color-scheme`."""
+    terms: str
+    """The words that were found; empty if there are none."""
+
+
+def read_wish(text: str) -> Wish:
+    exact, hue, quiet, bright = (
+        _HEX.search(text),
+        _HUE.search(text),
+        _QUIET.search(text),
+        _BRIGHT.search(text),
+    )
+    light, dark = _LIGHT.search(text), _DARK.search(text)
+    terms = [found[0].lower() for found in (exact, hue, quiet, bright, light, dark) if found]
+    return Wish(
+        hue=hue_of(exact[0]) if exact else HUES[hue[1].lower()] if hue else None,
+        chroma=0.02 if quiet else 0.17 if bright else None,
+        scheme="light" if light else "dark" if dark else None,
+        terms=", ".join(terms),
+    )
+
+
+def hue_of(colour: str) -> int:
+    """The OKLCH hue of a hex colour, in degrees."""
+    digits = colour.lstrip("#")
+    if len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    encoded = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in encoded)
+    long = math.cbrt(0.4122 * red + 0.5363 * green + 0.0514 * blue)
+    medium = math.cbrt(0.2119 * red + 0.6807 * green + 0.1074 * blue)
+    short = math.cbrt(0.0883 * red + 0.2817 * green + 0.6300 * blue)
+    a = 1.9780 * long - 2.4286 * medium + 0.4506 * short
+    b = 0.0259 * long + 0.7828 * medium - 0.8087 * short
+    return round(math.degrees(math.atan2(b, a))) % 360
+
 
 FONTS = {
     "serif": '"Iowan Old Style",Palatino,"Palatino Linotype",P052,Georgia,serif',

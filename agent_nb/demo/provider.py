@@ -1,12 +1,42 @@
-"""The provider of `demo:`: plays the actions of one turn in fragments, at the pace of a fast model."""
+"""The provider of `demo:`: decides the next actions by the request alone, and plays them at the pace of a fast model.
+
+Every tool is called at most twice for a prompt, so that errors cannot cause an endless loop.
+"""
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from dataclasses import replace
 
 from agent_nb._base.model_name import DEMO
-from agent_nb.demo.conversation import Action, Call, Say, Think
-from agent_nb.demo.script import next_turn
+from agent_nb._base.text import fenced
+from agent_nb._base.wire import Json
+from agent_nb.demo import speech
+from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
+from agent_nb.demo.changes import Change, apply_changes, plan_changes
+from agent_nb.demo.conversation import (
+    CREATE,
+    EDIT,
+    LIST,
+    READ,
+    Action,
+    Call,
+    Conversation,
+    Say,
+    Think,
+    read_conversation,
+)
+from agent_nb.demo.look import Look, choose_look, main_hue
+from agent_nb.demo.notebook_data import (
+    brief_for,
+    concluded,
+    explore,
+    is_about_data,
+    sentences,
+    wants_page,
+)
+from agent_nb.demo.own_tools import announce_results, failure, found, try_out
+from agent_nb.demo.page import build_page, improvement
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Provider, Request, VirtualClock
@@ -109,3 +139,122 @@ def _message_size(message: Message) -> int:
 
 def _tool_size(tool: ToolSpec) -> int:
     return len(tool.name) + len(tool.description) + len(json.dumps(tool.schema))
+
+
+Tools = Mapping[str, ToolSpec]
+_READ = 400
+"""Characters of a prompt that are looked at."""
+_PAGE = re.compile(
+    r"\b(?:page|(?:web ?)?site|app|game|snake|tic[- ]?tac[- ]?toe|dashboard|chart|report|form|sign[- ]?up|survey"
+    r"|article|blog|essay|post|story|tutorial|guide|recipe|portfolio|documentation)s?\b",
+    re.I,
+)
+_MAKING = (
+    r"(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce|add|change|remove|delete|drop"
+    r"|rename|call|name|set|use|turn|put|replace|move|try|increase|reduce)\b"
+)
+_POLITE = r"^\W*(?:(?:please|so|now|and|but|hi|hello|hey)\b[\s,]*)*"
+_MARKED = re.compile(
+    rf"{_POLITE}(?:(?:what|who|whom|whose|which|when|where|why|how)\b(?! about)"
+    r"|(?:is|are|was|were|am|do|does|did|has|have)\b(?! (?:it possible|there a way))"
+    rf"|(?:can|could|would|will|should|shall) (?:you|i|we)\b(?! (?:please )?{_MAKING}))",
+    re.I,
+)
+"""The beginning of a question that ends with a question mark."""
+_UNMARKED = re.compile(
+    rf"{_POLITE}(?:(?:what|who|when|where|why|how)"
+    r"(?:['’]s| (?:is|are|was|were|do|does|did|can|should|will|much|many|old|far))\b"
+    r"|(?:can you )?(?:tell me|explain|define|translate|summari[sz]e|calculate|compute)\b)",
+    re.I,
+)
+_GREETING = re.compile(r"\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|evening))(?: there)?\W*", re.I)
+
+
+def next_turn(request: Request) -> tuple[Action, ...]:
+    """The actions of the turn that answers this request."""
+    talk = read_conversation(request)
+    tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
+    brief = read_brief(talk.prompt, request.variant)
+    if is_about_data(talk):
+        return tuple(_from_data(talk, tools, brief))
+    thoughts, actions = _planned(talk, tools, brief)
+    if talk.uses:
+        return tuple(actions)
+    return (Think(thoughts), *(try_out(talk, tools, brief) or actions))
+
+
+def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
+    """Looks at the notebook's data, then builds a page with its numbers, or says what they are."""
+    if not talk.uses and LIST in tools:
+        first = [Think(speech.thoughts_on_data(talk)), *try_out(talk, tools, brief)]
+        return [*first, *explore(talk, tools)]
+    if actions := explore(talk, tools):
+        return actions
+    known = concluded(talk)
+    talk = replace(talk, findings=sentences(known, on_page=wants_page(talk)))
+    if not wants_page(talk):
+        return [Say(speech.data_answer(talk, found=known.data is not None))]
+    brief = brief_for(brief, known)
+    return _build(talk, tools, brief, choose_look(brief, main_hue(talk.images)))
+
+
+def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[Action]]:
+    """What the model thinks first, and the actions of this turn."""
+    if is_question(talk.prompt):
+        return speech.thoughts_on_question(talk), [Say(speech.answer(talk))]
+    if talk.earlier and not asks_for_a_page(talk.prompt):
+        actions = _change(talk, tools, brief)
+        if actions is not None:
+            return speech.thoughts_on_change(talk), actions
+    look = choose_look(brief, main_hue(talk.images))
+    return speech.thoughts_on_page(talk, brief, look), _build(talk, tools, brief, look)
+
+
+def _build(talk: Conversation, tools: Tools, brief: Brief, look: Look) -> list[Action]:
+    """Builds a new page: the page, one improvement, a summary."""
+    created, edited = talk.called(CREATE), talk.called(EDIT)
+    page = build_page(brief, look, found(talk))
+    if created and not created[0].ok:
+        return [Say(f"{failure(created[0])} Here is the page instead.\n\n{fenced(page.strip(), 'html')}\n")]
+    if CREATE in tools and not created:
+        opening = speech.announced(talk) + announce_results(talk) + speech.opening(brief, look)
+        return [Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
+    if not created:
+        return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{fenced(page.strip(), 'html')}\n")]
+    if EDIT in tools and not edited:
+        old, new = improvement(brief)
+        return [Say(speech.last_touch(brief)), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
+    return [Say(speech.page_summary(talk, brief, look))]
+
+
+def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | None:
+    """Changes the current page; None if that is impossible, and a new one must be built."""
+    edits, reads = talk.called(EDIT), talk.called(READ)
+    failed = bool(edits) and not any(use.ok for use in edits)
+    page = talk.page_read or talk.page
+    if (page is None or failed) and not reads and READ in tools:
+        return [Say("Let me look at the current page.\n"), Call(READ, {"path": talk.path})]
+    changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
+    if page is None or not changes or talk.called(CREATE):
+        return None
+    if EDIT in tools and (not edits or (failed and len(edits) == 1)):
+        return [Say(speech.intention(changes)), Call(EDIT, _edit(talk.path, changes))]
+    if edits:
+        return [Say(speech.change_summary(talk, changes, done=any(use.ok for use in edits)))]
+    page = apply_changes(page, changes).strip()
+    return [Say(f"{speech.labelled(speech.change_items(talk, changes))}\n{fenced(page, 'html')}\n")]
+
+
+def _edit(path: str, changes: list[Change]) -> Json:
+    pairs = [{"old": change.old, "new": change.new} for change in changes]
+    return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
+
+
+def is_question(prompt: str) -> bool:
+    """Whether the first paragraph asks for knowledge, or only greets."""
+    asked = prompt.strip()[:_READ].partition("\n\n")[0].strip()
+    if _GREETING.fullmatch(asked):
+        return True
+    if asked.endswith("?") and _MARKED.match(asked):
+        return True
+    return _UNMARKED.match(asked) is not None and not _PAGE.search(asked)

@@ -18,12 +18,10 @@ from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session
 from agent_nb.tools import Tool
-from agent_nb.tools.mcp.consent import accepted_tools, description, is_allowed, remember
 from agent_nb.tools.mcp.listing import wire_prefix
-from agent_nb.tools.mcp.project import FILE, read_project
-from agent_nb.tools.mcp.server import Server, check_installed
+from agent_nb.tools.mcp.project import FILE, accepted_tools, description, is_allowed, read_project, remember
+from agent_nb.tools.mcp.server import Server, check_installed, wait_for
 from agent_nb.tools.mcp.server_config import server_config
-from agent_nb.tools.mcp.thread import wait_for
 
 PREFIX = "mcp:"
 _FLAGS = {"-e": "=", "--env": "=", "-H": ":", "--header": ":"}

@@ -1,6 +1,6 @@
 """One connection to a server. One task opens it, holds it and closes it, because anyio's scopes must not change tasks.
 
-Everything here runs on the loop of `thread.py`.
+Everything here runs on the loop of all connections; see `server.submit`.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """A server that is started when it is needed, and once more after it ended.
 
-The public methods may be called from any event loop; the private coroutines run on the loop of `thread.py`.
+The public methods may be called from any event loop. The private coroutines run on the loop of all connections, which
+has a thread of its own: connections outlive cells and their loops, which `run_sync` and synchronous code end or stop.
 """
 
 import asyncio
@@ -10,12 +11,13 @@ import contextlib
 import importlib.util
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agent_nb._base.secrets import safe_text
-from agent_nb._base.threads import has_threads, in_thread
+from agent_nb._base.threads import background_loop, has_threads, in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ConfigError, InstallError, ToolError
 from agent_nb.events import MimeBundle
@@ -24,9 +26,31 @@ from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.mcp.listing import ListedTool, listed_tools
 from agent_nb.tools.mcp.server_config import ServerConfig, server_config
-from agent_nb.tools.mcp.thread import on_thread
 from agent_nb.tools.schema import compile_schema
 from agent_nb.tools.toolbox import Toolbox
+
+T = TypeVar("T")
+
+
+def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Runs a coroutine on the loop of the connections. Cancelling the future cancels the coroutine."""
+    return asyncio.run_coroutine_threadsafe(work, background_loop("mcp"))
+
+
+async def on_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Awaits a coroutine on the loop of the connections, from any other loop."""
+    return await asyncio.wrap_future(submit(work))
+
+
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine on the loop of the connections and blocks until it is done. An interrupt cancels it."""
+    future = submit(work)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
 
 MAX_IMAGES = 8
 MAX_SHOWN = 20_000

@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Run
 from agent_nb.demo import DemoProvider
-from agent_nb.demo.colours import hue_of
+from agent_nb.demo.look import hue_of
 from agent_nb.messages import Message, ToolResult, assistant, user
 from agent_nb.providers.base import Facts, Request, Turn, VirtualClock
 from agent_nb.tools import Toolbox

@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.data import read_data
+from agent_nb.demo.dashboard import read_data
 from agent_nb.demo.look import choose_look
 from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.texts import trade_of, trades

@@ -5,8 +5,7 @@ import pytest
 
 from agent_nb import Run, kernel_tools, tool
 from agent_nb.demo import conversation
-from agent_nb.demo.frame import Frame, find_frame, find_question
-from agent_nb.demo.notebook_data import read_totals
+from agent_nb.demo.notebook_data import Frame, find_frame, find_question, read_totals
 from agent_nb.notebook.kernel_tools import variables
 from agent_nb.tools import Toolbox
 from tests.support.demo_kit import BAKERY, Page, agent, called

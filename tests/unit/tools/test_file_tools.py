@@ -12,8 +12,7 @@ from agent_nb.errors import ToolError
 from agent_nb.files import Change, Files, Workspace
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
-from agent_nb.tools.file_tools import FILE_TOOLS
-from agent_nb.tools.nearest import nearest_lines
+from agent_nb.tools.file_tools import FILE_TOOLS, nearest_lines
 
 PAGE = "<main>\n  <h1>Bakery</h1>\n  <p>Bread</p>\n  <p>Cake</p>\n</main>\n"
 

@@ -12,7 +12,7 @@ from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import studio_for
 from agent_nb.providers.vendors import VENDORS
-from agent_nb.tools import Toolbox, image_files
+from agent_nb.tools import Toolbox, image_tools
 from tests.support.drawings import as_image, encoded, on_ground, opened, png
 from tests.support.image_desk import KEY, Desk
 from tests.support.wire import Reply, WireServer, gemini_image, openai_images, problem
@@ -124,7 +124,7 @@ async def test_patience_ends_after_three_tries(server, vendors):
 
 
 async def test_an_image_that_never_comes_fails(server, vendors, monkeypatch):
-    monkeypatch.setattr(image_files, "SECONDS", 0.3)
+    monkeypatch.setattr(image_tools, "SECONDS", 0.3)
     answer = openai_images(png())
     server.otherwise = lambda request: Reply(
         headers=answer.headers, body=answer.body, silent="slow" in request.body["prompt"]

@@ -9,7 +9,7 @@ import pytest
 from agent_nb._base import secrets
 from agent_nb.events import ToolFinished
 from agent_nb.tools.mcp import process
-from agent_nb.tools.mcp.consent import description
+from agent_nb.tools.mcp.project import description
 from agent_nb.tools.mcp.server_config import ServerConfig
 from tests.support import ROOT
 from tests.support.scripts import of

@@ -13,9 +13,8 @@ from agent_nb.errors import AgentError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.tools import Toolbox, ToolContext
 from agent_nb.tools.mcp import process
-from agent_nb.tools.mcp.server import Server
+from agent_nb.tools.mcp.server import Server, submit
 from agent_nb.tools.mcp.server_config import ServerConfig, server_config
-from agent_nb.tools.mcp.thread import submit
 from tests.support import ROOT
 
 SERVERS = ROOT / "tests/support/mcp_servers"

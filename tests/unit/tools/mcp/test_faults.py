@@ -9,9 +9,8 @@ from agent_nb.errors import AgentError, ToolError
 from agent_nb.providers.dialects import OPENAI
 from agent_nb.providers.tool_schemas import converted
 from agent_nb.tools.mcp import connection, process
-from agent_nb.tools.mcp.server import Server
+from agent_nb.tools.mcp.server import Server, on_thread
 from agent_nb.tools.mcp.server_config import server_config
-from agent_nb.tools.mcp.thread import on_thread
 from tests.support.mcp_servers.bad_http import faulty_http
 from tests.support.processes import ended
 from tests.unit.tools.mcp.conftest import call, faulty, until

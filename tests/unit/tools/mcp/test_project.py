@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from agent_nb.tools.mcp.consent import accepted_tools, consent_path, is_allowed, remember
-from agent_nb.tools.mcp.project import FILE, read_project
+from agent_nb.tools.mcp.project import FILE, accepted_tools, consent_path, is_allowed, read_project, remember
 
 
 @pytest.fixture
