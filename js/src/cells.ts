@@ -56,6 +56,20 @@ export function labExtension(): Lab | null {
 	return found?.version === VERSION ? found : null;
 }
 
+/** The source of the cell whose output shows the run; empty where the notebook cannot be read. */
+export function sourceOf({ key, notebook }: Pick<Shown, "key" | "notebook">): string {
+	const shows = (cell: NotebookCell): boolean =>
+		cell.getOutputs?.().some(({ data }) => `${data?.["text/html"]}`.includes(`data-anb-run="${key}"`)) ??
+		false;
+	return notebook?.model.sharedModel.cells.find(shows)?.getSource?.() ?? "";
+}
+
+/** The lines that a fresh kernel needs before the magic: a name given with `%config` is gone with its kernel. */
+export function extensionLines(magic: string): string {
+	const rename = magic === "agent" ? "" : `\n%config AgentMagics.magic_name = "${magic}"`;
+	return `%load_ext agent_nb${rename}`;
+}
+
 /** Whether cells can be inserted into the notebook, and not only copied. */
 export function canInsert({ notebook }: Pick<Shown, "notebook">): boolean {
 	return labExtension() !== null && notebook !== null && !notebook.model.readOnly;

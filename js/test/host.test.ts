@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { LAB, VERSION } from "../lab/interface.ts";
 import widget from "../src/widget.ts";
 import { Kernel, META, output, shadow, soon } from "./kernel.ts";
 import { EVENTS, kernel, runningTimers, show, stop, tell } from "./stage.ts";
@@ -311,14 +312,14 @@ describe("several kernels", () => {
 	});
 
 	/** A kernel whose status a test can change, on the page until `stopIt` is called. */
-	function mortal(id: string) {
+	function mortal(id: string, context?: object) {
 		let say: (sender: unknown, status?: string) => void = () => {};
 		const connect = (slot: typeof say): void => {
 			say = slot;
 		};
 		const signal = { connect, disconnect: () => {} };
 		const kernel = { statusChanged: signal, disposed: signal };
-		const model = Object.assign(new Kernel(id), { widget_manager: { kernel } });
+		const model = Object.assign(new Kernel(id), { widget_manager: { kernel, context } });
 		const stopIt = widget.initialize({ model: model as never });
 		return { model, stopIt, become: (status?: string) => say(null, status) };
 	}
@@ -344,6 +345,31 @@ describe("several kernels", () => {
 				"hero is not in this kernel: the kernel was restarted. Run the cell again.",
 			);
 		}
+		stopIt();
+	});
+
+	test("a run cut off by a restart says so, and Retry loads the extension and runs its cell again", async () => {
+		const source = "%%agent hero -t kernel\nA page";
+		const outputs = [{ data: { "text/html": '<div data-anb-run="k">' } }];
+		const cell = { getSource: () => source, getOutputs: () => outputs };
+		const lab = { version: VERSION, insert: vi.fn((_at, [{ source }]) => source), run: vi.fn(() => true) };
+		vi.stubGlobal(LAB as unknown as string, lab);
+		const { model, stopIt, become } = mortal("3", { model: { sharedModel: { cells: [cell] } } });
+		await show();
+		tell(model, 1, 6);
+		model.answer(model.commands("hello").at(-1), { ok: true, run_id: "r1", window: 1 });
+		become("restarting");
+		await soon();
+		const card = shadow().querySelector<HTMLElement>(".anb-card")!;
+		expect(card.querySelector("h4")?.textContent).toBe("The kernel was restarted");
+		const shown = card.querySelector<HTMLElement>(".anb-cell:not([hidden])")!;
+		expect(shown.textContent).toBe(`Retry%load_ext agent_nb${source}`);
+		const press = new MouseEvent("click");
+		Object.defineProperty(press, "isTrusted", { value: true });
+		shown.querySelector("button")!.dispatchEvent(press);
+		await soon();
+		const ran = lab.run.mock.calls.map(([, id]: unknown[]) => id);
+		expect(ran).toEqual(["%load_ext agent_nb", source]);
 		stopIt();
 	});
 

@@ -13,6 +13,8 @@ import type { Context } from "../context.ts";
 interface Placing {
 	/** Whether the cell is run too; otherwise the user does that. */
 	readonly runs?: boolean;
+	/** A cell that is inserted and run before it. */
+	readonly before?: string;
 	/** Not called where the text was only copied. */
 	readonly onInserted?: (text: string) => void;
 }
@@ -27,18 +29,25 @@ export function createCellButton(context: Context, label: string, placing: Placi
 		{ class: "anb-btn sm", type: "button", ...words },
 		canInsert(context.run) ? label : "Copy",
 	);
+	const first = h("code");
 	const code = h("code");
 	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
 
-	insertOnClick(context, button, () => code.textContent ?? "", placing);
+	listen(button, "click", context.signal, (click) => {
+		const before = first.textContent ?? "";
+		void insert(context, click, code.textContent ?? "", { ...placing, before });
+	});
 
 	return {
 		element,
 		button,
-		/** Shows the exact text of the cell, or hides the button. */
-		update(text: string | null) {
+		/** Shows the exact text of the cell, and of one that is run before it, or hides the button. */
+		update(text: string | null, before = "") {
 			element.hidden = text === null || !isReadable(text);
 			if (!element.hidden) setText(code, text ?? "");
+			setText(first, before);
+			if (before) code.before(first);
+			else first.remove();
 		},
 	};
 }
@@ -58,9 +67,10 @@ export async function insert(
 	context: Context,
 	press: UIEvent,
 	text: string,
-	{ runs = false, onInserted }: Placing,
+	{ runs = false, before, onInserted }: Placing,
 ): Promise<void> {
 	if (press.detail > 1) return; // the second click of a double click
+	if (before && canInsert(context.run)) void placeCell(context.run, press, before, true);
 	const placed = await placeCell(context.run, press, text, runs);
 	if (placed === "copied") context.notify("Copied: paste it into a cell");
 	else if (placed === "failed" && press.isTrusted) context.notify("The browser did not allow copying");

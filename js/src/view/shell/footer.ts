@@ -1,7 +1,7 @@
 // The last line: which variables are ready, or what to do when the kernel does not answer. Hidden when there is
 // nothing to show.
 
-import { isName } from "../../cells.ts";
+import { extensionLines, isName } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, listen, setAttribute, withCode } from "../../dom.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
@@ -78,9 +78,7 @@ function lineOf(context: Context, snapshot: Snapshot): string {
 function loadCell({ run: { lost, meta, ready } }: Snapshot): string | null {
 	const saved = lost && ready?.paths.some((path) => path.startsWith(".agent_nb/"));
 	const { name, magic } = meta;
-	// A name given with `%config` is gone with its kernel.
-	const rename = magic === "agent" ? "" : `%config AgentMagics.magic_name = "${magic}"\n`;
-	return saved && isName(name) ? `%load_ext agent_nb\n${rename}%${magic} load ${name}` : null;
+	return saved && isName(name) ? `${extensionLines(magic)}\n%${magic} load ${name}` : null;
 }
 
 /** Keeps room for the final line, so that no preview changes its size at the end. */

@@ -1,9 +1,10 @@
 // The last card of a run that was stopped, met a limit or failed: what was kept, and the cell that goes on from there.
 
 import { newAsk, repeatsOf } from "../../ask.ts";
-import { isName } from "../../cells.ts";
+import { canInsert, extensionLines, isName, sourceOf } from "../../cells.ts";
 import { h, icon, setAttribute, setText, withCode } from "../../dom.ts";
 import { plural } from "../../format.ts";
+import type { RunState } from "../../runs.ts";
 import { presentFiles, versionLabel } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -41,15 +42,16 @@ export function createEnd(context: Context) {
 	return {
 		element,
 		update({ run, state }: Snapshot): boolean {
-			const heading = headingOf(state, failedCheck(run));
+			const heading = headingOf(state, run);
 			if (!heading) return false;
 			const body = [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""] as const;
 			const next = [heading, ...body].join("\n");
 			if (shown !== next) draw(state, heading, body);
 			shown = next;
 			const { again: retry = "", other: model = "" } = run.ready ?? {};
-			again.update(retry || null);
-			other.update(model || null);
+			const before = run.lost && extensionLines(run.meta.magic);
+			again.update(retry || lostCell(context, state) || null, before);
+			other.update(model || null, before);
 			more.update(retry ? null : continuingCell(context, state));
 			acts.hidden = cells.every((cell) => cell.element.hidden);
 			return true;
@@ -60,11 +62,24 @@ export function createEnd(context: Context) {
 const CHECK_FAILED = "The check failed";
 
 /** What the card says first; empty where a run needs none. */
-function headingOf(state: VariantState, check: string): string {
+function headingOf(state: VariantState, run: RunState): string {
 	if (state.busy) return "";
+	if (wasCut(state, run)) return run.lost.charAt(0).toUpperCase() + run.lost.slice(1);
 	const how = state.phase === "failed" ? "failed" : `was ${state.phase}`;
 	if (state.error || endedEarly(state)) return `The run ${how}`;
-	return check && CHECK_FAILED;
+	return failedCheck(run) && CHECK_FAILED;
+}
+
+/** Whether the kernel was lost while the run was under way. */
+function wasCut({ phase }: VariantState, { lost }: RunState): boolean {
+	return lost !== "" && phase === lost;
+}
+
+/** The run's own cell, which the kernel could not give any more; empty where it cannot be inserted and run. */
+function lostCell({ run }: Context, state: VariantState): string {
+	const cut = run.state && wasCut(state, run.state) && canInsert(run);
+	const source = cut ? sourceOf(run) : "";
+	return source.startsWith(`%%${run.state?.meta.magic} `) ? source : "";
 }
 
 /** Whether a run has ended before its model was done. */
