@@ -129,41 +129,21 @@ NOT_OFFERED = "I have no tool to run code."
 
 def code_for(question: Question) -> str:
     """Python that computes and prints the numbers, hands them to the page and draws them."""
-    lines = _polars_code if question.frame.library == "polars" else _pandas_code
-    return "\n".join(lines(question))
-
-
-def _pandas_code(question: Question) -> list[str]:
-    table = f"{question.frame.name}{'.to_pandas()' if question.frame.library == 'pyarrow' else ''}"
+    table = (
+        f"{question.frame.name}{'.to_pandas()' if question.frame.library in ('polars', 'pyarrow') else ''}"
+    )
     category = repr(question.category.name)
     # pandas 2 warns without it.
     groups = f"{category}, observed=True" if question.category.dtype == "category" else category
-    return [
+    lines = (
         f"groups = {table}.groupby({groups})[{question.number.name!r}]",
         "totals = groups.agg(total='sum', average='mean', rows='count').round(2)",
         f"totals = totals.sort_values({question.measure!r}, ascending=False).head({MOST_ROWS})",
         "print(totals.to_csv())",
         "to_file('data.json', totals)",
         f"totals[{question.measure!r}][::-1].plot.barh(title={question.title!r}, figsize=(6, 3.5));",
-    ]
-
-
-def _polars_code(question: Question) -> list[str]:
-    category, measure = repr(question.category.name), repr(question.measure)
-    return [
-        "import matplotlib.pyplot as plt",
-        "import polars as pl",
-        "",
-        f"number = pl.col({question.number.name!r})",
-        f"groups = {question.frame.name}.drop_nulls({category}).group_by({category})",
-        "totals = groups.agg(total=number.sum(), average=number.mean().round(2), rows=number.count())",
-        f"totals = totals.sort({measure}, {category}, descending=[True, False]).head({MOST_ROWS})",
-        "print(totals.write_csv())",
-        "to_file('data.json', totals.to_dicts())",
-        "plt.figure(figsize=(6, 3.5))",
-        f"plt.barh(totals[{category}].cast(pl.String)[::-1], totals[{measure}][::-1])",
-        f"plt.title({question.title!r});",
-    ]
+    )
+    return "\n".join(lines)
 
 
 def read_totals(question: Question, printed: str) -> Data | None:
