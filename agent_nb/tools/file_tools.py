@@ -166,11 +166,8 @@ def _existing(path: str, files: Files) -> tuple[str, Content]:
     path = safe_path(path)
     if path in files:
         return path, files[path]
-    nearest = difflib.get_close_matches(path, files, n=1)
     known = f"Files: {', '.join(list(files)[:30])}." if files else "There are no files yet: create one."
-    raise ToolError(
-        f"There is no file {path}.", hint=(f"Did you mean {nearest[0]}? " if nearest else "") + known
-    )
+    raise ToolError(f"There is no file {path}.", hint=known)
 
 
 def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:

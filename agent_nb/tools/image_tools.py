@@ -3,13 +3,11 @@
 import asyncio
 import base64
 import contextlib
-import difflib
 import posixpath
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeVar
 
 from agent_nb._base.threads import in_thread
@@ -94,13 +92,10 @@ def find_image(source: str, context: ToolContext) -> Image:
     if content is not None:
         raise ToolError(f"{path} is a text file, not an image.")
     binary = [name for name, value in files.items() if isinstance(value, bytes)]
-    near = difflib.get_close_matches(path, binary, n=1)
     inputs = [f"input:{number}" for number in range(1, len(context.images) + 1)]
     known = ", ".join([*inputs, *binary][:30])
     raise ToolError(
-        f"There is no image {path}.",
-        hint=(f"Did you mean {near[0]}? " if near else "")
-        + (f"Images: {known}." if known else "There are none yet."),
+        f"There is no image {path}.", hint=f"Images: {known}." if known else "There are none yet."
     )
 
 
@@ -150,9 +145,6 @@ def _encoded(image: Image, kind: str) -> bytes:
     return saved(pixels, _FORMATS[kind], quality=90)
 
 
-Work = Callable[[], Awaitable[ImageFile]]
-
-
 async def retried(request: Callable[[], Awaitable[T]]) -> T:
     """Repeats a request to a maker or a cutter while that is busy. Every failure becomes a ToolError."""
     try:
@@ -175,19 +167,32 @@ async def retried(request: Callable[[], Awaitable[T]]) -> T:
         raise ToolError(str(error)) from None
 
 
-async def save_all(work: Mapping[str, Work], context: ToolContext, how: str, note: str = "") -> ToolOutput:
+async def save_all(
+    wanted: Mapping[str, T],
+    make: Callable[[str, T], Awaitable[ImageFile]],
+    context: ToolContext,
+    how: str,
+    note: str = "",
+) -> ToolOutput:
     """Makes all images at once and writes their files in order. The output says why the others failed."""
+
+    async def outcome(path: str, one: T) -> ImageFile | AgentError:
+        try:
+            return await make(path, one)
+        except AgentError as error:
+            return error
+
     done: list[ImageFile] = []
     failed: dict[str, str] = {}
     async with asyncio.TaskGroup() as group:
-        tasks = {path: group.create_task(_outcome(one)) for path, one in work.items()}
+        tasks = {path: group.create_task(outcome(path, one)) for path, one in wanted.items()}
         for number, (path, task) in enumerate(tasks.items(), 1):
-            outcome = await task
+            image = await task
             try:
-                if isinstance(outcome, AgentError):
-                    raise outcome
-                context.files.write(outcome.path, outcome.content)
-                done.append(outcome)
+                if isinstance(image, AgentError):
+                    raise image
+                context.files.write(image.path, image.content)
+                done.append(image)
             except AgentError as error:
                 failed[path] = str(error)
             if len(tasks) > 1:
@@ -219,14 +224,6 @@ async def save_one(image: Image, path: str, context: ToolContext, note: str) -> 
     )
 
 
-async def _outcome(work: Work) -> ImageFile | AgentError:
-    """The image, or why there is none."""
-    try:
-        return await work()
-    except AgentError as error:
-        return error
-
-
 MAX_IMAGES = 8
 """In one call."""
 PADDING = 4
@@ -235,14 +232,11 @@ PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured backgr
 
 
 async def _generate(args: Json, context: ToolContext) -> ToolOutput:
-    studio, wanted = _studio(context), args["images"]
+    studio = _studio(context)
     orders = {
-        image_path(one["path"], transparent=one.get("transparent", False)): Order(
-            one["prompt"].strip(), one.get("aspect", "1:1"), one.get("transparent", False)
-        )
-        for one in wanted
+        path: Order(one["prompt"].strip(), one.get("aspect", "1:1"), one.get("transparent", False))
+        for path, one in _by_path(args["images"]).items()
     }
-    _check_distinct(orders, wanted)
     if not all(order.prompt for order in orders.values()):
         raise ToolError("A prompt is empty: say what the image shows.", code="SCHEMA")
     caption = studio.maker.name if studio.maker.note else ""
@@ -253,8 +247,7 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
         image = await _made(order, context)
         return await in_thread(lambda: as_file(image, path, caption))
 
-    work = {path: partial(one, path, order) for path, order in orders.items()}
-    return await save_all(work, context, f"with {studio.maker.name}", studio.maker.note)
+    return await save_all(orders, one, context, f"with {studio.maker.name}", studio.maker.note)
 
 
 async def _edit(args: Json, context: ToolContext) -> ToolOutput:
@@ -286,27 +279,20 @@ async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
 async def _extract(args: Json, context: ToolContext) -> ToolOutput:
     if not context.images:
         raise ToolError("The user gave no image, so there is nothing to crop.")
-    wanted = {image_path(one["path"]): one for one in args["assets"]}
-    _check_distinct(wanted, args["assets"])
     padding = args.get("padding", PADDING)
 
     async def one(path: str, asset: Json) -> ImageFile:
         image = find_image(asset.get("source", "input:1"), context)
         return await in_thread(lambda: as_file(_crop(image, asset["box"], padding), path))
 
-    work = {path: partial(one, path, asset) for path, asset in wanted.items()}
-    return await save_all(work, context, "from the screenshot")
+    return await save_all(_by_path(args["assets"]), one, context, "from the screenshot")
 
 
 async def _save(args: Json, context: ToolContext) -> ToolOutput:
-    wanted = {image_path(one["path"]): one["source"].strip() for one in args["assets"]}
-    _check_distinct(wanted, args["assets"])
+    async def one(path: str, asset: Json) -> ImageFile:
+        return await in_thread(lambda: as_file(_from_anywhere(asset["source"].strip(), context), path))
 
-    async def one(path: str, source: str) -> ImageFile:
-        return await in_thread(lambda: as_file(_from_anywhere(source, context), path))
-
-    work = {path: partial(one, path, source) for path, source in wanted.items()}
-    return await save_all(work, context, "as files")
+    return await save_all(_by_path(args["assets"]), one, context, "as files")
 
 
 def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
@@ -322,9 +308,11 @@ def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
     return counts
 
 
-def _check_distinct(by_path: Mapping[str, Any], wanted: Sequence[Any]) -> None:
+def _by_path(wanted: Sequence[Json]) -> dict[str, Json]:
+    by_path = {image_path(one["path"], transparent=one.get("transparent", False)): one for one in wanted}
     if len(by_path) < len(wanted):
         raise ToolError("Two images have the same path: give each its own.", code="SCHEMA")
+    return by_path
 
 
 def _from_anywhere(source: str, context: ToolContext) -> Image:

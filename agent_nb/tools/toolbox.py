@@ -2,7 +2,6 @@
 
 import contextlib
 import copyreg
-import difflib
 import json
 import re
 import sys
@@ -167,10 +166,8 @@ class Toolbox:
             return await _run(tool, args, context)
 
     def _unknown(self, name: str) -> ToolError:
-        nearest = difflib.get_close_matches(name, self._tools, n=1)
-        hint = f"Did you mean `{nearest[0]}`? " if nearest else ""
         known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
-        return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint + known)
+        return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=known)
 
 
 async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:

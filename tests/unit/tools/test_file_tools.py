@@ -147,7 +147,7 @@ async def test_edit_keeps_windows_line_ends() -> None:
 async def test_edit_of_missing_or_binary_file() -> None:
     desk = Desk(index_html="", a_png=b"\0")
     missing = await desk.fail("edit_file", path="indx.html", old="a", new="b")
-    assert str(missing) == "There is no file indx.html. Did you mean index.html? Files: index.html, a.png."
+    assert str(missing) == "There is no file indx.html. Files: index.html, a.png."
     assert "binary file (image/png)" in str(await desk.fail("edit_file", path="a.png", old="a", new="b"))
 
 

@@ -64,7 +64,7 @@ def prepare_error(name: str, arguments: str) -> ToolError:
 def test_unknown_tool_names_the_nearest() -> None:
     error = prepare_error("createFile", "{}")
     assert error.code == "UNKNOWN_TOOL"
-    assert error.hint.startswith("Did you mean `create_file`? Tools: create_file, edit_file")
+    assert error.hint.startswith("Tools: create_file, edit_file")
 
 
 @pytest.mark.parametrize(
