@@ -16,6 +16,7 @@ from agent_nb._base.constants import IN_BROWSER
 
 PATIENCE = 5.0
 """Seconds to wait for another notebook, which holds a lock for milliseconds."""
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -70,6 +71,19 @@ def append(target: Path, data: bytes, *, within: Path) -> None:
         os.write(handle, data)
     finally:
         os.close(handle)
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """The content of a file of a folder that may come from anywhere.
+
+    Raises `OSError` if it has more than `most` bytes or is a pipe or device, which could wait or go on for ever.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "It is not a regular file", str(path))
+        if len(data := stream.read(most + 1)) > most:
+            raise OSError(errno.EFBIG, f"It has more than {most:,} bytes", str(path))
+        return data
 
 
 def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(not BIN.exists(), reason="`make test-graders` in
 
 HOLDS = "%%agent hero -m demo: --pace 0 --check '<form' in html\nA form"
 FAILS = "%%agent other -m demo: --pace 0 --check len(files) > 9\nA form"
+STUB = "%%agent prompt -m demo: --pace 0\n### BEGIN SOLUTION\nA form with a name\n### END SOLUTION"
 OTTER_TEST = """
 from otter.test_files import test_case
 OK_FORMAT = False
@@ -63,20 +64,23 @@ def write(path: Path, *cells: Any) -> None:
     nbformat.write(new_notebook(cells=list(cells), metadata={"kernelspec": kernel}), path)
 
 
-def graded(source: str, name: str, points: int) -> Any:
-    """A cell with autograder tests, as nbgrader's toolbar marks it."""
-    flags = {"grade": True, "locked": True, "solution": False, "task": False, "schema_version": 3}
+def graded(source: str, name: str, points: int, **other: bool) -> Any:
+    """A cell with autograder tests, as nbgrader's toolbar marks it, or with other flags."""
+    flags = {"grade": True, "locked": True, "solution": False, "task": False, "schema_version": 3, **other}
     metadata = {**flags, "grade_id": name, "points": points, "cell_type": "code"}
     return new_code_cell(source, metadata={"nbgrader": metadata})
 
 
 def test_nbgrader(tmp_path):
-    cells = [new_code_cell("%load_ext agent_nb"), graded(HOLDS, "holds", 2), graded(FAILS, "fails", 3)]
+    exercise = graded(STUB, "exercise", 0, grade=False, locked=False, solution=True)
+    untouched = graded("assert '<form' in prompt.files['index.html']", "untouched", 4)
+    checks = [graded(HOLDS, "holds", 2), graded(FAILS, "fails", 3)]
+    cells = [new_code_cell("%load_ext agent_nb"), *checks, exercise, untouched]
     write(tmp_path / "source" / "week3" / "lab.ipynb", *cells)
     run(tmp_path, "-m", "nbgrader", "generate_assignment", "week3", "--create")
     shutil.copytree(tmp_path / "release" / "week3", tmp_path / "submitted" / "ann" / "week3")
     run(tmp_path, "-m", "nbgrader", "autograde", "week3", "--create")
-    assert json.loads(run(tmp_path, "-c", SCORES)) == {"holds": [2, 2], "fails": [0, 3]}
+    assert json.loads(run(tmp_path, "-c", SCORES)) == {"holds": [2, 2], "fails": [0, 3], "untouched": [0, 4]}
 
 
 def test_otter(tmp_path):

@@ -30,6 +30,7 @@ from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
+from agent_nb.notebook.magic.stubs import is_stub
 from agent_nb.notebook.retry_cells import line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
@@ -77,6 +78,11 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     if not cell.strip():
         raise UsageError(
             f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
+        )
+    if await off_loop(is_stub, cell, session.home):
+        raise UsageError(
+            "The cell still has the placeholder of an exercise and no prompt, so nothing was sent. Write your prompt in"
+            " its place."
         )
     rules = await off_loop(CellRules.of, session, name)
     options = rules.options(options)

@@ -1,5 +1,6 @@
 """From a cell and its options to a run: the model, the prompt, and what is refused before anything is sent."""
 
+import os
 import re
 from dataclasses import replace
 
@@ -43,6 +44,42 @@ def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
 async def test_an_empty_cell_is_refused(shell, cell):
     with pytest.raises(UsageError, match="Write the prompt below the %%agent line"):
         await plan(shell, cell=cell)
+
+
+@pytest.mark.parametrize(
+    "stub",
+    [
+        "# YOUR CODE HERE\nraise NotImplementedError()",
+        "    # YOUR CODE HERE\n    raise NotImplementedError()\n",
+        "YOUR ANSWER HERE",
+        "...",
+        "# BEGIN SOLUTION\n...\n# END SOLUTION",
+        "### BEGIN SOLUTION\n\n### END SOLUTION",
+        "<!-- BEGIN QUESTION -->\n_Type your answer here, replacing this text._",
+        "# SOLUTION NO PROMPT\n...",
+        "# Beschreibe die Seite hier",
+        "Deine Antwort\n... steht hier",
+    ],
+)
+async def test_an_untouched_exercise_is_refused(shell, stub):
+    course = shell.session.home
+    (course / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.ClearSolutions.code_stub = {'python': '# Beschreibe die Seite hier', 'R': 1}\n"
+        "c.ClearSolutions.text_stub = 'Deine Antwort\\n... steht hier'\nraise SystemExit('it is not run')\n"
+    )
+    shell.session.home = course / "autograded" / "ann" / "week3"
+    with pytest.raises(UsageError, match="placeholder of an exercise and no prompt, so nothing was sent"):
+        await plan(shell, cell=stub)
+
+
+@pytest.mark.parametrize("config", ["c.ClearSolutions.code_stub = stubs()", "def broken(", "\0", None])
+async def test_a_prompt_beside_a_stub_is_sent(shell, config):
+    if config is None:
+        os.mkfifo(shell.session.home / "nbgrader_config.py")
+    else:
+        (shell.session.home / "nbgrader_config.py").write_text(config)
+    prompt = "# YOUR CODE HERE\nA form with a solution"
+    assert (await plan(shell, cell=prompt)).prepared[0].opening.prompt == prompt
 
 
 @pytest.mark.parametrize(
