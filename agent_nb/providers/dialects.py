@@ -101,6 +101,8 @@ class Dialect:
     refs: bool = True
     """Whether it takes `$ref`; if not, definitions are written where they are used."""
     enum_types: frozenset[str] = frozenset({"string", "number", "boolean", "null", "object", "array"})
+    empty_choices: bool = True
+    """Whether an `enum` may contain an empty string."""
     tool_name: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]{1,64}")
     property_name: re.Pattern[str] = re.compile(r"[^\x00-\x1f\ud800-\udfff]+")
     max_tools: int | None = None
@@ -127,11 +129,12 @@ GEMINI = Dialect(
     formats=frozenset({"date-time", "date", "time"}),
     refs=False,
     enum_types=frozenset({"string", "number"}),
+    empty_choices=False,
     tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"),
     max_tools=512,
 )
 """The subset that google-genai documents at `response_json_schema`. It allows cyclic references only in places that
-are not required, so there are none."""
+are not required, so there are none. Empty choices are refused (https://github.com/BerriAI/litellm/pull/14155)."""
 CHAT = Dialect(
     keywords=_KEYWORDS - _NOT_IN_GRAMMARS, property_name=ANTHROPIC.property_name, max_tools=OPENAI.max_tools
 )

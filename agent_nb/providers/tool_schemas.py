@@ -180,6 +180,13 @@ class _Writing:
                 written[keyword] = found
         if "array" in types(written.get("type")) and not {"items", "prefixItems"} & written.keys():
             written["items"] = {}
+        if (
+            "enum" in written and not {"type", "anyOf"} & written.keys()
+        ):  # Gemini refuses an `enum` without a type
+            kinds = [
+                kind for kind in ("string", "number") if all(is_a(each, (kind,)) for each in written["enum"])
+            ]
+            written |= {"type": kinds[0]} if kinds else {}
         return written
 
     def _written(self, schema: Json, keyword: str, value: Any) -> Any:
@@ -219,7 +226,8 @@ class _Writing:
 
     def _enum(self, schema: Json, value: list[Any]) -> list[Any] | None:
         kinds = types(schema.get("type")) or tuple(TYPES)
-        fitting = {json.dumps(each, sort_keys=True): each for each in value if is_a(each, kinds)}
+        choices = [each for each in value if each != "" or self.dialect.empty_choices]
+        fitting = {json.dumps(each, sort_keys=True): each for each in choices if is_a(each, kinds)}
         taken = all(is_a(each, tuple(self.dialect.enum_types)) for each in fitting.values())
         return (list(fitting.values()) or None) if taken else None
 

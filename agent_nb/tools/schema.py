@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,13 +63,33 @@ def _compiled(schema: str) -> Callable[[Any], Any]:
     try:
         # Without defaults, so that arguments stay as the model wrote them.
         check: Callable[[Any], Any] = fastjsonschema.compile(
-            json.loads(schema), handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False
+            json.loads(schema, object_hook=_without_foreign_patterns),
+            handlers=dict.fromkeys(_FETCHED, _refuse),
+            use_default=False,
         )
     except Exception as error:  # a foreign schema can break the compiler in any way
         raise ToolError(
             f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
         ) from None
     return check
+
+
+def _without_foreign_patterns(schema: Json) -> Json:
+    """Leaves out patterns that Python cannot read, such as `\\p{L}`. Servers check their arguments themselves."""
+    if not _is_regular(schema.get("pattern", "")):
+        del schema["pattern"]
+    if not all(map(_is_regular, schema.get("patternProperties") or ())):
+        schema = {
+            key: schema[key] for key in schema if key not in ("patternProperties", "additionalProperties")
+        }
+    return schema
+
+
+def _is_regular(pattern: Any) -> bool:
+    try:
+        return not isinstance(pattern, str) or bool(re.compile(pattern))
+    except (re.error, OverflowError, RecursionError):
+        return False
 
 
 def types_only(schema: Any) -> Any:

@@ -324,8 +324,9 @@ class ToolListRepair:
         if not isinstance(name, str) or not name:
             self.notes.append("A tool without a name is left out.")
             return None
-        if isinstance(schema, dict) and "type" not in schema:
-            schema = {"type": "object", **schema}  # it means an object all the same
+        kinds = schema.get("type", ["object"]) if isinstance(schema, dict) else ()
+        if isinstance(kinds, list) and "object" in kinds:
+            schema = {**schema, "type": "object"}  # it means an object all the same
             entry = {**entry, "inputSchema": schema}
         if self._is_valid(entry, result):
             return entry

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 OBJECT = {"type": "object", "properties": {}}
+LETTERS = {"type": "string", "pattern": "^\\p{L}+$"}
 LISTS: dict[str, Any] = {
     "schemas": [
         {"name": "wrong", "inputSchema": {"type": "object", "properties": {"a": {"type": "nonsense"}}}},
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "https://x.test/s"}}}},
         {"name": "either", "inputSchema": {**OBJECT, "properties": {"q": {}}, "anyOf": [OBJECT, OBJECT]}},
         {"name": "union", "inputSchema": {"type": "object", "oneOf": [{"properties": {"a": {}}}, OBJECT]}},
+        {"name": "letters", "inputSchema": {"type": ["object", "null"], "properties": {"q": LETTERS}}},
         {"name": "work", "inputSchema": OBJECT},
     ],
     "no-list": "nothing",

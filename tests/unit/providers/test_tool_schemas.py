@@ -86,6 +86,17 @@ async def test_a_function_may_take_any_list_and_any_dict(case: Case, server: Wir
         assert server.requests[0].body["tools"][0]["strict"] is False, "else the model can only send {}"
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_one_keyword_that_a_vendor_refuses_leaves_the_rest(case: Case, server: WireServer):
+    modes = {"mode": {"enum": ["", "a", "b"]}, "name": {"type": "string", "pattern": "^\\p{L}+$"}}
+    asked = sent_tools(case, server, spec_of({"type": ["object", "null"], "properties": modes}))
+    assert first_refusal(case.protocol, asked, RULES) is None
+    ((_, _, sent),) = tool_schemas.tools(case.protocol, asked)
+    assert "string" in sent["properties"]["mode"]["type"]
+    assert {"a", "b"} <= {*sent["properties"]["mode"]["enum"]}
+    assert sent["properties"]["name"].keys() & {"type", "pattern"} == {"type"}
+
+
 # Any schema
 
 _names = st.sampled_from(["q", "n", "$filter", "filter[id]", "x" * 70, "", "é", "\ud800", "a.b-c"])
@@ -114,7 +125,7 @@ _leaves: dict[str, st.SearchStrategy[Any]] = {
     "const": _junk,
     "default": _junk,
     "format": st.sampled_from(["email", "uri", "date", "int32", ""]),
-    "pattern": st.sampled_from(["^a$", "(?=x)", "(?<!x)y", "[", "\\1", "a+", "(?i)x"]),
+    "pattern": st.sampled_from(["^a$", "(?=x)", "(?<!x)y", "[", "\\1", "a+", "(?i)x", "\\p{L}"]),
     "$ref": _refs,
     "$schema": st.just("http://json-schema.org/draft-04/schema#"),
     "required": st.lists(_names, max_size=3) | st.booleans(),

@@ -54,6 +54,8 @@ def _items(path: Path, schema: Json) -> Iterator[str]:
 
 
 def _lookaround(path: Path, schema: Json) -> Iterator[str]:
+    if "\\p{" in str(schema.get("pattern", "")):
+        yield f"{schema['pattern']!r} is not a 'regex'."
     if any(mark in str(schema.get("pattern", "")) for mark in ("(?=", "(?!", "(?<=", "(?<!")):
         yield f"regex lookaround is not supported. Found at $.{'.'.join(path)}.pattern."
 
@@ -116,6 +118,10 @@ def _gemini_field(path: Path, schema: Json) -> Iterator[str]:
         isinstance(each, bool) or not isinstance(each, str | int | float) for each in schema.get("enum", ())
     ):
         yield f"{path}: enum is supported for strings and numbers."
+    if "" in schema.get("enum", ()):
+        yield f"{'.'.join(path)}.enum[{schema['enum'].index('')}]: cannot be empty"
+    if "enum" in schema and not {"type", "anyOf"} & schema.keys():
+        yield f"{'.'.join(path)}.enum: only allowed for STRING type"
 
 
 def _gemini_names(path: Path, schema: Json) -> Iterator[str]:
@@ -221,6 +227,7 @@ def _object(**properties: Json) -> Json:
 
 _ARRAY = _object(tags={"type": "array"})
 _EMAIL = _object(to={"type": "string", "pattern": "^(?!\\.)[a-z.]+@[a-z.]+$"})
+_CHOICES = _object(mode={"enum": ["", "a"]})
 _KEYS = "anthropics/claude-code#79418; ComposioHQ/composio#3500"
 _GENAI = "google-genai, GenerateContentConfig.response_json_schema"
 _CYCLE = {
@@ -264,6 +271,16 @@ _EACH: tuple[tuple[str, str, Callable[[Path, Json], Iterator[str]], str, Json], 
     ),
     ("gi-fields", "interactions", _gemini_field, _GENAI, _object(q={"type": "string", "const": "x"})),
     ("ge-fields", "generate_content", _gemini_field, _GENAI, _object(q={"not": {}})),
+    *(
+        (
+            f"{prefix}-choices",
+            protocol,
+            _gemini_field,
+            "litellm#14155; 9router#359; gemini-cli#4400",
+            _CHOICES,
+        )
+        for prefix, protocol in (("gi", "interactions"), ("ge", "generate_content"))
+    ),
     ("gi-names", "interactions", _gemini_names, "probelabs/probe#569", {"type": "object", "required": ["q"]}),
     ("ge-names", "generate_content", _gemini_names, "cline/cline#7339; DEEIX-AI/DEEIX-Chat#546", _ARRAY),
 )

@@ -130,6 +130,7 @@ async def test_schemas_that_no_vendor_takes_are_replaced():
         == {"type": "object", "properties": {}, "additionalProperties": True}
     )
     assert "anyOf" not in schemas["either"]
+    assert converted(schemas["letters"], OPENAI).schema["properties"] == {"q": {"type": "string"}}
     assert converted(schemas["union"], OPENAI).schema == {
         "type": "object",
         "properties": {"a": {}},
