@@ -97,7 +97,7 @@ def _without_thinking(message: Message) -> Message:
 
 def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -> list[Message]:
     """The messages with notes in place of the contents of files before `end`."""
-    reader = next((tool.name for tool in toolbox if tool.reads), "")
+    reader = next((tool.name for tool in toolbox if tool.reads and tool.repeatable), "")
     parts = [list(message.parts) for message in messages]
     for (row, column), answer in _pairs(messages[:end]).items():
         call = parts[row][column]
@@ -109,7 +109,7 @@ def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -
             continue
         known = result.versions if result else {}
         versions = {path: known.get(path) for path in toolbox.files_of(call)} or {"a file": None}
-        note = content_note(versions, reader)
+        note = content_note(versions, tool.name if tool.reads else reader)
         parts[row][column] = _shorter_call(call, tool, note)
         if answer and result:
             parts[answer[0]][answer[1]] = _shorter_result(result, tool, note)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.model_name import is_demo
+from agent_nb._base.text import listed
 from agent_nb.agent import Agent
 from agent_nb.cassette import AGAIN, ReplayProvider, cassettes_for, locate, replay
 from agent_nb.engine.handle import Handle
@@ -159,6 +160,12 @@ class Request:
 def providers(models: Sequence[str | Provider], pace: float, **options: Any) -> list[Provider]:
     """The providers of these models; `pace` is for the demo alone."""
     demo: dict[str, Any] = {"pace": pace}
+    given = [name for name, value in options.items() if value is not None]
+    for each in models:
+        if given and not isinstance(each, str):
+            raise ConfigError(
+                f"{each.name!r} is a model object already: pass {listed(given)} when you make it."
+            )
     return [
         model(each, **options, **(demo if is_demo(each) else {})) if isinstance(each, str) else each
         for each in models

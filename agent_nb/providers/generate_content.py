@@ -4,6 +4,7 @@ The SDK gives no access to the byte stream, so its chunks are iterated. A hook c
 behind them, because only closing that stops a stream at once.
 """
 
+import asyncio
 import base64
 import contextlib
 import json
@@ -206,31 +207,45 @@ class GenerateContentProvider(VendorProvider):
         return super().error(exc)
 
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
-        opened: list[httpx2.Response] = []
-        stack.push_async_callback(_close, opened)
+        opened = _Opened()
         with responses_opened(opened, self.silence, strict=True):
             chunks = await client[1].generate_content_stream(**body)
-            try:
-                first = await anext(chunks, None)
-            except Exception as exc:  # raised when the chunks are read, if the answer had begun
-                if not opened or not opened[-1].is_success:
-                    raise
-                refuse_page(self.settings, opened)
-                first = exc
+            first = asyncio.ensure_future(anext(chunks, None))
+        stack.push_async_callback(_close, opened, first)
+        answered = asyncio.ensure_future(opened.accepted.wait())
+        stack.callback(answered.cancel)
+        # The vendor charges from its headers on, and the first chunk may be a long time coming.
+        await asyncio.wait({first, answered}, return_when=asyncio.FIRST_COMPLETED)
+        if not opened.accepted.is_set():
+            await first
+        refuse_page(self.settings, opened)
         return GenerateContentDecoder(self.settings, _after(first, chunks))
 
 
-async def _close(opened: "Sequence[httpx2.Response]") -> None:
+class _Opened(list["httpx2.Response"]):
+    """The responses to one request, and whether one of them is an answer."""
+
+    def __init__(self) -> None:
+        self.accepted = asyncio.Event()
+
+    def append(self, response: "httpx2.Response") -> None:
+        super().append(response)
+        if response.is_success:
+            self.accepted.set()
+
+
+async def _close(opened: "Sequence[httpx2.Response]", first: "asyncio.Future[Any]") -> None:
+    first.cancel()
+    with contextlib.suppress(Exception, asyncio.CancelledError):
+        await first
     for response in opened:
         with contextlib.suppress(Exception):
             await response.aclose()
 
 
-async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
-    if isinstance(first, Exception):
-        raise first
-    if first is not None:
-        yield first
+async def _after(first: "asyncio.Future[Any]", chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    if (chunk := await first) is not None:
+        yield chunk
     async for chunk in chunks:
         yield chunk
 

@@ -11,6 +11,8 @@ from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResu
 from agent_nb.prompts import prompt_text
 from agent_nb.prompts.left_out import count_requests
 from agent_nb.tools import Toolbox
+from agent_nb.tools.base import Tool, ToolOutput
+from agent_nb.tools.schema import tool_spec
 from tests.support.scripts import called
 
 TOOLBOX = Toolbox.default()
@@ -52,6 +54,20 @@ def test_a_note_that_names_the_version_replaces_what_was_written():
     assert compacted.messages[0] == messages[0]
     assert compacted.messages[3:] == tuple(messages[3:])
     assert (compacted.question, compacted.rewritten, compacted.summarized) == (4, 1, 0)
+
+
+def test_a_note_names_the_tool_that_reads_this_file():
+    notes = Tool(
+        spec=tool_spec("read_note", "Reads a note.", {}),
+        run=lambda args, context: ToolOutput(PAGE),
+        title=lambda args: "read",
+        reads=lambda args: ("a.txt",),
+    )
+    toolbox = Toolbox([notes, *Toolbox.default()])
+    messages = [*asked(3), user("And"), *called("read_note", PAGE), user("Now in blue")]
+    compacted = compact(messages, 7, toolbox, empty).messages
+    assert "read it with read_file" in args_of(compacted[1])["content"]
+    assert result_of(compacted[6]).text == "(content of a.txt left out; read it with read_note)"
 
 
 def test_a_note_replaces_what_was_read():

@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from agent_nb.providers.base import TextPiece
+from agent_nb.providers.base import Accepted, TextPiece
 from tests.support.wire import Call, Hold, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASES, Case, ask, collect, turn_of
 from tests.support.wire.server import Request
@@ -55,6 +55,13 @@ async def test_cancel_before_the_headers_closes_the_socket(case: Case, server: W
     request = await held(server)
     await cancelled(task)
     await closed(request)
+
+
+async def test_a_request_counts_as_accepted_before_its_first_word(case: Case, server: WireServer):
+    server.plan(reply(Hold(), Say("never read")))
+    async with contextlib.aclosing(case.provider(server).stream(ask())) as pieces:
+        assert isinstance(await asyncio.wait_for(anext(pieces), 20), Accepted)
+    await closed(await held(server))
 
 
 async def test_cancel_inside_the_loop_body_closes_the_socket(case: Case, server: WireServer):

@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from agent_nb import Agent, tool
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.notebook.cell_request import start
+from agent_nb.notebook.cell_request import providers, start
 from agent_nb.notebook.magic.plan import choose_models, make_plan
 from agent_nb.providers.scripted import ScriptedProvider, stall
 from tests.support.shells import quick_run
@@ -38,6 +38,15 @@ def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
     names, note = choose_models(shell.session, ())
     assert names[0].startswith("openai:")
     assert note == ""
+
+
+def test_options_that_a_model_object_cannot_take_are_refused():
+    provider = ScriptedProvider([])
+    assert providers([provider], 0, effort=None) == [provider]
+    with pytest.raises(
+        ConfigError, match="is a model object already: pass effort and silence when you make it"
+    ):
+        providers(["demo:", provider], 0, effort="low", silence=5.0)
 
 
 @pytest.mark.parametrize("cell", ["", "  \n\t\n"])
