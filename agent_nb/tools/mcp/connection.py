@@ -324,8 +324,7 @@ class ToolListRepair:
         if not isinstance(name, str) or not name:
             self.notes.append("A tool without a name is left out.")
             return None
-        kinds = schema.get("type", ["object"]) if isinstance(schema, dict) else ()
-        if isinstance(kinds, list) and "object" in kinds:
+        if isinstance(schema, dict) and schema.get("type") in (None, ["object", "null"], ["null", "object"]):
             schema = {**schema, "type": "object"}  # it means an object all the same
             entry = {**entry, "inputSchema": schema}
         if self._is_valid(entry, result):
