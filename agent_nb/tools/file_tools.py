@@ -329,23 +329,10 @@ def nearest_lines(text: str, wanted: str) -> str:
     """A hint for the model. The time it takes is bounded for any text."""
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
     block = wanted[:MAX_CHARACTERS_SEARCHED].split("\n")[:MAX_LINES_SHOWN]
-    start = _same_but_for_spaces(lines, block)
-    if start is not None:
-        return _excerpt(lines, start, block, "Only white space differs here:")
     start = _most_alike(lines, block)
     if start is not None:
-        return _excerpt(lines, start, block, "The closest lines:")
+        return _excerpt(lines, start, block)
     return "The file has nothing like it: read the file first."
-
-
-def _same_but_for_spaces(lines: list[str], block: list[str]) -> int | None:
-    bare_lines, bare = (["".join(line.split()) for line in each] for each in (lines, block))
-    if not any(bare):
-        return None
-    for start, line in enumerate(bare_lines):
-        if line == bare[0] and bare_lines[start : start + len(bare)] == bare:
-            return start
-    return None
 
 
 def _most_alike(lines: list[str], block: list[str]) -> int | None:
@@ -369,10 +356,12 @@ def _most_alike(lines: list[str], block: list[str]) -> int | None:
     return start
 
 
-def _excerpt(lines: list[str], start: int, block: list[str], title: str) -> str:
+def _excerpt(lines: list[str], start: int, block: list[str]) -> str:
     word = max(_WORD.findall("\n".join(block)), key=len, default="")
     numbers = range(max(0, start - 1), min(len(lines), start + len(block) + 1))
-    return "\n".join([title, *(f"{number + 1}  {_cropped(lines[number], word)}" for number in numbers)])
+    return "\n".join(
+        ["The closest lines:", *(f"{number + 1}  {_cropped(lines[number], word)}" for number in numbers)]
+    )
 
 
 def _cropped(line: str, word: str) -> str:

@@ -209,9 +209,9 @@ async def test_miss_shows_the_nearest_lines() -> None:
     assert error.hint == "The closest lines:\n1  <main>\n2    <h1>Bakery</h1>\n3    <p>Bread</p>"
 
 
-def test_spaces_alone_are_recognised() -> None:
+def test_lines_that_differ_in_spaces_are_found() -> None:
     hint = nearest_lines(PAGE, "<h1>Bakery</h1>\n<p>Bread</p>")
-    assert hint.startswith("Only white space differs here:\n1  <main>\n2    <h1>Bakery</h1>\n")
+    assert hint.startswith("The closest lines:\n1  <main>\n2    <h1>Bakery</h1>\n")
 
 
 def test_nothing_alike_is_said() -> None:
