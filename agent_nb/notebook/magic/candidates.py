@@ -1,6 +1,5 @@
 """What Tab can offer: options, models, variables, runs, paths, each with a few words of help."""
 
-import itertools
 import re
 import textwrap
 import types
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent_nb._base.command import Command
-from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.session import Session
@@ -17,8 +15,6 @@ from agent_nb.notebook.user_variables import is_of, user_data, user_names
 from agent_nb.options import APPROVE, OPTIONS
 
 HELP_WIDTH = 44
-MOST_FILES = 500
-"""Entries of a folder that are read."""
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 
@@ -30,14 +26,13 @@ class Candidate(NamedTuple):
     help: str
 
 
-def flags(given: Collection[str], *, short: bool) -> list[Candidate]:
-    """The options that can still be given, with or without their short forms."""
+def flags(given: Collection[str]) -> list[Candidate]:
+    """The options that can still be given."""
     return [
         Candidate(flag, _brief(option.help))
         for name, option in OPTIONS.items()
         if option.repeats or name not in given
         for flag in option.flags
-        if short or flag.startswith("--")
     ]
 
 
@@ -66,29 +61,6 @@ def replaced_runs(session: Session, before: Sequence[str]) -> list[Candidate]:
     return [] if before else [Candidate(name, _kind(run)) for name, run in dict(session.replaced).items()]
 
 
-def middleware(session: Session, before: Sequence[str]) -> list[Candidate]:
-    in_use = [Candidate(f"-{name}", "in use") for name in session.middleware]
-    return in_use + _variables(session, _is_middleware)
-
-
-def vendors_with_keys(session: Session, before: Sequence[str]) -> list[Candidate]:
-    from agent_nb.providers.keys import key_source
-    from agent_nb.providers.vendors import VENDORS
-
-    vendors = [] if before else [vendor for vendor in VENDORS.values() if vendor.keys]
-    return [Candidate(vendor.name, key_source(vendor.keys) or "no key") for vendor in vendors]
-
-
-def servers(session: Session, before: Sequence[str]) -> list[Candidate]:
-    """What can follow `%agent mcp`."""
-    if not before:
-        return [Candidate(action, "a server") for action in ("add", "restart", "remove")]
-    if list(before) not in (["restart"], ["remove"]):
-        return []
-    _read_servers(session)
-    return [Candidate(name, server.state) for name, server in session.servers.items()]
-
-
 def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
     """The values of an option, by its field; `typed` is the start of a path that is continued."""
     option = OPTIONS[field]
@@ -107,7 +79,7 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
             files = _paths(".", typed, lambda name: name.lower().endswith(_IMAGE_FILES))
             return _variables(session, _is_image) + files
         case "approve":
-            return _approvals(session, typed)
+            return [Candidate(mode, "all tools that ask") for mode in APPROVE]
         case "system":
             from agent_nb.notebook.magic.inputs import system_names
 
@@ -125,17 +97,6 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
             return _paths(session.home, typed, lambda name: False)
         case _:
             return [Candidate(choice, option.flags[-1].strip("-")) for choice in option.choices]
-
-
-def _approvals(session: Session, typed: str) -> list[Candidate]:
-    """The values of `--approve`: for all tools, then by tool; after `NAME=` those for the tool."""
-    from agent_nb.notebook.kernel_tools import KERNEL
-
-    name, equals, _ = typed.rpartition("=")
-    choices = (*APPROVE, "run") if name == "run_python" else APPROVE
-    modes = [Candidate(f"{name}{equals}{mode}", name or "all tools that ask") for mode in choices]
-    tools = [Candidate(f"{text}=", help_) for text, help_ in _tools(session) if text != KERNEL]
-    return modes if equals else [*modes, *tools]
 
 
 def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
@@ -179,7 +140,7 @@ def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: 
 
 
 def _models(session: Session) -> list[Candidate]:
-    """The default model of each vendor, and those of this session's runs."""
+    """The default model of each vendor."""
     from agent_nb.providers.keys import find_key
     from agent_nb.providers.vendors import VENDORS
 
@@ -189,9 +150,6 @@ def _models(session: Session) -> list[Candidate]:
         state = "needs a key" if vendor.needs_key else "no key needed"
         ready = find_key(vendor.keys) or vendor.name == DEMO
         models[f"{vendor.name}:{vendor.recommended}"] = "ready" if ready else state
-    for name, value in user_data(session.shell).items():
-        if _is_run(value) and ":" in value.model:
-            models.setdefault(value.model, f"as in {name}")
     return [Candidate(*each) for each in models.items()]
 
 
@@ -227,27 +185,17 @@ def _read_servers(session: Session) -> None:
         read_servers(session)
 
 
-def _is_middleware(value: Any) -> bool:
-    """Goes by the class, because looking at other objects may run code of theirs."""
-    has_one = any(callable(getattr(type(value), name, None)) for name in MIDDLEWARE_METHODS)
-    return has_one and not is_of(value, "agent_nb", "Agent")
-
-
 def _paths(base: str | Path, typed: str, accepts: Callable[[str], bool]) -> list[Candidate]:
     """The folders, and the files with an accepted name, in the folder that was typed so far."""
     folder = typed[: typed.rfind("/") + 1]
-    hidden = typed[len(folder) :].startswith(".")
     try:
-        found = sorted(itertools.islice(Path(base, Path(folder).expanduser()).iterdir(), MOST_FILES))
+        found = sorted(Path(base, Path(folder).expanduser()).iterdir())
     except (OSError, RuntimeError):  # no such folder; no home for `~`
         return []
-    shown = [path for path in found if hidden or path.name[0] != "."]
-    kinds = [(path.name, "folder" if path.is_dir() else "file") for path in shown]
-    return [
-        Candidate(f"{folder}{name}{'/' if kind == 'folder' else ''}", kind)
-        for name, kind in kinds
-        if kind == "folder" or accepts(name)
-    ]
+    shown = [path for path in found if not path.name.startswith(".")]
+    folders = [Candidate(f"{folder}{path.name}/", "folder") for path in shown if path.is_dir()]
+    files = [path.name for path in shown if accepts(path.name) and not path.is_dir()]
+    return folders + [Candidate(f"{folder}{name}", "file") for name in files]
 
 
 def _is_run(value: Any) -> bool:
@@ -256,15 +204,11 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_image(value: Any) -> bool:
-    """Whether a variable is likely to be an image: text and bytes can be anything, so they are not offered."""
+    """Whether a variable is likely to be an image: text, bytes and arrays can be anything, so they are not offered."""
     if isinstance(value, list | tuple):
         return bool(value) and all(map(_is_image, value))
-    if isinstance(value, Path):
-        return value.suffix.lower() in _IMAGE_FILES
-    if is_of(value, "numpy", "ndarray"):
-        return value.ndim in (2, 3)
     kinds = ("agent_nb", "Image"), ("PIL", "Image"), ("matplotlib", "FigureBase")
-    return any(is_of(value, *kind) for kind in kinds) or hasattr(type(value), "_repr_png_")
+    return any(is_of(value, *kind) for kind in kinds)
 
 
 def _kind(value: Any) -> str:

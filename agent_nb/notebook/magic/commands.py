@@ -122,13 +122,11 @@ _ROWS = (
         "mcp [add NAME COMMAND... | restart NAME | remove NAME]",
         "MCP servers, their state and their tools.",
         _late("mcp", "mcp_command"),
-        candidates.servers,
     ),
     Command(
         "use [NAME | -NAME]",
         "Use the middleware in a variable for the runs that follow, take it away, or list what is used.",
         _late("plan", "use_command"),
-        candidates.middleware,
     ),
     Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),
     Command(
@@ -168,7 +166,6 @@ _ROWS = (
         "key [VENDOR [--forget]]",
         "Enter a key that only this kernel's memory holds, or list where keys are.",
         _late("key_command", "key_command"),
-        candidates.vendors_with_keys,
     ),
     Command(
         "plugins [off NAME]",

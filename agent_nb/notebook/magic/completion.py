@@ -27,8 +27,6 @@ _BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
 _FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 """JupyterLab wraps the help at other spaces, and writes the lines over each other."""
-_FREE = ("name", "images", "system", "record", "replay", "save")
-"""Options with values that no list can hold, so a value that is not in the list stays."""
 
 
 class Place(NamedTuple):
@@ -36,8 +34,6 @@ class Place(NamedTuple):
 
     typed: str
     candidates: Sequence[Candidate]
-    free: bool = False
-    """Whether other text is valid too."""
 
 
 class _Nothing:
@@ -103,12 +99,9 @@ def _on_cell_line(session: Session, text: str) -> Place | None:
     if not expected and equals and flag in _FLAGS:
         expected, typed = _FLAGS[flag], value
     if expected:
-        return Place(typed, of_option(session, expected, _unquoted(typed)), free=expected in _FREE)
-    options = flags(given, short=typed in ("", "-"))
-    if typed.startswith("-"):
-        return Place(typed, options)
+        return Place(typed, of_option(session, expected, typed.strip("\"'")))
     names = [] if "name" in given else runs(session)
-    return Place(typed, names if typed else [*names, *options], free=True)
+    return Place(typed, [*names, *flags(given)])
 
 
 def _read(parts: Sequence[str]) -> tuple[set[str], str]:
@@ -135,23 +128,16 @@ def _in_prompt(session: Session, line: str) -> Place | None:
 
 
 def _matching(place: Place) -> list[Candidate]:
-    """Those that start with what was typed, else those that contain it, else all."""
-    typed = _unquoted(place.typed).casefold()
+    """Those that start with what was typed, else those that contain it."""
+    typed = place.typed.strip("\"'").casefold()
     texts = [(candidate, candidate.text.casefold()) for candidate in place.candidates]
     found = [candidate for candidate, text in texts if text.startswith(typed)]
     found = found or [candidate for candidate, text in texts if typed in text]
-    if not found and not place.free:
-        found = list(place.candidates)
-    quote = place.typed[:1] if place.typed[:1] in ("'", '"') else ""
-    return [Candidate(_quoted(text, quote), help_) for text, help_ in found]
+    return [Candidate(_quoted(text), help_) for text, help_ in found]
 
 
-def _unquoted(text: str) -> str:
-    return text[1:].rstrip(text[0]) if text[:1] in ("'", '"') else text
-
-
-def _quoted(text: str, quote: str) -> str:
-    if not quote and not re.search(r"\s", text):
+def _quoted(text: str) -> str:
+    """A path with spaces in quotation marks, which stay open at a folder."""
+    if " " not in text:
         return text
-    quote = quote or '"'
-    return f"{quote}{text}" if text.endswith("/") else f"{quote}{text}{quote}"
+    return f'"{text}' if text.endswith("/") else f'"{text}"'

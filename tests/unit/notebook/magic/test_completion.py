@@ -9,7 +9,6 @@ from agent_nb import tool
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.names import bind
 from agent_nb.options import OPTIONS
-from agent_nb.providers.vendors import VENDORS
 from agent_nb.run.store import RunStore
 from tests.support.shells import quick_run, start_shell
 
@@ -23,8 +22,6 @@ def shell(tmp_path_factory):
         run = quick_run()
         shell.run("import hashlib, os\ndef heave(weight: int) -> str:\n    return ''")
         shell.names.update(hero=run, heroic=3, _hidden=run, heat=tool(lambda: "warm"), brand="Warm colours.")
-        shell.run("class Log:\n    def on_event(self, event): ...\nlog = Log()")
-        shell.session.middleware.append("gone")
         shell.names.update(photo=PIL.Image.new("RGB", (2, 2)), shots=[PIL.Image.new("RGB", (2, 2))])
         (home / "cassettes").mkdir()
         (home / "pictures of mine").mkdir()
@@ -59,8 +56,6 @@ def helps(shell, code):
         ("%%agent hero --effort m", ["minimal", "medium", "max"]),
         ("%%agent hero --stack=ta", ["tailwind"]),
         ("%%agent hero --approve a", ["ask", "auto"]),
-        ("%%agent hero --approve auto --approve hea", ["heat=", "heave="]),
-        ("%%agent hero --approve heat=", ["heat=ask", "heat=auto", "heat=deny"]),
         ("%%agent hero --replay ", ["off", "cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
         ("%%agent hero --record cassettes/v", ["cassettes/villain.jsonl"]),
         ("%%agent hero -m de", ["deepseek:deepseek-v4-pro", "demo:"]),
@@ -72,11 +67,9 @@ def helps(shell, code):
         ("%%agent hero --system ", ["brand"]),
         ("%agent co", ["console", "cost", "config"]),
         ("%agent load vi", ["villain"]),
-        ("%agent use ", ["-gone", "log"]),
         ("%agent undo he", ["hero"]),
         ("%agent console he", ["hero"]),
         ("%agent log ", ["on", "debug", "off"]),
-        ("%agent key ", [vendor.name for vendor in VENDORS.values() if vendor.keys]),
         ("%%time\n%%agent hero --bud", ["--budget"]),
         ("x = 1\n%agent co", ["console", "cost", "config"]),
     ],
@@ -125,9 +118,6 @@ def test_the_help_cannot_wrap(shell):
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("%%agent hero --stack x", ["html", "tailwind", "react", "vue", "bootstrap"]),
-        ("%%agent hero --from x", ["hero"]),
-        ("%agent log x", ["on", "debug", "off"]),
         ("%%agent hero --save x", []),
         ("%%agent villai", []),
         ("%%agent hero villain", []),
@@ -136,7 +126,7 @@ def test_the_help_cannot_wrap(shell):
         ("%%agent hero\nA page about ha", []),
     ],
 )
-def test_without_a_match_all_valid_values_are_offered_and_nothing_of_pythons(shell, line, offered):
+def test_without_a_match_nothing_is_offered_and_nothing_of_pythons(shell, line, offered):
     assert texts(shell, line) == offered
 
 

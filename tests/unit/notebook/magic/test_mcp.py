@@ -96,8 +96,6 @@ def test_tab_offers_servers_and_their_tools(weather):
         return [completion.text for completion in weather.complete(code)]
 
     assert texts("%%agent hero -t mcp:") == ["mcp:weather", "mcp:weather/work"]
-    assert texts("%agent mcp re") == ["restart", "remove"]
-    assert texts("%agent mcp restart ") == ["weather"]
     assert "mcp" in texts("%agent m")
 
 
