@@ -4,13 +4,13 @@ Nothing in a line takes time in proportion to the size of its value, except for 
 raise anywhere: all that reads them is called with `call_within`.
 """
 
+import contextlib
 import inspect
 import itertools
 import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -22,7 +22,7 @@ from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.notebook.user_variables import is_of, newest_variables
-from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe, read_path
+from agent_nb.notebook.values.describe_values import describe, read_path
 from agent_nb.notebook.values.kinds import ITEMS, brief, class_name, kind_of, shape_text, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import heading, read_schema
@@ -40,10 +40,6 @@ SECONDS = 1.0
 SECONDS_IN_ALL = 5.0
 DESCRIBE_SECONDS = 10.0
 """How long one part of a description may take."""
-MOST_ITEMS = 1_000
-"""Items of a container that are described."""
-_BORDER = 500
-"""Characters after the limit that are searched too, so that no secret is cut in two."""
 WIDTH = 100
 DEPTH = 3
 _SEARCHED = 2_000
@@ -123,23 +119,15 @@ def _schema_line(name: str, value: Any, end: float) -> Schema:
 
 
 def _row(name: str, value: Any, end: float) -> tuple[str, str, str, str]:
-    """The row of a variable. Where something cannot be read, the row says why."""
-    return (
-        name,
-        _read("type", lambda: type_name(value), end),
-        _read("size", lambda: size(value), end),
-        _read("value", lambda: one_line(name, value), end),
-    )
-
-
-def _read(what: str, function: Callable[[], str], end: float) -> str:
+    """The row of a variable. If the variable cannot be read, the row says why."""
     seconds = min(SECONDS, end - time.monotonic())
     if seconds <= 0:
-        return f"({what} not read: the variables before took too long)"
+        return name, "", "", "(not read: the variables before took too long)"
     try:
-        return call_within(seconds, function)
+        row = call_within(seconds, lambda: (type_name(value), size(value), one_line(name, value)))
     except UnreadableError as problem:
-        return f"({what} not readable: {problem})"
+        row = type_name(value), "", f"(not readable: {problem})"
+    return name, *row
 
 
 def type_name(value: Any) -> str:
@@ -153,16 +141,17 @@ def type_name(value: Any) -> str:
 
 def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
     """What each name holds, as `pandas.DataFrame, 12 rows x 3 columns`; not what code is made of, such as modules."""
-    end = time.monotonic() + SECONDS
-    held = {name: value for name, value in variables.items() if not isinstance(value, _CODE)}
-    return {
-        name: _read("type", partial(_kind, value), end) for name, value in list(held.items())[-MOST_KINDS:]
-    }
+    held = [(name, value) for name, value in variables.items() if not isinstance(value, _CODE)]
+    # Only known classes are asked for a size: others may have to compute it.
+    return {name: _title(value, size_of) for name, value in held[-MOST_KINDS:]}
 
 
-def _kind(value: Any) -> str:
-    """Only known classes are asked for a size: others may have to compute it."""
-    return ", ".join(filter(None, (type_name(value), size_of(value))))
+def _title(value: Any, size: Callable[[Any], str]) -> str:
+    """The type and size of a value, or its type alone if the size cannot be read."""
+    extent = ""
+    with contextlib.suppress(UnreadableError):
+        extent = call_within(SECONDS, lambda: size(value))
+    return ", ".join(filter(None, (type_name(value), extent)))
 
 
 def size(value: Any) -> str:
@@ -210,15 +199,11 @@ def _items(value: Any) -> str:
 
 
 def _signature(value: Any) -> str:
+    """The name with those of the parameters, without defaults, which may be secrets."""
     try:
-        signature = inspect.signature(value)
+        return f"{value.__name__}({', '.join(inspect.signature(value).parameters)})"
     except (TypeError, ValueError):  # some built-in functions and classes have none
         return str(value.__name__)
-    parameters = [
-        parameter.replace(default=MASK) if is_secret(name, parameter.default) else parameter
-        for name, parameter in signature.parameters.items()
-    ]
-    return f"{value.__name__}{signature.replace(parameters=parameters)}"
 
 
 def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
@@ -232,12 +217,10 @@ def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
 
 
 def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
-    end = time.monotonic() + DESCRIBE_SECONDS
-    kind, extent = _read("type", lambda: type_name(value), end), _read("size", lambda: size(value), end)
     # `isinstance` would ask the value, which may raise
-    title = "masked" if type(value) is Masked else ", ".join(filter(None, (kind, extent)))
+    title = "masked" if type(value) is Masked else _title(value, size)
     try:
-        described = call_within(DESCRIBE_SECONDS, lambda: _described(name, value, masked_before))
+        described = call_within(DESCRIBE_SECONDS, lambda: describe(name, value, masked_before))
     except UnreadableError as problem:
         reason = (
             problem.__cause__ if isinstance(problem.__cause__, UsageError) else f"describing it {problem}"
@@ -253,28 +236,3 @@ def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
         outputs=images.outputs,
         schema=read_schema(value, DESCRIBE_SECONDS),
     )
-
-
-def _described(name: str, value: Any, masked_before: list[str]) -> Described:
-    if isinstance(value, Masked) or is_secret(name, value):
-        return describe(name, value)
-    beginning, note = _beginning(value)
-    described = describe(name, beginning, masked_before)
-    if not note:
-        return described
-    return Described(f"{note}\n{described.text}", masked=described.masked)
-
-
-def _beginning(value: Any) -> tuple[Any, str]:
-    """A value that takes no long time to describe, and what is left out."""
-    if isinstance(value, str):
-        if len(value) <= TEXT_LIMIT:
-            return value, ""
-        text = mask(value[: TEXT_LIMIT + _BORDER])[:TEXT_LIMIT]
-        return text, f"The first {TEXT_LIMIT:,} of {len(value):,} characters:"
-    if not isinstance(value, Mapping | list | tuple | set | frozenset | deque) or len(value) <= MOST_ITEMS:
-        return value, ""
-    items: Any = value.items() if isinstance(value, Mapping) else value
-    first = list(itertools.islice(items, MOST_ITEMS))
-    note = f"The first {MOST_ITEMS:,} of {len(value):,} items:"
-    return dict(first) if isinstance(value, Mapping) else first, note

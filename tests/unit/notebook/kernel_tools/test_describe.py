@@ -99,13 +99,6 @@ def test_what_cannot_be_described_is_reported(shell, monkeypatch):
     assert output.summary.endswith("(not readable)")
 
 
-def test_only_the_beginning_of_large_values_is_described(shell):
-    shell.run("text = 'x' * 5_000_000\nmany = list(range(100_000))\nkeys = dict.fromkeys(range(100_000))")
-    assert "The first 20,000 of 5,000,000 characters:\nxxx" in described(shell, "text").text
-    assert "The first 1,000 of 100,000 items:\n[0, 1," in described(shell, "many").text
-    assert "The first 1,000 of 100,000 items:\n{0: None," in described(shell, "keys").text
-
-
 def test_a_key_at_the_cut_is_masked_as_a_whole(shell):
     shell.names["text"] = " " * (TEXT_LIMIT - 12) + KEY + "x" * 1_000
     assert "Ab1" not in described(shell, "text").text

@@ -49,13 +49,13 @@ async def test_each_variable_has_a_line_and_a_description_whatever_it_is(shell, 
 def test_a_slow_variable_is_reported(shell, monkeypatch):
     monkeypatch.setattr(variables, "SECONDS", 0.05)
     shell.run(awkward.CLASSES + "slow = EndlessRepr()")
-    assert "(value not readable: takes longer than 0.05 seconds)" in listed(shell)["slow"]
+    assert "(not readable: takes longer than 0.05 seconds)" in listed(shell)["slow"]
 
 
 def test_when_the_time_for_all_is_over_the_rest_is_not_read(shell, monkeypatch):
     monkeypatch.setattr(variables, "SECONDS_IN_ALL", -1.0)
     shell.run("number = 3")
-    assert listed(shell)["number"].endswith("(value not read: the variables before took too long)")
+    assert listed(shell)["number"].endswith("(not read: the variables before took too long)")
 
 
 def test_old_variables_are_counted(shell, monkeypatch):
