@@ -11,8 +11,8 @@ from agent_nb.engine.cost import CostMeter, Price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
 from agent_nb.images.maker import Studio
+from agent_nb.looking.element_look import SharedLook
 from agent_nb.looking.page_check import PageViewer
-from agent_nb.looking.shared_look import SharedLook
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox
 

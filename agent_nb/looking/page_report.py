@@ -7,10 +7,12 @@ import base64
 import io
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
+from weakref import WeakValueDictionary
 
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
+from agent_nb.errors import ConfigError
 from agent_nb.images.pillow import DAMAGE, opened, require_pillow, saved, top_of
 from agent_nb.looking.page_check import (
     BlockedLoad,
@@ -40,6 +42,10 @@ _MAX_NOTES = 8
 _MAX_TARGETS = 3
 _MAX_TEXT = 300
 _MAX_NUMBER = 1_000_000
+MOST_LINES = 200
+"""Lines of a console that are kept."""
+_LONGEST_LINE = 2000
+"""Characters of such a line."""
 
 T = TypeVar("T")
 
@@ -181,3 +187,36 @@ def limited_number(value: Any) -> int:
     if not isinstance(value, int | float) or math.isnan(value):
         return 0
     return round(min(max(value, 0), _MAX_NUMBER))
+
+
+class PageConsole(dict[int, ConsoleLine]):
+    """What a previewed page has logged in this kernel, by number from 1. A line that comes again keeps its number.
+
+    The newest 200 are kept; errors are dropped last.
+    """
+
+    _last = 0
+
+    def add(self, entry: Json) -> int:
+        """Keeps what the page reports, of which nothing is trusted, and returns its number."""
+        line = read_console_line(entry, _LONGEST_LINE)
+        known = next((number for number, one in self.items() if one == line), None)
+        if known is not None:
+            return known
+        if len(self) == MOST_LINES:
+            others = (number for number, one in self.items() if one.level != "error")
+            del self[next(others, next(iter(self)))]
+        self._last += 1
+        self[self._last] = line
+        return self._last
+
+    def __missing__(self, number: object) -> NoReturn:
+        raise ConfigError(f"this kernel has no line {number!r} of what the page has logged.")
+
+
+_consoles: WeakValueDictionary[tuple[str, int], PageConsole] = WeakValueDictionary()
+
+
+def console_of(run_id: str, variant: int) -> PageConsole:
+    """The console of a variant's page, which lasts as long as whoever reports to it keeps it."""
+    return _consoles.setdefault((run_id, variant), PageConsole())

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
-from agent_nb.render.code_colours import code_html
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
-from agent_nb.render.rows_html import row_html, rows_html
+from agent_nb.render.rows_html import code_html, row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
 from agent_nb.render.summary import (
     duration,

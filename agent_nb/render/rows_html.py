@@ -5,7 +5,7 @@ import html
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any, assert_never
 
@@ -13,7 +13,6 @@ from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_T
 from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
-from agent_nb.render.code_colours import code_html, coloured
 from agent_nb.render.policy import PLAIN_TAGS
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.rows import (
@@ -44,6 +43,13 @@ FIRST_LINES, MOST_LINES = 30, 40
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 _DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim", "\\": "anb-dim"}
+_COLOURS = {
+    "Keyword": "k",
+    "Operator.Word": "k",
+    "Literal.String": "s",
+    "Literal.Number": "s",
+    "Comment": "m",
+}
 _FRAME_STYLE = (
     "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
     "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
@@ -241,6 +247,31 @@ def _text(content: Any) -> str:
 
 def _fold(summary: str, inside: str) -> str:
     return f"<details><summary>{summary}</summary>{inside}</details>"
+
+
+def code_html(code: str) -> str:
+    """The code with as few entities as HTML allows, masked first because escaping would change a secret.
+
+    JupyterLab sanitises every output for its table of contents when a notebook is opened, and entities take it longest.
+    """
+    return re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(code)).replace("<", "&lt;")
+
+
+def coloured(code: str) -> Iterator[tuple[str, str]]:
+    """The class of each piece of code, empty for most, and the piece as HTML."""
+    try:
+        from pygments.lexers.python import PythonLexer
+    except ImportError:
+        yield "", code_html(code)
+        return
+    tokens = PythonLexer(stripnl=False, ensurenl=False).get_tokens(code)
+    for colour, group in itertools.groupby(tokens, key=lambda token: _colour(str(token[0]))):
+        yield colour, code_html("".join(text for _, text in group))
+
+
+def _colour(kind: str) -> str:
+    name = kind.removeprefix("Token.")
+    return next((colour for prefix, colour in _COLOURS.items() if name.startswith(prefix)), "")
 
 
 _VOID = frozenset({"br", "hr"})

@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Agent, Race, replay
 from agent_nb.engine.prepared import start_variants
-from agent_nb.looking import shared_look
+from agent_nb.looking import element_look
 from agent_nb.looking.element_look import read_looks
 from agent_nb.looking.page_check import ViewerUnavailableError
 from agent_nb.messages import Image, Text
@@ -65,7 +65,7 @@ async def test_the_model_gets_a_text_and_an_image_of_each_element(hero):
 
 
 async def test_a_run_goes_on_without_a_look(hero, monkeypatch):
-    monkeypatch.setattr(shared_look, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(element_look, "LOOK_SECONDS", 0.01)
     for viewer in (None, ReportingViewer(), Looking("no browser"), Looking(stuck=True)):
         (about,) = await question(scripted("Done."), viewer, hero, "h1")
         assert "nothing could show the page" in about.text

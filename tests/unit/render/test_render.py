@@ -22,10 +22,9 @@ from agent_nb.render import (
     to_markdown,
     to_text,
 )
-from agent_nb.render.code_colours import code_html
 from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
-from agent_nb.render.rows_html import MAX_IMAGE
+from agent_nb.render.rows_html import MAX_IMAGE, code_html
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
 from tests.support.demo_kit import BAKERY, built
