@@ -1,6 +1,7 @@
 """Removes from a page what makes a browser connect to a host although the policy forbids to load from it.
 
 These are hints such as `preconnect`, and frames and refreshes, for which Chromium connects before it asks the policy.
+The document in a `srcdoc` would have to be read in the same way, so that is removed too.
 `policy.json` lists the known values of their attributes; an attribute with any other value is removed.
 `js/src/preview/gate.ts` does the same for a page that is still being written.
 
@@ -21,24 +22,18 @@ _BETWEEN = re.compile(r"[\t\n\f\r /]*")
 _NAME = re.compile(r"[^\t\n\f\r \"'<>/=\0]*")
 _BARE = re.compile(r"(?:[^\t\n\f\r \"'<>\0/]|/(?!>))*")
 _WORD = re.compile(r"[^\t\n\f\r ]+")
-_REFERENCE = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6]));")
-_LIKE_REFERENCE = re.compile("&(?=[A-Za-z0-9#])")
-_REFERENCES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _MAX_BLOCKED = 50
 _MAX_SHOWN = 200
-_MAX_DEPTH = 3
-"""Of documents in the `srcdoc` of frames."""
 
 
 class _Attribute(NamedTuple):
     name: str
     value: str
-    quote: str
     start: int
     end: int
 
 
-def gated(markup: str, blocked: list[str] | None = None, depth: int = 0) -> str:
+def gated(markup: str, blocked: list[str] | None = None) -> str:
     """The markup without what connects. Adds to `blocked` what somebody may miss, such as the address of a frame."""
     blocked = [] if blocked is None else blocked
     pieces, done, at = [], 0, 0
@@ -51,7 +46,7 @@ def gated(markup: str, blocked: list[str] | None = None, depth: int = 0) -> str:
             continue
         for attribute in attributes:
             source = markup[attribute.start : attribute.end]
-            known = _known(name, attribute, source, depth)
+            known = _known(name, attribute, source)
             if not known and name != "link" and len(blocked) < _MAX_BLOCKED:
                 blocked.append(f"<{name} {source[:_MAX_SHOWN]}>")
             pieces += [markup[done : attribute.start], known]
@@ -78,13 +73,13 @@ def _attribute(markup: str, start: int) -> _Attribute | None:
     if not name:
         return None
     if not markup.startswith("=", equals):
-        return _Attribute(name, "", "", start, name_end)
+        return _Attribute(name, "", start, name_end)
     begin = _end(_SPACE, markup, equals + 1)
     quote = markup[begin] if markup.startswith(('"', "'"), begin) else ""
     end = markup.find(quote, begin + 1) + 1 if quote else _end(_BARE, markup, begin)
     if end <= begin:
         return None
-    return _Attribute(name, markup[begin + len(quote) : end - len(quote)], quote, start, end)
+    return _Attribute(name, markup[begin + len(quote) : end - len(quote)], start, end)
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -92,34 +87,9 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _known(tag: str, attribute: _Attribute, source: str, depth: int) -> str:
-    """The attribute as it may stay; empty if it may not."""
+def _known(tag: str, attribute: _Attribute, source: str) -> str:
+    """The attribute as it may stay, without the beginning of another tag in it; empty if it may not."""
     words = KNOWN_VALUES[tag].get(attribute.name)
     if words is not None and not {*_WORD.findall(attribute.value.lower())} <= {*words}:
         return ""
-    if attribute.name == "srcdoc":
-        return _with_document(attribute, source, depth)
-    return _without_tags(source)
-
-
-def _with_document(attribute: _Attribute, source: str, depth: int) -> str:
-    """The attribute `srcdoc`: its value is a page, too."""
-    if depth == _MAX_DEPTH:
-        return ""
-    document = gated(_REFERENCE.sub(_decoded, attribute.value), depth=depth + 1)
-    # The document decodes the other references itself; there they make no tags.
-    value = _without_tags(_LIKE_REFERENCE.sub("&amp;", document))
-    if value == attribute.value:
-        return source
-    quote = attribute.quote or '"'
-    value = value.replace(quote, f"&#{ord(quote)};")
-    return f"{source[: len(attribute.name)]}={quote}{value}{quote}"
-
-
-def _without_tags(value: str) -> str:
-    """The same value, in which no tag could begin that is to be looked at."""
-    return _TAG.sub(r"&lt;\1", value)
-
-
-def _decoded(reference: re.Match[str]) -> str:
-    return _REFERENCES[reference[1]] if reference[1] else chr(int(reference[2]))
+    return _TAG.sub(r"&lt;\1", source)

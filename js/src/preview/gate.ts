@@ -12,11 +12,6 @@ const BETWEEN = /[\t\n\f\r /]*/y;
 const NAME = /[^\t\n\f\r "'<>/=\0]*/y;
 const BARE = /(?:[^\t\n\f\r "'<>\0/]|\/(?!>))*/y;
 const WORD = /[^\t\n\f\r ]+/g;
-const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6]));/g;
-const LIKE_REFERENCE = /&(?=[A-Za-z0-9#])/g;
-const REFERENCES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-/** Of documents in the `srcdoc` of frames. */
-const MAX_DEPTH = 3;
 const MAX_BLOCKED = 50;
 const MAX_SHOWN = 200;
 /** A tag longer than this is not looked at again before it has grown by a quarter, so that all takes linear time. */
@@ -25,7 +20,6 @@ const LONG = 4096;
 interface Attribute {
 	name: string;
 	value: string;
-	quote: string;
 	start: number;
 	end: number;
 }
@@ -36,13 +30,8 @@ type Unread = "unfinished" | "unknown";
 export class Gate {
 	/** What somebody may miss, such as the address of a frame; nobody misses a hint. */
 	readonly blocked: string[] = [];
-	readonly #depth: number;
 	#held = "";
 	#enough = 0;
-
-	constructor(depth = 0) {
-		this.#depth = depth;
-	}
 
 	/** What may be written by now of the text so far; a tag is held back until its end. */
 	push(piece: string, last = false): string {
@@ -78,31 +67,15 @@ export class Gate {
 		return ready;
 	}
 
-	/** The attribute as it may stay; empty if it may not. */
+	/** The attribute as it may stay, without the beginning of another tag in it; empty if it may not. */
 	#known(tag: string, attribute: Attribute, source: string): string {
 		const words = KNOWN[tag]?.[attribute.name];
 		const isKnown =
 			!words || (attribute.value.toLowerCase().match(WORD) ?? []).every((word) => words.includes(word));
-		if (isKnown && attribute.name === "srcdoc") return this.#withDocument(attribute, source);
-		if (isKnown) return withoutTags(source);
+		if (isKnown) return source.replace(TAG, "&lt;$1");
 		if (tag !== "link" && this.blocked.length < MAX_BLOCKED)
 			this.blocked.push(`<${tag} ${source.slice(0, MAX_SHOWN)}>`);
 		return "";
-	}
-
-	/** The attribute `srcdoc`: its value is a page, too. */
-	#withDocument({ name, value, quote }: Attribute, source: string): string {
-		if (this.#depth === MAX_DEPTH) return "";
-		const inner = value.replace(
-			REFERENCE,
-			(_, named, code) => REFERENCES[named] ?? String.fromCharCode(code),
-		);
-		const document = new Gate(this.#depth + 1).push(inner, true);
-		// The document decodes the other references itself; there they make no tags.
-		const safe = withoutTags(document.replace(LIKE_REFERENCE, "&amp;"));
-		if (safe === value) return source;
-		const mark = quote || '"';
-		return `${source.slice(0, name.length)}=${mark}${safe.replaceAll(mark, `&#${mark.charCodeAt(0)};`)}${mark}`;
 	}
 }
 
@@ -135,22 +108,17 @@ function readAttribute(text: string, start: number): Attribute | Unread {
 	const name = text.slice(start, nameEnd).toLowerCase();
 	if (equals === text.length) return "unfinished";
 	if (!name) return "unknown";
-	if (text[equals] !== "=") return { name, value: "", quote: "", start, end: nameEnd };
+	if (text[equals] !== "=") return { name, value: "", start, end: nameEnd };
 	const begin = endOf(SPACE, text, equals + 1);
 	const quote = /["']/.exec(text[begin] ?? "")?.[0] ?? "";
 	const end = quote ? text.indexOf(quote, begin + 1) + 1 : endOf(BARE, text, begin);
 	if (end === 0 || end === text.length) return "unfinished";
 	if (end === begin) return "unknown";
-	return { name, value: text.slice(begin + quote.length, end - quote.length), quote, start, end };
+	return { name, value: text.slice(begin + quote.length, end - quote.length), start, end };
 }
 
 function endOf(pattern: RegExp, text: string, at: number): number {
 	pattern.lastIndex = at;
 	pattern.test(text);
 	return pattern.lastIndex;
-}
-
-/** The same value, in which no tag could begin that is to be looked at. */
-function withoutTags(value: string): string {
-	return value.replace(TAG, "&lt;$1");
 }

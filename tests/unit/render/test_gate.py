@@ -23,17 +23,16 @@ UNTOUCHED = [
     '<link rel="stylesheet" href="https://a.example/x.css"><link rel=icon href=data:,>',
     "<link rel=\"icon\" href=\"data:image/svg+xml,<svg xmlns='x'><text y='.9em'>A</text></svg>\">",
     '<meta charset="utf-8"><meta http-equiv="Content-Type" content="x">',
-    "<iframe srcdoc='<p>Hi &amp;amp; there</p>'></iframe><iframe src=about:blank></iframe>",
+    "<iframe srcdoc=''></iframe><iframe src=about:blank></iframe>",
     "<script>for (let i = 0; i<frame && n>2; i++);</script><b rel=preconnect>",
-    '<script type="text/babel">const App = () => <iframe srcDoc={page} title={`a`} />;</script>',
     "<linkage rel=preconnect><a rel=preconnect href=x>x</a>",
 ]
 
 CHANGED = [
     ('<link rel="preconnect" href="https://a.example">', '<link  href="https://a.example">'),
     ('<iframe\n src="//a.example" title="x"></iframe>', '<iframe\n  title="x"></iframe>'),
-    ("<iframe srcdoc='<link rel=preconnect>'>", "<iframe srcdoc='&lt;link >'>"),
-    ("<iframe srcdoc='&LT;b> &eacute;'>", "<iframe srcdoc='&amp;LT;b> &amp;eacute;'>"),
+    ("<iframe title=a srcdoc='<p>Hi</p>'></iframe>", "<iframe title=a ></iframe>"),
+    ("<iframe srcDoc={page} title={`a`} />", "<iframe  title={`a`} />"),
     ("f(<Link onClick={() => go()}>)", "f(< Link onClick={() => go()}>)"),
     ("<iframe src={address} title={name}/>", "<iframe  title={name}/>"),
     ("<script>a[i] <meta / 2;</script>", "<script>a[i] < meta / 2;</script>"),
@@ -52,12 +51,10 @@ def test_what_connects_is_removed(page, after):
 
 
 def connects(page: str, *, scripts: bool) -> list[str]:
-    """The values in a parsed page that are not known, also in documents inside it."""
+    """The values in a parsed page that are not known."""
     found = []
     for name, attributes in KNOWN_VALUES.items():
         for element in JustHTML(page, sanitize=False, scripting_enabled=scripts).query(name):
-            if document := element.attrs.get("srcdoc"):
-                found += connects(document, scripts=scripts)
             for attribute, words in attributes.items():
                 value = element.attrs.get(attribute) or ""
                 found += [word for word in value.lower().split() if word not in words]
