@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -178,13 +179,9 @@ class LiveRun:
 
     async def is_watched(self, seconds: float) -> bool:
         """Whether a page shows the run. Waits so many seconds for one."""
-        if self.stream.watched.is_set():
-            return True
-        try:
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stream.watched.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
+        return self.stream.watched.is_set()
 
     async def _finds_page(self) -> bool:
         """Whether a page shows the run. Waits while one may still come.

@@ -20,10 +20,6 @@ from agent_nb.run.protocol import Meta, Ready
 
 INTERVAL = 0.04
 """Seconds between two batches: text that arrives 25 times a second looks continuous."""
-LONG_INTERVAL = 0.095
-"""The interval after a batch of `FAST` events, so that there is more text in a batch than JSON around it."""
-FAST = range(11, 150)
-"""Numbers of events. Smaller batches cost little anyway, and larger ones are mostly text already."""
 FIRST_CHECKPOINT = 256
 """Number of events after which everything is sent again if no page has answered yet."""
 MESSAGE_SECONDS = 1 / 300
@@ -55,7 +51,7 @@ _PACE, _OFF_SCREEN_PACE = Pace(), Pace()
 class RunStream:
     """Sends one run to the page, and knows what has been sent.
 
-    Every event is sent within `LONG_INTERVAL` of its arrival, or later if many runs share the `pace` or no window has
+    Every event is sent within `INTERVAL` of its arrival, or later if many runs share the `pace` or no window has
     the run on screen. Batches cover the run's events without a gap, so a page that missed one notices and asks for
     everything again.
     """
@@ -117,7 +113,7 @@ class RunStream:
         first, count = self._sent + 1, len(new)
         if count == 0:
             return
-        self._next_batch = time.monotonic() + (LONG_INTERVAL if count in FAST else INTERVAL)
+        self._next_batch = time.monotonic() + INTERVAL
         # A run that is sent late keeps its pace for a replay on the page.
         span = JOINED_SECONDS if first == 1 else math.inf
         events = self._encoder.encode(new, span)

@@ -21,34 +21,26 @@ MAX_ROWS = 10
 """Rows shown, the newest ones: a Jupyter server drops outputs above 1 MB a second."""
 
 
-class RunSoFar:
-    """The events of a run under way, read as they come."""
-
-    def __init__(self) -> None:
-        self.phases: dict[int, str] = {}
-        self._transcript = Transcript()
-
-    def add(self, events: Iterable[Event]) -> None:
-        for event in events:
-            self.phases[event.variant] = phase_after(self.phases.get(event.variant, ""), event)
-            self._transcript.add(event)
-
-    def progress(self, hint: str) -> Progress:
-        if len(self.phases) < 2:
-            phase = printable_line(mask(self.phases.get(0, "starting")))
-            return Progress(phase, tuple(self._rows()), hint)
-        lines = (
+def progress_of(events: Iterable[Event], hint: str) -> Progress:
+    """A run under way, as far as its events tell."""
+    phases: dict[int, str] = {}
+    transcript = Transcript()
+    for event in events:
+        phases[event.variant] = phase_after(phases.get(event.variant, ""), event)
+        transcript.add(event)
+    if len(phases) > 1:
+        lines = [
             LineRow(turn=0, title=f"Variant {number + 1}", detail=phase)
-            for number, phase in sorted(self.phases.items())
-        )
-        return Progress(f"{len(self.phases)} variants", tuple(lines), hint)
-
-    def _rows(self) -> Iterable[Row]:
-        for row in self._transcript.rows[-MAX_ROWS:]:
-            yield _without_outputs(row) if isinstance(row, ToolRow) else row
-        if last := self._transcript.streamed:
-            # Of a secret that is still arriving, nothing is shown.
-            yield TextRow(turn=last.turn, text=StreamMasker().more(last.text))
+            for number, phase in sorted(phases.items())
+        ]
+        return Progress(f"{len(phases)} variants", tuple(lines), hint)
+    rows: list[Row] = [
+        _without_outputs(row) if isinstance(row, ToolRow) else row for row in transcript.rows[-MAX_ROWS:]
+    ]
+    if last := transcript.streamed:
+        # Of a secret that is still arriving, nothing is shown.
+        rows.append(TextRow(turn=last.turn, text=StreamMasker().more(last.text)))
+    return Progress(printable_line(mask(phases.get(0, "starting"))), tuple(rows), hint)
 
 
 def _without_outputs(call: ToolRow) -> LineRow:
@@ -63,7 +55,6 @@ class LightForm:
         self, handle: Handle, live: LiveRun, show: Callable[[dict[str, str]], None], hint: str
     ) -> None:
         self._handle, self._live, self._show, self._hint = handle, live, show, hint
-        self._run, self._read = RunSoFar(), 0
         self._shown: Progress | None = None
         self._task = asyncio.get_running_loop().create_task(self._follow())
 
@@ -72,7 +63,8 @@ class LightForm:
 
     def show_question(self, request: ApprovalRequested) -> None:
         """Shows what is asked. `input()` then blocks the loop, and with it all updates."""
-        title = question_title(request, several=len(self._run.phases) > 1)
+        several = len({event.variant for event in self._handle.events}) > 1
+        title = question_title(request, several=several)
         self._update(f"{title[:1].upper()}{title[1:]}: answer below.")
 
     async def _follow(self) -> None:
@@ -82,10 +74,8 @@ class LightForm:
             wait = INTERVAL
 
     def _update(self, hint: str) -> None:
-        new = self._handle.events[self._read :]
-        self._run.add(new)
-        self._read += len(new)
-        progress, handle = self._run.progress(hint), self._handle
+        handle = self._handle
+        progress = progress_of(handle.events, hint)
         if progress != self._shown:
             self._shown = progress
             self._show(first_frame(handle.key, handle.name, handle.model, handle.id, progress))

@@ -18,7 +18,6 @@ from agent_nb.events import (
 from agent_nb.messages import Usage
 from agent_nb.notebook.live.stream import (
     BURST,
-    FAST,
     FIRST_CHECKPOINT,
     MESSAGE_SECONDS,
     Pace,
@@ -271,14 +270,6 @@ async def test_the_first_event_goes_at_once():
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert streams.order == ["quiet"]
-
-
-async def test_a_fast_stream_sends_less_often():
-    streams = Streams(fast=FAST.start, slow=FAST.start - 1, very_fast=FAST.stop)
-    streams.emit("fast")
-    streams.emit("slow")
-    streams.emit("very_fast")
-    assert await streams.until(3) == ["slow", "very_fast", "fast"]
 
 
 async def test_events_that_wait_go_together():

@@ -10,7 +10,7 @@ from agent_nb._base import secrets
 from agent_nb.events import ThinkingDelta, TurnRetrying
 from agent_nb.notebook.live.hub import Hub
 from agent_nb.notebook.views import light_view
-from agent_nb.notebook.views.light_view import RunSoFar
+from agent_nb.notebook.views.light_view import progress_of
 from agent_nb.providers.scripted import ScriptedProvider, call, pause, stall, text, think
 from agent_nb.render import first_frame
 from tests.support.scripts import run_script, write
@@ -31,9 +31,7 @@ async def eventually(condition):
 
 
 def form_of(events, hint=HINT):
-    run = RunSoFar()
-    run.add(events)
-    return first_frame("hero-1", "hero", "demo:", "id-1", run.progress(hint))["text/html"]
+    return first_frame("hero-1", "hero", "demo:", "id-1", progress_of(events, hint))["text/html"]
 
 
 def text_of(form):
