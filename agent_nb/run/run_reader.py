@@ -203,14 +203,16 @@ class _Reading:
             self._event(row)
 
     def _event(self, row: Json) -> None:
-        if row.get("type") == ev.RunStarted.type and row.get("seq") == 1:
+        starts = row.get("type") == ev.RunStarted.type and row.get("seq") == 1
+        if starts:
             self._variants.append(_Variant())
-            row.setdefault("settings", self._header["settings"])
         if not self._variants or self._records:
             raise ValueError("an event stands outside of a run")
         if row.get("type") in DELTAS:
             from_wire(str, row.get("text"))
         row = row if self._streams.takes(row) else self._texts.read(row)
+        if starts:  # after the texts of the line were counted: the settings are in the first line of the file
+            row.setdefault("settings", self._header["settings"])
         variant = self._variants[-1]
         variant.rows = [*variant.rows[:1], row]
         for event in _events({**row, "run_id": self._header.get("id")}):

@@ -141,7 +141,7 @@ def test_the_magic_runs_with_autoawait_off(kernel):
 def test_background_runs_continue_while_cells_run(kernel, server):
     kernel.run("%%agent one -m demo: --background --pace 0.05\nA form")
     kernel.run("%%agent two -m demo: --background --pace 0.05\nA game")
-    assert kernel.value("[type(one).__name__, type(two).__name__]") == "['RunHandle', 'RunHandle']"
+    assert kernel.value("[repr(one).split()[0], repr(two).split()[0]]") == "['<RunHandle', '<RunHandle']"
     kernel.run("import asyncio\nfrom agent_nb import Run")
     bound = "while not (isinstance(one, Run) and isinstance(two, Run)):\n    await asyncio.sleep(0.01)"
     assert kernel.run(f"await one; await two\n{bound}").status == "ok"
