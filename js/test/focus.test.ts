@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
 import widget from "../src/widget.ts";
 import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
-import { Kernel, shadow, soon } from "./kernel.ts";
+import { Kernel, META, shadow, soon } from "./kernel.ts";
 
 const asks = [
 	tool(),
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => stop());
 
 async function tell(events: readonly Event[]): Promise<void> {
-	kernel.batch(last + 1, events);
+	kernel.batch(last + 1, events, last ? { meta: undefined } : {});
 	last += events.length;
 	await soon();
 }
@@ -60,8 +60,10 @@ test("Stop hands the focus to Actions", async () => {
 	expect(active().textContent).toBe("Actions");
 });
 
-test("Stop of a run without files hands it to Replay", async () => {
-	await tell(script(started, turn));
+test("Stop of a run without anything for Actions hands it to Replay", async () => {
+	kernel.batch(1, script(started, turn), { meta: { ...META, name: "2 x" } });
+	last = 2;
+	await soon();
 	find(".anb-stop button").focus();
 	await tell(script(finished("stopped")));
 	expect(active().getAttribute("aria-label")).toBe("Replay");

@@ -30,7 +30,7 @@ def started(stage: Stage) -> Any:
     """A run with a page, and the field below it."""
     stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)])
     stage.page.evaluate(CLIPBOARD)
-    return stage.widget.get_by_role("textbox", name="Ask for a change")
+    return stage.widget.get_by_role("textbox", name="Ask a question or for a change")
 
 
 @needs_axe
@@ -38,7 +38,7 @@ def test_change_becomes_a_cell_by_keyboard(stage: Stage):
     field = started(stage)
     field.focus()
     stage.page.keyboard.press("Enter")
-    assert focused(stage) == "Ask for a change"
+    assert focused(stage) == "Ask a question or for a change"
     stage.page.keyboard.type("Larger {{df}} text, f")
     stage.page.keyboard.press("Shift+Enter")
     stage.page.keyboard.type("and warmer.")
@@ -50,7 +50,7 @@ def test_change_becomes_a_cell_by_keyboard(stage: Stage):
     assert stage.widget.locator(".anb-next code").inner_text() == cell
     assert findings(stage) == []
     stage.page.keyboard.press("Escape")
-    assert focused(stage) == "Ask for a change"
+    assert focused(stage) == "Ask a question or for a change"
     stage.page.keyboard.press("Enter")
     stage.page.keyboard.press("Enter")
     stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for()
@@ -61,7 +61,7 @@ def test_change_becomes_a_cell_by_keyboard(stage: Stage):
 def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     repeats = (Repeat(text="-t kernel", label="kernel"), Repeat(text="--budget 0.2", label="$0.20"))
     stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)], repeats=repeats)
-    field = stage.widget.get_by_role("textbox", name="Ask for a change")
+    field = stage.widget.get_by_role("textbox", name="Ask a question or for a change")
     field.fill("Why?")
     field.press("Enter")
     cell = stage.widget.locator(".anb-next code")
@@ -70,7 +70,7 @@ def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     assert options.get_by_role("listitem").all_inner_texts() == ["kernel", "$0.20"]
     assert findings(stage) == []
     options.get_by_role("button", name="Leave out -t kernel").click()
-    assert focused(stage) == "Ask for a change"
+    assert focused(stage) == "Ask a question or for a change"
     field.press("Enter")
     expect(cell).to_have_text("%%agent hero_2 --from hero --budget 0.2\nWhy?")
 

@@ -44,6 +44,20 @@ def test_the_transcript_has_the_whole_width_until_there_is_a_page(stage: Stage, 
     expect(stage.widget.locator(".anb-right")).to_be_hidden()
 
 
+@pytest.mark.parametrize("width", [1400, 700])
+def test_a_finished_run_without_files_can_be_exported_and_fills_the_screen(stage: Stage, width: int) -> None:
+    stage.page.set_viewport_size({"width": width, "height": 900})
+    stage.play([STARTED, TURN, said("North earns most."), FINISHED])
+    stage.widget.get_by_role("button", name="Actions").click()
+    items = stage.widget.get_by_role("menuitem").all_inner_texts()
+    assert [" ".join(item.split()) for item in items] == ["Export replay %agent export hero"]
+    stage.page.keyboard.press("Escape")
+    stage.page.keyboard.press("f")
+    stage.page.wait_for_function("() => document.fullscreenElement !== null")
+    expect(stage.widget.get_by_role("textbox", name="Ask a question or for a change")).to_be_in_viewport()
+    assert stage.widget.locator(".anb-frame").bounding_box()["height"] == 900
+
+
 def displayed(*outputs: dict[str, Any]) -> list[dict[str, Any]]:
     """A call that ran code and displayed this."""
     end = {"ok": True, "summary": "", "seconds": 0.1, "code": None, "hint": ""}

@@ -92,7 +92,7 @@ def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
     assert back.bounding_box() == place
     stage.preview.get_by_text("Made").wait_for()
     assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(255, 0, 0)"
-    stage.widget.get_by_role("textbox", name="Ask for a change").fill("Larger")
+    stage.widget.get_by_role("textbox", name="Ask a question or for a change").fill("Larger")
     stage.widget.get_by_role("button", name="Continue from change 2").click()
     cell = stage.widget.locator(".anb-next code")
     cell.wait_for()

@@ -35,7 +35,7 @@ def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
     before = hero.evaluate(collapsed)
     hero.keyboard.press("Control+b")
     hero.wait_for_function(f"() => ({collapsed})() === {str(not before).lower()}")
-    field = hero.get_by_role("textbox", name="Ask for a change")
+    field = hero.get_by_role("textbox", name="Ask a question or for a change")
     hero.keyboard.press("/")
     expect(field).to_be_focused()
     hero.keyboard.type("bdd zc")
@@ -46,7 +46,7 @@ def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
 
 
 def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
-    field = hero.get_by_role("textbox", name="Ask for a change")
+    field = hero.get_by_role("textbox", name="Ask a question or for a change")
     field.click()
     hero.keyboard.press("Escape")
     hero.keyboard.press("b")
@@ -73,7 +73,7 @@ def test_ctrl_s_and_escape_leave_the_preview(hero: Page):
 
 
 def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):
-    field = hero.get_by_role("textbox", name="Ask for a change")
+    field = hero.get_by_role("textbox", name="Ask a question or for a change")
     field.click()
     hero.keyboard.type("darker")
     hero.keyboard.press("Control+z")

@@ -37,7 +37,7 @@ def hero(page: Page, lab: Lab) -> Page:
 
 
 def ask(page: Page, text: str) -> None:
-    page.get_by_role("textbox", name="Ask for a change").first.click()
+    page.get_by_role("textbox", name="Ask a question or for a change").first.click()
     page.keyboard.type(text)
 
 
@@ -81,7 +81,7 @@ def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
     hero.keyboard.press("Enter")
     hero.keyboard.press("Enter")
     expect(hero.locator(".anb-toast").first).to_have_text("Inserted below: press Escape to see it")
-    expect(hero.get_by_role("textbox", name="Ask for a change").first).to_be_focused()
+    expect(hero.get_by_role("textbox", name="Ask a question or for a change").first).to_be_focused()
     hero.keyboard.type("Call it Petit Four")
     keep_screenshot(hero, "lab-next-cell-full-screen")
     hero.get_by_role("button", name="Insert after hero_2").click()

@@ -14,7 +14,7 @@ import { isFull } from "./full-screen.ts";
 
 export function createComposer(context: Context) {
 	const { choices, run } = context;
-	const field = createField(context, "Ask for a change", "Ask for a change… (/)");
+	const field = createField(context, "Ask a question or for a change", "Ask a question or for a change… (/)");
 	const show = createButton("Next cell", "Show the next cell (Enter)");
 	const runs = createButton("Run", "Insert the next cell below and run it (Ctrl+Enter)");
 	const next = createNext(context, field.element, onInserted);

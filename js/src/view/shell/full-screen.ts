@@ -4,7 +4,6 @@ import { h, icon, listen, setAttribute, setLabel } from "../../dom.ts";
 import { LETTERS, TYPING } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { isFitted } from "../variants/single-variant.ts";
 
 export function createFullScreenButton(context: Context) {
 	const element = h("button", { class: "anb-ic anb-full", type: "button" }, icon("expand"));
@@ -14,7 +13,7 @@ export function createFullScreenButton(context: Context) {
 		element,
 		update(_snapshot: Snapshot) {
 			const label = isFull(element) ? "Leave full screen" : "Full screen";
-			element.hidden = !document.fullscreenEnabled || isFitted(context);
+			element.hidden = !document.fullscreenEnabled;
 			setLabel(element, label, `${label} (f)`);
 		},
 	};
@@ -24,8 +23,8 @@ export function createFullScreenButton(context: Context) {
 export function listenForFullScreen(context: Context, frame: HTMLElement): void {
 	listen(frame, "keydown", context.signal, (event) => {
 		if (!isPlain(event) || !frame.hasAttribute(LETTERS)) return;
-		const typing = (event.target as Element).closest(TYPING) || isFitted(context);
-		if (event.key === "/" && !(event.target as Element).closest(TYPING)) compose(event, frame);
+		const typing = (event.target as Element).closest(TYPING);
+		if (event.key === "/" && !typing) compose(event, frame);
 		if (event.key === "i" && !typing)
 			frame.querySelector<HTMLElement>(":not([hidden]) > .anb-bar .anb-point:enabled")?.click();
 		const letter = event.key === "f" && !typing;

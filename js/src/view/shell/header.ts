@@ -6,7 +6,7 @@ import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../
 import { bytes } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import type { RunEntry } from "../../runs.ts";
-import { shownFile } from "../../shown.ts";
+import { shownFile, shownPage } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { phaseOfAll, spokenOfAll } from "../../variants.ts";
 import { type Context, canRefer, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
@@ -189,11 +189,13 @@ function createMenu(context: Context) {
 		element,
 		update({ run, state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
-			element.hidden = context.run.busy || state.files.size === 0;
 			// Binary files can be saved, but not copied.
 			copyItem.hidden = typeof shown?.text !== "string";
 			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
+			saveItem.hidden = state.files.size === 0;
+			openItem.hidden = shownPage(state, context.choices) === null;
 			exportItem.hidden = !canRefer(context);
+			element.hidden = context.run.busy || [...actions.keys()].every((item) => item.hidden);
 			setText(cell, `%${run.meta.magic} export ${run.meta.name}`);
 		},
 	};

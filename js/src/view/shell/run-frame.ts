@@ -77,7 +77,7 @@ function createLazyParts(context: Context) {
 /** The keys that the frame takes. */
 function lettersOf(context: Context): string | null {
 	if (isFoldedAway(context)) return null;
-	return isFitted(context) ? "/" : "/ f i";
+	return isFitted(context) ? "/ f" : "/ f i";
 }
 
 /** Gives the frame the height of its transcript, or not. Returns a function that keeps its end in sight, if it was. */
