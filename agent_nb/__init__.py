@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agent_nb.cassette import replay
     from agent_nb.engine.approval import Answer
     from agent_nb.engine.handle import RunHandle
-    from agent_nb.engine.limits import Limits
     from agent_nb.engine.middleware import ModelRequest
     from agent_nb.engine.opening import read_images
     from agent_nb.engine.prepared import Prepared
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from agent_nb.plugins import register
     from agent_nb.run import Run, load
     from agent_nb.run.compare import Comparison, assert_same, compare
+    from agent_nb.run_settings import Limits
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
     from agent_nb.tools.mcp.server import mcp_server
 
@@ -42,7 +42,7 @@ _HOMES = {
     "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files.files",
     "Image": "agent_nb.messages",
-    "Limits": "agent_nb.engine.limits",
+    "Limits": "agent_nb.run_settings",
     "Message": "agent_nb.messages",
     "ModelRequest": "agent_nb.engine.middleware",
     "Prepared": "agent_nb.engine.prepared",

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -19,37 +21,75 @@ from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import Store
 from agent_nb.batch.runs_handle import RunsHandle
 from agent_nb.cassette import CassetteRecording, Target, replay
-from agent_nb.engine.agent_parts import AgentParts, read_model
+from agent_nb.engine.approval_rules import Policy, read_policy
 from agent_nb.engine.handle import RunHandle
-from agent_nb.engine.middleware import AfterTool, BeforeTool
+from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
 from agent_nb.engine.prepared import Prepared, RunMaker, start_variants
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.errors import ConfigError
+from agent_nb.errors import ConfigError, check_type, wrong_type
 from agent_nb.events import Event
-from agent_nb.looking.page_check import LOOKS, PageViewer
+from agent_nb.images.maker import INPUTS, Studio
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Message
-from agent_nb.prompts import check_stack
+from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.registry import MAKERS
+from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
+from agent_nb.run_settings import SETTINGS, Limits, RunSettings
+from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.preview_tools import PAGE_VIEWER
+from agent_nb.tools.toolbox import FAMILIES
+from agent_nb.tools.variant_tools import BASE_VARIANTS
 
 __all__ = ["Agent", "model"]
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)
 After = TypeVar("After", bound=AfterTool)
+SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for tool in FAMILIES[family])
+"""Tools that send images or files. A run that sends no values has none of them."""
 
 
-class Agent(AgentParts):
+class AgentParts:
+    """A model, its tools and its limits. `Agent` adds what starts runs."""
+
+
+class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 
     `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider.
     """
 
-    _target: Target | None = None
-    """The cassette that its runs are recorded to."""
+    def __init__(  # noqa: PLR0913 - everything that an agent is made of
+        self,
+        model: str | Provider,
+        *,
+        tools: Iterable[Tool | Callable[..., Any]] | None = None,
+        system: str | None = None,
+        limits: Limits | None = None,
+        approve: Policy = "ask",
+        middleware: Iterable[Any] = (),
+    ) -> None:
+        self.provider = read_model(model)
+        self.toolbox = read_tools(tools)
+        check_type("system", system, str | None, "text")
+        check_type("limits", limits, Limits | None, "a `Limits`, such as `Limits(steps=8, usd=0.20)`")
+        self.settings = RunSettings(limits=limits or Limits(), instructions=system)
+        self.approve = approve
+        read_policy(approve, self.toolbox)  # raises now, not at the first run
+        self.viewer: PageViewer | None = None
+        """Shows pages to the model; None if nothing does."""
+        self._target: Target | None = None
+        """The cassette that its runs are recorded to."""
+        self._hooks = Hooks.of(middleware)
+        self._studio: tuple[Provider, Studio] | None = None
+        self._in_budgeted_batch = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_studio": None}  # it may hold connections
 
     def prepare(
         self,
@@ -142,23 +182,27 @@ class Agent(AgentParts):
         """A copy of this agent with another model."""
         return self._copy(provider=read_model(model))
 
+    def with_settings(self, **changed: Any) -> Self:
+        """A copy of this agent with other settings: any of `RunSettings`."""
+        return self._copy(settings=replace(self.settings, **changed))
+
     def with_stack(self, stack: str) -> Self:
         """A copy of this agent that builds pages with `html`, `tailwind`, `react`, `vue` or `bootstrap`.
 
         Without a stack of its own, an agent uses the stack of the run it continues.
         """
-        return self._copy(stack=check_stack(stack))
+        return self.with_settings(stack=check_stack(stack))
 
-    def with_viewer(self, viewer: PageViewer | None, *, looks: int = LOOKS) -> Self:
+    def with_viewer(self, viewer: PageViewer | None, *, looks: int = RunSettings().looks) -> Self:
         """A copy of this agent whose model can look at its page with this viewer, at most `looks` times in a run.
 
         With None or 0 looks, the model is not offered the tool `check_preview`.
         """
-        return self._copy(viewer=viewer, looks=looks)
+        return self._copy(viewer=viewer, settings=replace(self.settings, looks=looks))
 
     def with_network(self) -> Self:
         """A copy of this agent that tells the model that its page may load from any https address."""
-        return self._copy(network=True)
+        return self.with_settings(network=True)
 
     def with_data(self, data: Literal["all", "schema"]) -> Self:
         """A copy of this agent whose runs send all that tools give back, or only names, types and shapes of data.
@@ -168,7 +212,7 @@ class Agent(AgentParts):
         """
         if data not in ("all", "schema"):
             raise ConfigError(f"`data` is 'all' or 'schema', not {data!r}.")
-        return self._copy(data="" if data == "all" else data)
+        return self.with_settings(data="" if data == "all" else data)
 
     def with_lean(self, lean: bool = True) -> Self:
         """A copy of this agent whose requests are as short as possible, or not.
@@ -176,14 +220,14 @@ class Agent(AgentParts):
         A lean request has a few lines of instructions, your tools and those for files, and what options such as a stack
         or images ask for. It is the default for a server of your own, and for a run that continues a lean one.
         """
-        return self._copy(lean=lean)
+        return self.with_settings(lean=lean)
 
     def compacting(self) -> Self:
         """A copy of this agent that leaves earlier file contents out of the conversation that a run continues.
 
         The model can read the files again. Where a conversation would not fit the model, this happens by itself.
         """
-        return self._copy(compact=True)
+        return self.with_settings(compact=True)
 
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
         """Runs to the end. Limits, refusals and failures are reported in `run.reason`, never raised."""
@@ -268,11 +312,132 @@ class Agent(AgentParts):
             f"<Agent {self.provider.name} with {', '.join(tool.name for tool in self.toolbox) or 'no tools'}>"
         )
 
+    def _copy(self, **changed: Any) -> Self:
+        """A copy with these attributes, whose hooks can change independently."""
+        other = copy(self)
+        own = {"_hooks": self._hooks.copy(), "_studio": None}  # each agent closes its own studio
+        other.__dict__.update({**own, **changed})
+        return other
+
     def _prepare(self, opening: Opening) -> Prepared:
-        prepared = super()._prepare(opening)
-        return (
-            replace(prepared, record=partial(CassetteRecording, self._target)) if self._target else prepared
+        if isinstance(self.provider, RunMaker):
+            return self.provider.prepare(self._prepared(opening, self.toolbox))
+        studio, lean, settings = self._image_studio(), self._is_lean(opening), self.settings
+        available = {
+            INPUTS: opening.inputs,
+            BASE_VARIANTS: opening.base_variants,
+            PAGE_VIEWER: self.viewer and settings.looks and self.provider.sees_pages and not lean,
+        }
+        needs = {need for need, value in available.items() if value}
+        self._check_data(opening)
+        offered = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
+        offered = offered.without(SEEING).without_values() if settings.data else offered
+        prepared = self._prepared(opening, offered, studio)
+        if settings.limits.usd is not None:
+            prepared.check_price()
+        return prepared
+
+    def _check_data(self, opening: Opening) -> None:
+        data = self.settings.data
+        if data and self._hooks.requests:
+            raise ConfigError(
+                "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
+            )
+        if data and opening.history and opening.data != data:
+            raise ConfigError(
+                "The conversation to continue may contain values, and this run sends none (`--data schema`)."
+                " Continue a run that sent none, or begin a new one."
+            )
+
+    def _is_lean(self, opening: Opening) -> bool:
+        """Whether requests are lean. A conversation stays so, and the server can reuse what it has read."""
+        lean = self.settings.lean
+        return self.provider.lean or opening.lean if lean is None else lean
+
+    def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
+        lean, rules = self._is_lean(opening), read_policy(self.approve, self.toolbox)
+        settings = replace(
+            self.settings,
+            stack=self.settings.stack or opening.stack,
+            tools=tuple(tool.name for tool in offered),
+            approve=str(rules),
+            window=self.provider.window,
+            **self._requested(),
         )
+        return Prepared(
+            opening=opening,
+            settings=settings,
+            run_settings=replace(settings, lean=lean).recorded(),
+            provider=self.provider,
+            toolbox=offered,
+            all_tools=self.toolbox,
+            system=self._system(opening, offered, settings, lean=lean),
+            rules=rules,
+            hooks=self._hooks,
+            studio=studio,
+            viewer=self.viewer,
+            record=partial(CassetteRecording, self._target) if self._target else None,
+        )
+
+    def _requested(self) -> dict[str, Any]:
+        """The settings in the vendor's parameters: the provider may have been made with other values."""
+        sampling = dict(self.provider.sampling)
+        names = [name for name, row in SETTINGS.items() if row.sent == "request" and name != "sampling"]
+        own = {name: sampling.pop(name, None) or getattr(self.provider, name, None) for name in names}
+        chosen = {name: value or getattr(self.settings, name) for name, value in own.items()}
+        return {**chosen, "sampling": sampling or None}
+
+    def _system(self, opening: Opening, offered: Toolbox, settings: RunSettings, *, lean: bool) -> str:
+        stack, network = settings.stack, settings.network
+        texts = (
+            self._built_in_text(offered, lean=lean) if opening.system is None else opening.system,
+            stack_text(stack, network=network) if stack else "",
+            prompt_text("schema_only") if settings.data else "",
+            settings.instructions,
+        )
+        return sys.intern("\n\n".join(text for text in texts if text))  # the jobs of a batch share it
+
+    def _built_in_text(self, offered: Toolbox, *, lean: bool) -> str:
+        """The default system text."""
+        network = self.settings.network
+        if lean:
+            names = ["lean", *(["lean_files"] if any(tool.stream for tool in offered) else ())]
+            return " ".join(prompt_text(name, network=network) for name in names)
+        texts = [prompt_text("system", network=network)]
+        if self.provider.sees_pages and _has_look(self.toolbox):
+            texts.append(prompt_text("look" if _has_look(offered) else "no_look"))
+        return "\n\n".join(texts)
+
+    def _image_studio(self) -> Studio:
+        """Makes the images. It may hold connections, so it is kept while the provider stays the same."""
+        if self._studio is None or self._studio[0] is not self.provider:
+            budget = self._in_budgeted_batch or self.settings.limits.usd is not None
+            self._studio = self.provider, studio_for(self.provider, budget=budget)
+        return self._studio[1]
+
+
+def _has_look(tools: Toolbox) -> bool:
+    """Whether one of the tools shows the page to the model."""
+    return any(PAGE_VIEWER in tool.needs for tool in tools)
+
+
+def read_model(given: str | Provider) -> Provider:
+    if isinstance(given, str):
+        return model(given)
+    if not hasattr(given, "stream") or not hasattr(given, "left_out"):
+        raise wrong_type("model", given, "a name such as 'anthropic:', or a `Provider`")
+    return given
+
+
+def read_tools(tools: Any) -> Toolbox:
+    """The toolbox of these tools; None stands for the built-in ones."""
+    if tools is None:
+        return Toolbox.default()
+    if isinstance(tools, Toolbox):
+        return tools
+    if isinstance(tools, str) or not isinstance(tools, Iterable):
+        raise wrong_type("tools", tools, "a list of functions and tools")
+    return Toolbox(tools)
 
 
 def _demo(name: str, **options: Any) -> Provider:

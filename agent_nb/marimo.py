@@ -28,7 +28,6 @@ from agent_nb.cassette import locate
 from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.engine.approval_rules import Policy
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.limits import Limits
 from agent_nb.engine.opening import Material, read_images
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import Race
@@ -44,6 +43,7 @@ from agent_nb.render import bundle
 from agent_nb.run import Run
 from agent_nb.run.run import request_key
 from agent_nb.run.run_writer import SUFFIX
+from agent_nb.run_settings import Limits
 from agent_nb.tools import Tool
 
 __all__ = ["RunView", "agent"]

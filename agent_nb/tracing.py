@@ -28,7 +28,6 @@ from agent_nb._base.secrets import dump_masked, mask
 from agent_nb._base.wire import Json
 from agent_nb.engine.journal import OBSERVERS
 from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
-from agent_nb.providers.prices import price_of
 
 __all__ = ["disable", "enable"]
 
@@ -60,12 +59,15 @@ class RunTracer:
 
     def __init__(self, tracer: Tracer, contents: bool) -> None:
         self._tracer, self._contents = tracer, contents
-        self._model = ""
+        self._cost: float | None = 0.0
+        """That of the run so far."""
         self._common: dict[str, str] = {}
         self._run: Span | None = None
         self._run_context: Context | None = None
         self._turn: Span | None = None
         self._turn_ended: int | None = None
+        self._is_counted = False
+        """Whether the cost of the turn is known; what follows is that of its calls."""
         self._names: dict[str, str] = {}
         """Names of the calls of the current turn, by call id."""
         self._arguments: dict[str, Json] = {}
@@ -89,10 +91,10 @@ class RunTracer:
                 self._names.clear()
             case ev.TurnFinished():
                 self._finish_turn(event)
-            case ev.ToolStarted(call_id=call_id, name=name):
-                self._names[call_id] = name
-            case ev.ToolReady(call_id=call_id, args=args):
-                self._arguments[call_id] = args
+            case ev.UsageUpdated(cost=cost, estimated=False):
+                self._count(cost)
+            case ev.ToolStarted() | ev.ToolReady():
+                self._learn(event)
             case ev.ToolRunning(call_id=call_id):
                 self._run_call(call_id)
             case ev.ToolFinished():
@@ -105,7 +107,6 @@ class RunTracer:
     # Run
 
     def _start_run(self, event: ev.RunStarted) -> None:
-        self._model = event.model
         vendor, _, name = event.model.partition(":")
         self._common = {"gen_ai.provider.name": _PROVIDERS.get(vendor, vendor), "gen_ai.request.model": name}
         attributes: dict[str, Any] = {
@@ -157,6 +158,7 @@ class RunTracer:
             name, context=self._run_context, kind=SpanKind.CLIENT, attributes=attributes
         )
         self._turn_ended = None
+        self._is_counted = False
         self._record_messages(self._turn, "gen_ai.input.messages", self._messages)
         attach(set_span_in_context(self._turn, self._run_context))
 
@@ -169,10 +171,16 @@ class RunTracer:
                 **_usage(event.usage),
             }
         )
-        if (cost := price_of(self._model, event.usage)) is not None:
-            self._turn_span.set_attribute("agent_nb.cost_usd", cost)
         if self._run_context is not None:
             attach(self._run_context)
+
+    def _count(self, cost: float | None) -> None:
+        """Takes the cost of the run so far, which is reported after each turn."""
+        if not self._is_counted and self._turn_ended is not None:
+            self._is_counted = True
+            if cost is not None and self._cost is not None:
+                self._turn_span.set_attribute("agent_nb.cost_usd", round(cost - self._cost, 12))
+        self._cost = cost
 
     def _end_turn(self) -> None:
         if self._turn is not None:
@@ -180,6 +188,12 @@ class RunTracer:
             self._turn = None
 
     # Tool calls
+
+    def _learn(self, event: ev.ToolStarted | ev.ToolReady) -> None:
+        if isinstance(event, ev.ToolStarted):
+            self._names[event.call_id] = event.name
+        else:
+            self._arguments[event.call_id] = event.args
 
     def _run_call(self, call_id: str) -> None:
         span = self._running[call_id] = self._start_call(call_id)

@@ -142,7 +142,7 @@ class RemoteRun:
         self._task = asyncio.get_running_loop().create_task(workers.run(job), name="agent_nb job")
         self._stop_reason: Reason = "stopped"
         self._name = self._key = "run"
-        self._subscribers: list[Callable[[Event], None]] = [*job.prepared.subscribers]
+        self._subscribers: list[Callable[[Event], None]] = [*job.prepared.hooks.subscribers]
 
     def label(self, name: str, key: str) -> None:
         self._name, self._key = name, key
@@ -190,7 +190,8 @@ class _Call:
 
 async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
     """The run of a job that ended before its first turn. No subscriber has heard of it."""
-    handle = replace(job.prepared, subscribers=()).start()
+    silent = replace(job.prepared.hooks, subscribers=[])
+    handle = replace(job.prepared, hooks=silent).start()
     handle.stop(reason)
     run = await handle
     *events, last = run.events
@@ -201,11 +202,11 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 
 def _sharing(run: Run, job: Job) -> Run:
     """The run with what the jobs have in common, which would take most of the memory of a short run."""
-    config = job.prepared.config
+    prepared = job.prepared
     common: dict[str, Any] = {
-        "system": config.system,
-        "tools": config.toolbox.specs,
-        "settings": config.settings,
+        "system": prepared.system,
+        "tools": prepared.tools,
+        "settings": prepared.run_settings,
     }
     return replace(run, **{name: value for name, value in common.items() if getattr(run, name) == value})
 
@@ -301,10 +302,10 @@ def _refusal(jobs: Sequence[Job], error: Exception) -> str:
 
 def _parts(job: Job) -> Iterator[tuple[str, Any]]:
     """What an agent is made of and given, with a name for each part."""
-    config = job.prepared.config
-    yield f"The model `{config.provider.name}`", config.provider
-    yield from ((f"The tool `{tool.name}`", tool) for tool in job.prepared.toolbox)
-    hooks, rules = config.hooks, config.rules
+    prepared = job.prepared
+    yield f"The model `{prepared.provider.name}`", prepared.provider
+    yield from ((f"The tool `{tool.name}`", tool) for tool in prepared.all_tools)
+    hooks, rules = prepared.hooks, prepared.rules
     for hook in (
         *hooks.requests,
         *hooks.before,
@@ -314,5 +315,5 @@ def _parts(job: Job) -> Iterator[tuple[str, Any]]:
         *rules.by_name.values(),
     ):
         yield f"The function `{getattr(hook, '__name__', type(hook).__name__)}`", hook
-    yield "The page viewer", config.viewer
+    yield "The page viewer", prepared.viewer
     yield from ((f"`{name}`", value) for name, value in job.material.items())

@@ -58,7 +58,7 @@ class Job:
 
     @property
     def provider(self) -> Provider:
-        return self.prepared.config.provider
+        return self.prepared.provider
 
 
 class UnavailableModel(Provider):

@@ -12,7 +12,6 @@ from agent_nb.batch import tally
 from agent_nb.batch.executor import RemoteRun, Workers
 from agent_nb.batch.jobs import Job, UnavailableModel
 from agent_nb.batch.runs import Results, Runs, Store
-from agent_nb.engine.cost import check_price
 from agent_nb.engine.handle import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, TurnStarted, UsageUpdated
@@ -198,5 +197,5 @@ def _check_arguments(jobs: Sequence[Job], concurrency: int, budget: float | None
         return
     if not isinstance(budget, int | float) or not budget > 0:
         raise ConfigError(f"`budget` is in US dollars and above 0, not {budget!r}.")
-    for name in {job.provider.name for job in jobs}:
-        check_price(name)
+    for job in {job.provider.name: job for job in jobs}.values():
+        job.prepared.check_price()

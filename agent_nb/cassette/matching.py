@@ -6,24 +6,22 @@ Built-in texts and tools change with every release, and cassettes outlive those.
 import itertools
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TypedDict
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
-from agent_nb.engine.run_config import Asked
 from agent_nb.images.pillow import pixel_digest
 from agent_nb.messages import Image
 from agent_nb.run.run_writer import FORMAT
+from agent_nb.run_settings import other_settings
 
 _EXCERPT = 48
 """Characters of a text that are shown."""
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
 """Of a line that is read."""
-_SWITCHES = {each.name for each in fields(Asked) if each.default is False}
 
 
 class RecordedImage(TypedDict):
@@ -44,7 +42,6 @@ class RecordedRequest(TypedDict, total=False):
     servers: dict[str, str]
     """The origins of the tools that come from MCP servers."""
     history: str
-    stack: str | None
 
 
 def same_text(recorded: str, now: str) -> bool:
@@ -68,12 +65,7 @@ def differences(recorded: Json, now: Json) -> Iterator[str]:
     yield from _other_models(recorded, now)
     if not same_text(recorded.get("system", ""), now["system"]):
         yield f"another system text of yours ({_excerpts(recorded.get('system', ''), now['system'])})"
-    stacks = recorded.get("stack", "none"), now.get("stack", "none")
-    if stacks[0] != stacks[1]:
-        yield f"another stack (`{stacks[0]}` then, `{stacks[1]}` now)"
-    for name in (each.name for each in fields(Asked) if each.name not in ("instructions", "stack")):
-        if (value := recorded.get(name)) != now.get(name):
-            yield f"{'' if value else 'no '}`--{name}{'' if name in _SWITCHES else f' {value or now.get(name)}'}`"
+    yield from other_settings(recorded, now)
     if recorded.get("history", "") != now["history"]:
         yield "another conversation before this prompt"
     before = [image["sha256"] for image in recorded.get("images", ())]

@@ -14,13 +14,13 @@ from agent_nb._base.log import log
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.cassette.matching import RecordedRequest, as_recorded, changed, differences
 from agent_nb.engine.ending import NOT_RUN
-from agent_nb.engine.fingerprint import release_fingerprint
+from agent_nb.engine.fingerprint import release_fingerprint, variants_fingerprint
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.history import unfinished_text, unsaved_files
 from agent_nb.engine.journal import EventLog
+from agent_nb.engine.loop import VariantGroup
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.prepared import Prepared, variants_fingerprint
-from agent_nb.engine.run_config import VariantGroup
+from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError, SavedRunError
 from agent_nb.event_list import EventList
 from agent_nb.files import Change, Files, Workspace
@@ -58,11 +58,11 @@ class ReplayProvider(Provider):
     def prepare(self, prepared: Prepared) -> Prepared:
         """The request with the settings and the system text of the recording, and without middleware."""
         settings = {**self.recorded.settings, "replayed": self.path}
-        release, config = self.run.fingerprint.get("ours", {}), prepared.config
-        if parts := changed(release, release_fingerprint(config)):
+        release = self.run.fingerprint.get("ours", {})
+        if parts := changed(release, release_fingerprint(prepared)):
             log.info("%s was recorded with other %s; it plays all the same", self.path, ", ".join(parts))
-        config = replace(config, settings=settings, system=self.recorded.system, hooks=Hooks())
-        return replace(prepared, config=config)
+        hooks = Hooks(subscribers=prepared.hooks.subscribers)
+        return replace(prepared, run_settings=settings, system=self.recorded.system, hooks=hooks)
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
@@ -122,8 +122,8 @@ class ReplayHandle(RunHandle):
     def __init__(
         self, provider: ReplayProvider, prepared: Prepared, group: VariantGroup, variant: int
     ) -> None:
-        super().__init__(group.run_id, EventLog(), variant)
-        self.config, self._base = prepared.config, prepared.opening.base
+        super().__init__(prepared, group.run_id, EventLog(), variant)
+        self._base = prepared.opening.base
         self._recorded, self._annotations = provider.recorded, provider.run.annotations
         self._pace = provider.pace
         self._begin(self._play())
@@ -147,7 +147,7 @@ class ReplayHandle(RunHandle):
     def _publish(self, event: Any) -> None:
         more: Json = {}
         if isinstance(event, ev.RunStarted):
-            more = {"base": self._base, "settings": self.config.settings}
+            more = {"base": self._base, "settings": self.settings}
         elif isinstance(event, ev.ApprovalRequested):
             more = {"lets_run": False}  # nothing runs that could be allowed
         elif isinstance(event, ev.ToolFinished):
@@ -173,7 +173,7 @@ class ReplayHandle(RunHandle):
                 id=self.id,
                 name=self.name,
                 key=self.key,
-                settings=self.config.settings,
+                settings=self.settings,
                 events=self.events.packed(),
                 annotations=self._annotations if run is self._recorded else (),
                 failed_check="",
@@ -195,7 +195,7 @@ class ReplayHandle(RunHandle):
             add(assistant(text))
         last = [*messages, *added][-1]
         answer = last.text if last.role == "assistant" else ""
-        for path, text in unsaved_files(self.events, workspace.files, answer, self.config.toolbox).items():
+        for path, text in unsaved_files(self.events, workspace.files, answer, self.prepared.toolbox).items():
             workspace.write(path, text)
         results = self._close_calls(last, played)
         if results:

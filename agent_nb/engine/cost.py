@@ -9,12 +9,10 @@ from functools import lru_cache, partial
 
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
-from agent_nb.engine.limits import Limits
-from agent_nb.errors import ConfigError
 from agent_nb.events import UsageUpdated
 from agent_nb.images.charge import Charge
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
-from agent_nb.providers.prices import has_price
+from agent_nb.run_settings import Limits
 
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
@@ -50,15 +48,6 @@ def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequen
 def density(tokens: int, estimate: int) -> float:
     """How many tokens there are to an estimated one. Code and most languages have more than plain English."""
     return min(max(tokens / max(estimate, 1), 1.0), 4.0)
-
-
-def check_price(model: str) -> None:
-    """Raises `ConfigError` if the price of a model is unknown, so that no budget could be enforced."""
-    if not has_price(model):
-        raise ConfigError(
-            f"A budget needs a known price, and {model!r} has none. Leave the budget out, "
-            "or limit `steps` and `seconds` instead."
-        )
 
 
 class CostMeter:

@@ -2,14 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
-from agent_nb.engine.opening import Opening
-from agent_nb.engine.run_config import RunConfig
 from agent_nb.messages import Message, Text, ToolCall
 from agent_nb.prompts import (
     CHANGE_FROM_IMAGE,
@@ -22,6 +19,9 @@ from agent_nb.prompts import (
 from agent_nb.prompts.left_out import has_note, summary_entries
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from agent_nb.engine.prepared import Prepared
 
 _DIGITS = 16
 
@@ -38,37 +38,34 @@ def tool_digest(tool: Tool) -> str:
     )  # a cassette holds the spec of such a tool, masked
 
 
-def fingerprint_of(opening: Opening, configs: Sequence[RunConfig]) -> Json:
-    """The fingerprint, with secrets masked. There is one config per variant; they differ only in the model."""
-    config = configs[0]
-    own_system = "\n\n".join(text for text in (opening.system, config.asked.instructions) if text)
-    options = {each.name: getattr(config.asked, each.name) for each in fields(config.asked)}
+def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
+    """What a recording of these variants is for, with secrets masked. They differ only in the model."""
+    first = variants[0]
+    opening, own_tools = first.opening, first.toolbox.own
+    own_system = "\n\n".join(text for text in (opening.system, first.settings.instructions) if text)
     fingerprint: Json = {
         "prompt": opening.prompt,
-        "model": config.provider.name,
+        "model": first.provider.name,
         "system": own_system,
         "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
         "files": {path: digest(content) for path, content in (opening.files or {}).items()},
-        "tools": {
-            tool.name: digest(tool.name) if tool.packaged else tool_digest(tool)
-            for tool in config.toolbox.own
-        },
+        "tools": {tool.name: digest(tool.name) if tool.packaged else tool_digest(tool) for tool in own_tools},
         "history": history_digest(opening.history),
-        **{name: value for name, value in options.items() if value and name != "instructions"},
+        **first.settings.matched(),
     }
-    if servers := {tool.name: tool.origin for tool in config.toolbox.own if tool.origin}:
+    if servers := {tool.name: tool.origin for tool in own_tools if tool.origin}:
         fingerprint["servers"] = servers
-    if len(configs) > 1:
-        fingerprint["variants"] = [each.provider.name for each in configs]
+    if len(variants) > 1:
+        fingerprint["variants"] = [each.provider.name for each in variants]
     return mask_json(fingerprint)  # type: ignore[no-any-return]
 
 
-def release_fingerprint(config: RunConfig) -> Json:
+def release_fingerprint(prepared: "Prepared") -> Json:
     """The built-in texts and tools of this release, and the versions of the packages it used."""
     texts = ["system", "look", "no_look", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
-    if (stack := config.settings.get("stack")) in STACKS:
+    if (stack := prepared.settings.stack) in STACKS:
         texts.append(f"stacks/{stack}")
-    tools = [tool for tool in Toolbox.default() if tool.name in config.toolbox]
+    tools = [tool for tool in Toolbox.default() if tool.name in prepared.toolbox]
     return {
         "prompts": {name: digest(prompt_text(name)) for name in texts},
         "tools": {tool.name: tool_digest(tool) for tool in tools},

@@ -20,7 +20,6 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
-from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
@@ -29,6 +28,9 @@ from agent_nb.files import Files
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.run import Run
 from agent_nb.tools.schema import problems
+
+if TYPE_CHECKING:
+    from agent_nb.engine.prepared import Prepared
 
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
 
@@ -46,7 +48,7 @@ class Recording(Protocol):
 class Variant(Protocol):
     """What a handle needs of each of its runs."""
 
-    config: RunConfig
+    prepared: "Prepared"
     approvals: Approvals | None
     """None if nothing in the run can ask."""
     gate: DataGate | None
@@ -58,6 +60,9 @@ class Variant(Protocol):
 
 class Handle(ABC):
     """Work in progress: `await` it for the `Run`, iterate over it for its events."""
+
+    settings: Json
+    """What the run was set to; that of the first variant."""
 
     def __init__(self, run_id: str, event_log: EventLog, variants: Sequence[Variant]) -> None:
         self.id = run_id
@@ -149,19 +154,14 @@ class Handle(ABC):
         return self._variants[variant].files
 
     @property
-    def settings(self) -> Json:
-        """What the run was set to; that of the first variant."""
-        return self._variants[0].config.settings
-
-    @property
     def viewer(self) -> PageViewer | None:
         """What looks at the page for the model; variants share it."""
-        return self._variants[0].config.viewer
+        return self._variants[0].prepared.viewer
 
     @property
     def model(self) -> str:
         """The names of the models, each once."""
-        return ", ".join(dict.fromkeys(variant.config.provider.name for variant in self._variants))
+        return ", ".join(dict.fromkeys(variant.prepared.provider.name for variant in self._variants))
 
     @property
     def recorded(self) -> str:
@@ -184,13 +184,13 @@ class Handle(ABC):
 class RunHandle(Handle):
     """One run in progress, whoever makes it. It finishes exactly once."""
 
-    config: RunConfig
     approvals: Approvals | None = None
     gate: DataGate | None = None
 
-    def __init__(self, run_id: str, event_log: EventLog, variant: int) -> None:
+    def __init__(self, prepared: "Prepared", run_id: str, event_log: EventLog, variant: int) -> None:
         super().__init__(run_id, event_log, [self])
-        self.variant = variant
+        self.prepared, self.variant = prepared, variant
+        self.settings = prepared.run_settings
         self.when_done: list[Callable[[], None]] = []
         """Called once, when `result` is set."""
         self.recording: Recording | None = None

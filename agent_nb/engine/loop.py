@@ -3,31 +3,46 @@
 import asyncio
 import contextlib
 import functools
-from dataclasses import replace
-from typing import Any
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
-from agent_nb.engine.approval import Approvals
-from agent_nb.engine.cost import Budget
+from agent_nb._base.wire import Json
+from agent_nb.engine.approval import AllowedHosts, Approvals
+from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.history import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.journal import Journal
-from agent_nb.engine.opening import Opening
-from agent_nb.engine.run_config import RunConfig, VariantGroup
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError
 from agent_nb.events import ENDINGS, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
+from agent_nb.looking.element_look import SharedLook
 from agent_nb.looking.page_check import LimitedViewer
 from agent_nb.messages import assistant
 from agent_nb.providers.base import RealClock
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
+
+if TYPE_CHECKING:
+    from agent_nb.engine.prepared import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class VariantGroup:
+    """What variants started together share: id, budget, the hosts that the user has allowed, the look at elements."""
+
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    meters: list[CostMeter] = field(default_factory=list)
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)
+    look: SharedLook = field(default_factory=SharedLook)
+    fingerprint: Json = field(default_factory=dict)
 
 
 class EngineRun(RunHandle):
@@ -36,22 +51,23 @@ class EngineRun(RunHandle):
     However it ends, it finishes exactly once and leaves a consistent `Run`.
     """
 
-    def __init__(self, config: RunConfig, opening: Opening, group: VariantGroup, variant: int) -> None:
-        self._journal = Journal(group.run_id, variant, config.provider.new_clock())
-        super().__init__(group.run_id, self._journal, variant)
-        self.config, self._opening, self._group = config, opening, group
+    def __init__(self, prepared: "Prepared", group: VariantGroup, variant: int) -> None:
+        self._journal = Journal(group.run_id, variant, prepared.provider.new_clock())
+        super().__init__(prepared, group.run_id, self._journal, variant)
+        opening = self._opening = prepared.opening
+        self._group = group
         self._workspace = Workspace(opening.files or Files(), self._file_changed)
         self._emit = self._journal.emit
-        self._budget = Budget(config.limits, config.price, group.meters, self._journal)
+        self._budget = Budget(prepared.settings.limits, prepared.price, group.meters, self._journal)
         self.approvals: Approvals = Approvals(
-            rules=config.rules,
-            toolbox=config.toolbox,
+            rules=prepared.rules,
+            toolbox=prepared.toolbox,
             emit=self._journal.emit_now,
             clock=self._journal.clock,
             hold=self._journal.hold,
             hosts=group.hosts,
         )
-        self._turns = Turns(config, opening, self._journal, self._budget)
+        self._turns = Turns(prepared, self._journal, self._budget)
         self.gate = self._turns.gate
         self._begin(self._main())
 
@@ -60,18 +76,20 @@ class EngineRun(RunHandle):
         return self._workspace.files
 
     async def _main(self) -> None:
-        config, opening = self.config, self._opening
+        prepared, opening = self.prepared, self._opening
         real_time = isinstance(self._journal.clock, RealClock)
         if real_time:
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._announce()
             if real_time:  # nobody looks at pages for a demo, which is the same everywhere
-                self._turns.window.add_to_question(await self._group.look.at(opening.elements, config.viewer))
+                self._turns.window.add_to_question(
+                    await self._group.look.at(opening.elements, prepared.viewer)
+                )
             if opening.files is None:
-                found = await files_in(opening.history, config.toolbox, config.rules)
+                found = await files_in(opening.history, prepared.toolbox, prepared.rules)
                 self._workspace = Workspace(found, self._file_changed)
-            facts = opening.facts(self._workspace.files, config.toolbox)
+            facts = opening.facts(self._workspace.files, prepared.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
             self._finish(await self._turns.run(self._runner(), facts))
@@ -94,18 +112,18 @@ class EngineRun(RunHandle):
             images=self._opening.inputs,
             base_variants=self._opening.base_variants,
             variant=self.variant,
-            studio=self.config.studio,
-            viewer=LimitedViewer(self.config.viewer, self.config.looks) if self.config.viewer else None,
+            studio=self.prepared.studio,
+            viewer=LimitedViewer(self.viewer, self.prepared.settings.looks) if self.viewer else None,
             seconds_left=lambda: self._budget.seconds_left,
         )
         return ToolRunner(
-            toolbox=self.config.toolbox,
+            toolbox=self.prepared.toolbox,
             context=context,
             emit=self._journal.emit_now,
             clock=self._journal.clock,
             approvals=self.approvals,
             gate=self.gate,
-            hooks=self.config.hooks,
+            hooks=self.prepared.hooks,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,
         )
@@ -117,18 +135,16 @@ class EngineRun(RunHandle):
 
     def _start(self, images: tuple[Thumbnail, ...] = ()) -> None:
         about = {"prompt": self._opening.prompt, "model": self.model, "base": self._opening.base}
-        self._emit(RunStarted, **about, settings=self.config.settings, images=images)
+        self._emit(RunStarted, **about, settings=self.settings, images=images)
 
     async def _complete_settings(self) -> None:
         """Adds the date, and what the model's server says about itself."""
-        config, found = self.config, dict[str, Any]()
+        provider = self.prepared.provider
         if isinstance(self._journal.clock, RealClock):
-            found["started"] = self._journal.clock.date
-        self.config = replace(config, settings={**config.settings, **found})
-        if (server := await config.provider.introduce()) is not None:
-            window = self._turns.window.size = config.provider.window
-            found |= {"server": server, **({"window": window} if window else {})}
-            self.config = replace(config, settings={**config.settings, **found})
+            self.settings = {**self.settings, "started": self._journal.clock.date}
+        if (server := await provider.introduce()) is not None:
+            window = self._turns.window.size = provider.window
+            self.settings = {**self.settings, "server": server, **({"window": window} if window else {})}
 
     def _finish(self, reason: Reason, error: str | None = None) -> None:
         """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""
@@ -163,9 +179,9 @@ class EngineRun(RunHandle):
             usage=usage,
             cost=cost,
             seconds=seconds,
-            settings=self.config.settings,
-            system=self.config.system,
-            tools=self.config.toolbox.specs,
+            settings=self.settings,
+            system=self.prepared.system,
+            tools=self.prepared.tools,
             ended_at=self._journal.clock.date,
             fingerprint=self._group.fingerprint,
         )
@@ -175,7 +191,7 @@ class EngineRun(RunHandle):
             self._turns.add(assistant(text))
         files, last = self._workspace.files, self._turns.messages[-1]
         answer = last.text if last.role == "assistant" else ""
-        for path, text in unsaved_files(self.events, files, answer, self.config.toolbox).items():
+        for path, text in unsaved_files(self.events, files, answer, self.prepared.toolbox).items():
             with contextlib.suppress(FileError):
                 self._workspace.write(path, text)
 

@@ -6,19 +6,22 @@ from typing import Protocol, runtime_checkable
 
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
-from agent_nb.engine.fingerprint import fingerprint_of, release_fingerprint
+from agent_nb.engine.approval_rules import Rules
+from agent_nb.engine.fingerprint import release_fingerprint, variants_fingerprint
 from agent_nb.engine.handle import Recording, RunHandle
 from agent_nb.engine.journal import OBSERVERS
-from agent_nb.engine.loop import EngineRun
-from agent_nb.engine.middleware import Listener
+from agent_nb.engine.loop import EngineRun, VariantGroup
+from agent_nb.engine.middleware import Hooks, Listener
 from agent_nb.engine.opening import Opening
-from agent_nb.engine.run_config import RunConfig, VariantGroup
 from agent_nb.engine.window import Window
-from agent_nb.errors import CassetteError
-from agent_nb.events import Event
+from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.images.maker import Studio
 from agent_nb.looking.element_look import Element
-from agent_nb.messages import Message, ToolSpec
+from agent_nb.looking.page_check import PageViewer
+from agent_nb.messages import Message, ToolSpec, Usage
 from agent_nb.providers.base import Provider
+from agent_nb.providers.prices import price_of
+from agent_nb.run_settings import RunSettings
 from agent_nb.tools import Toolbox
 
 
@@ -27,27 +30,36 @@ class Prepared:
     """A run that has not started. `agent.prepare(prompt)` makes one; nothing is sent before `start()`."""
 
     opening: Opening
-    config: RunConfig
+    settings: RunSettings
+    """What the run was asked to be, with what its model and the run it continues add."""
+    run_settings: Json
+    """What `run.settings` will be, apart from what is known only when the run has begun."""
+    provider: Provider
     toolbox: Toolbox
-    """All tools of the agent; `tools` are those that the model is offered."""
-    subscribers: Sequence[Callable[[Event], None]] = ()
-    record: "Callable[[Sequence[Prepared]], Recording] | None" = None
+    """The tools that the model is offered."""
+    all_tools: Toolbox
+    """All tools of the agent."""
+    system: str
+    """The system text that is sent."""
+    rules: Rules
+    """Which tool calls need approval, and from whom."""
+    hooks: Hooks
+    studio: Studio | None
+    """Makes and edits images."""
+    viewer: PageViewer | None
+    """Looks at the page that the run makes; None if nothing can."""
+    record: "Callable[[Sequence[Prepared]], Recording] | None"
     """Opens a recording for variants that are about to start."""
 
     @property
     def maker(self) -> "RunMaker | None":
         """What makes the run instead of the engine, if anything does."""
-        return self.config.provider if isinstance(self.config.provider, RunMaker) else None
-
-    @property
-    def system(self) -> str:
-        """The system text that is sent."""
-        return self.config.system
+        return self.provider if isinstance(self.provider, RunMaker) else None
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation so far, and the prompt as its last message; compacted if it would be."""
-        window = Window(self.config, self.opening)
+        window = Window(self)
         if shorter := window.before_turn(1):
             window.replace(shorter)
         return tuple(window.messages)
@@ -55,7 +67,7 @@ class Prepared:
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
         """The tools that the model is offered: those whose needs this model and this prompt meet."""
-        return self.config.toolbox.specs
+        return self.toolbox.specs
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -63,15 +75,27 @@ class Prepared:
 
         Raises `ConfigError` if there are more tools than it takes.
         """
-        return self.config.provider.left_out(self.tools)
+        return self.provider.left_out(self.tools)
 
     def fingerprint(self) -> Json:
         """What makes two requests the same: prompt, model, own texts, images, files, tools, effort."""
         return {
             **variants_fingerprint([self]),
-            "toolbox": self.toolbox.chosen,
-            "effort": self.config.settings.get("effort"),
+            "toolbox": self.all_tools.chosen,
+            **self.settings.matched_in_batch(),
         }
+
+    def price(self, usage: Usage) -> float | None:
+        """US dollars for these tokens, or None if the price is not known."""
+        return price_of(self.provider.name, usage, self.settings.priced())
+
+    def check_price(self) -> None:
+        """Raises `ConfigError` if the price of the model is unknown, so that no budget could be enforced."""
+        if self.price(Usage(input=1, output=1)) is None:
+            raise ConfigError(
+                f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
+                "or limit `steps` and `seconds` instead."
+            )
 
     def differences(self, models: Sequence[str | None] = (None,)) -> list[str]:
         """How a replay differs from what was recorded; empty if it can play, and for any other run.
@@ -93,7 +117,7 @@ class Prepared:
         return start_variants([self])[0]
 
     def __repr__(self) -> str:
-        return f"<Prepared {self.config.provider.name}: {self.opening.prompt!r:.60}>"
+        return f"<Prepared {self.provider.name}: {self.opening.prompt!r:.60}>"
 
 
 @runtime_checkable
@@ -125,7 +149,7 @@ def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
         log.warning(line)
     recording = first.record(variants) if first.record else None
-    fingerprint = {"yours": variants_fingerprint(variants), "ours": release_fingerprint(first.config)}
+    fingerprint = {"yours": variants_fingerprint(variants), "ours": release_fingerprint(first)}
     group = VariantGroup(fingerprint=fingerprint)
     handles = [_start(prepared, group, number) for number, prepared in enumerate(variants)]
     if recording:
@@ -139,24 +163,19 @@ def check_recording(prepared: Prepared, variants: int = 1) -> None:
         raise CassetteError(f"The cassette was recorded with {' and '.join(found)}. Record it again.")
 
 
-def variants_fingerprint(variants: Sequence[Prepared]) -> Json:
-    """What a recording of these variants is for."""
-    return fingerprint_of(variants[0].opening, [each.config for each in variants])
-
-
 def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
     """Starts one run, which its provider makes, or else the engine."""
     handle = (
         prepared.maker.make_run(prepared, group, variant)
         if prepared.maker
-        else EngineRun(prepared.config, prepared.opening, group, variant)
+        else EngineRun(prepared, group, variant)
     )
     for make_observer in OBSERVERS:
         handle.subscribe(make_observer())
-    for hook in prepared.config.hooks.events:
+    for hook in prepared.hooks.events:
         listener = Listener(hook)
         handle.subscribe(listener)
         handle.settling.append(listener.settled)
-    for subscriber in prepared.subscribers:
+    for subscriber in prepared.hooks.subscribers:
         handle.subscribe(subscriber)
     return handle

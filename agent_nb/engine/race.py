@@ -29,6 +29,7 @@ class Race(Handle):
     def __init__(self, handles: Sequence[RunHandle]) -> None:
         super().__init__(handles[0].id, EventLog(), handles)
         self.handles = tuple(handles)
+        self.settings = handles[0].settings
         self._event_log.on_interrupt = partial(self.stop, "interrupted")
         for handle in handles:
             handle.subscribe(self._event_log.publish)

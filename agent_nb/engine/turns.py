@@ -6,7 +6,7 @@ The engine knows no vendor and no tool by name, and nothing about notebooks.
 import contextlib
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
@@ -14,9 +14,7 @@ from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
-from agent_nb.engine.opening import Opening
 from agent_nb.engine.retries import Retries
-from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.engine.window import Shorter, Window
 from agent_nb.errors import ProviderError, RequestRefusedError, ToolError
@@ -49,28 +47,31 @@ from agent_nb.providers.base import (
 from agent_nb.providers.written_calls import is_quoted, sent_texts
 from agent_nb.run.record import unique_call_id
 
+if TYPE_CHECKING:
+    from agent_nb.engine.prepared import Prepared
+
 
 class Turns:
     """Asks the model, emits what it answers, and has its tool calls run."""
 
-    def __init__(self, config: RunConfig, opening: Opening, journal: Journal, budget: Budget) -> None:
-        self._config, self._journal, self._budget = config, journal, budget
+    def __init__(self, prepared: "Prepared", journal: Journal, budget: Budget) -> None:
+        self._prepared, self._journal, self._budget = prepared, journal, budget
         self._emit, self._meter = journal.emit, budget.meter
-        self.window = Window(config, opening)
+        self.window = Window(prepared)
         self.messages = self.window.messages
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by the call id used in events."""
         self._retries = Retries()
-        self.gate = DataGate(opening) if config.settings.get("data") == "schema" else None
+        self.gate = DataGate(prepared.opening) if prepared.settings.data else None
         """Holds values back; None if all is sent."""
         if self.gate:
-            self.messages[self.window.question] = self.gate.message(opening.question)
+            self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
     async def run(self, runner: ToolRunner, facts: Facts) -> Reason:
         """Runs turns until the model is done; returns the reason for the end."""
         self._runner, self._facts = runner, facts
-        last, cut = self._config.limits.steps, False
+        last, cut = self._prepared.settings.limits.steps, False
         for number in range(1, last + 1):
             if summing_up := number == last > 1:
                 self.add(user(prompt_text("sum_up")))
@@ -78,7 +79,7 @@ class Turns:
             self.add(turn.message)
             if turn.stop == "refusal":
                 raise EndRun("refusal", turn.detail or "The model declined to answer.")
-            cut_before, cut = cut, was_cut(turn, self._config.toolbox)
+            cut_before, cut = cut, was_cut(turn, self._prepared.toolbox)
             if cut_before and cut:
                 return "max_tokens"
             if turn.message.tool_calls and number < last:
@@ -96,8 +97,8 @@ class Turns:
             self._compact(shorter)
         while True:
             self._budget.check()
-            config, request = self._config, self._request(summing_up)
-            request = await config.hooks.outgoing(request, config.provider.name, config.settings)
+            prepared, request = self._prepared, self._request(summing_up)
+            request = await prepared.hooks.outgoing(request, prepared.provider.name, prepared.run_settings)
             request = self.gate.request(request) if self.gate else request
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
@@ -130,8 +131,8 @@ class Turns:
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
-        deadline = self._config.limits.seconds or math.inf
-        async with contextlib.aclosing(self._config.provider.stream(request)) as pieces:
+        deadline = self._prepared.settings.limits.seconds or math.inf
+        async with contextlib.aclosing(self._prepared.provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._journal.tick()
                 # This runs for every token; a type test takes a ninth of the time of a class pattern.
@@ -178,9 +179,9 @@ class Turns:
 
     def _request(self, summing_up: bool) -> Request:
         return Request(
-            system=self._config.system,
+            system=self._prepared.system,
             messages=tuple(self.messages),
-            tools=self._config.toolbox.specs,
+            tools=self._prepared.tools,
             variant=self._journal.variant,
             clock=self._journal.clock,
             facts=replace(self._facts, summing_up=summing_up),
@@ -191,11 +192,11 @@ class Turns:
     def _takes(self, call: ToolCall) -> bool:
         """Whether a call that the model has written as text is to be run: it is valid, and not a quotation."""
         try:
-            self._config.toolbox.prepare(call)
+            self._prepared.toolbox.prepare(call)
         except ToolError:
             return False
-        config, files = self._config, self._runner.context.files.files
-        return not is_quoted(call, sent_texts(config.system, self.messages, config.toolbox.specs, files))
+        prepared, files = self._prepared, self._runner.context.files.files
+        return not is_quoted(call, sent_texts(prepared.system, self.messages, prepared.tools, files))
 
     def add(self, message: Message) -> None:
         """Adds a message to the conversation."""
@@ -205,7 +206,7 @@ class Turns:
     def _start_call(self, call: CallStarted) -> tuple[str, Any]:
         event_id = unique_call_id(call.id, self._call_counts)
         self._open_calls[event_id] = ToolCall(call.id, call.name, "", call.written)
-        tool = self._config.toolbox.get(call.name)
+        tool = self._prepared.toolbox.get(call.name)
         title = title_of(tool, {}, written=call.written) if tool else call.name
         self._emit(ToolStarted, call_id=event_id, name=call.name, title=title)
         return event_id, tool.stream() if tool and tool.stream else None

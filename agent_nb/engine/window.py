@@ -3,16 +3,18 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent_nb._base.wire import Json
 from agent_nb.engine.compaction import Compacted, compact
 from agent_nb.engine.cost import density, estimate_tokens
-from agent_nb.engine.opening import Opening
-from agent_nb.engine.run_config import RunConfig
 from agent_nb.errors import ProviderError
 from agent_nb.events import WhyCompacted
 from agent_nb.messages import Message, Part, Usage
 from agent_nb.providers.optional import VENDOR_DATA
+
+if TYPE_CHECKING:
+    from agent_nb.engine.prepared import Prepared
 
 LARGEST_ANSWER = 128_000
 """The most tokens that are kept free for an answer; in a small window it is a third."""
@@ -40,8 +42,8 @@ class Shorter:
 class Window:
     """The messages of a run. They only ever grow, except when they are compacted or lose what a vendor refuses."""
 
-    def __init__(self, config: RunConfig, opening: Opening) -> None:
-        self._config = config
+    def __init__(self, prepared: "Prepared") -> None:
+        opening, self._settings, self._toolbox = prepared.opening, prepared.settings, prepared.toolbox
         self.messages: list[Message] = [*opening.history, opening.question]
         self.question = len(opening.history)
         """The place of this run's question."""
@@ -49,11 +51,11 @@ class Window:
         """What was sent before it was compacted, oldest first."""
         self.without: frozenset[str] = frozenset()
         """Optional parameters that the vendor has refused."""
-        self.size = config.window
+        self.size = prepared.settings.window
         """Tokens that a request and its answer may have together; None when that is unknown."""
         self._has_sent = False
         self._density = opening.density
-        self._fixed = estimate_tokens((), config.system, config.toolbox.specs)
+        self._fixed = estimate_tokens((), prepared.system, prepared.tools)
 
     def add_to_question(self, parts: Sequence[Part]) -> None:
         """Adds to what the run asks. Call it before the first turn."""
@@ -78,7 +80,7 @@ class Window:
         if self.messages[-1].role == "assistant":
             return None  # the turn continues an unfinished answer
         limit = room_in(self.size)
-        if self._config.asked.compact and number == 1:
+        if self._settings.compact and number == 1:
             return self.shortened("asked", limit)
         if limit is None or self._tokens(self.messages) <= limit:
             return None
@@ -104,7 +106,7 @@ class Window:
         def share(messages: Sequence[Message]) -> float:
             return self._tokens(messages) / most
 
-        compacted = compact(self.messages, self.question, self._config.toolbox, share)
+        compacted = compact(self.messages, self.question, self._toolbox, share)
         after = self._tokens(compacted.messages)
         if after >= before:
             return None

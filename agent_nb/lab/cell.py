@@ -6,24 +6,22 @@ from typing import Any
 
 from agent_nb._base.model_name import is_demo, is_replay
 from agent_nb._base.text import sha256
-from agent_nb.engine.limits import Limits
 from agent_nb.engine.race import count_variants
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, RunFinished, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.log import FILE, LabLog, entry_of
 from agent_nb.lab.rules import LabRules, LabWatch
-from agent_nb.messages import Usage
 from agent_nb.options import Options
 from agent_nb.plugins import Cell, Reaction, Rules
 from agent_nb.prompts import prompt_text
-from agent_nb.providers.prices import price_of
+from agent_nb.providers.prices import has_price, is_free
 from agent_nb.render.summary import dollars
 from agent_nb.run import Run
+from agent_nb.run_settings import Limits
 
 NOTHING_LEFT = 1e-6
 """Dollars. The limit of a free model when the budget is used up: its tools may cost something."""
-MUCH = Usage(input=1_000_000, output=1_000_000)
 
 
 class LabCell(Rules):
@@ -67,7 +65,7 @@ class LabCell(Rules):
         held = {rule: usd for rule, usd in budgets.items() if usd is not None}
         for rule in held:
             for name in models:
-                if price_of(name, MUCH) is None:
+                if not has_price(name):
                     raise self.lab.refusal(rule, f"The price of {name} is not known, so no budget can hold.")
         lowest = min(held, key=lambda rule: held[rule], default="")
         if not lowest or (limits.usd is not None and limits.usd <= held[lowest]):
@@ -82,7 +80,7 @@ class LabCell(Rules):
         cost = self._counter.total()
         if cost < budget:
             return budget - cost
-        if all(price_of(name, MUCH) == 0 for name in models):
+        if all(map(is_free, models)):
             return NOTHING_LEFT
         raise self.lab.refusal(
             "budget", f"Your budget of {dollars(budget)} is used up: your runs have cost {dollars(cost)}."

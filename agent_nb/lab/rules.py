@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 from agent_nb._base.text import listed, sha256, shortened
 from agent_nb.engine.approval_rules import STRICTNESS, Mode
-from agent_nb.engine.limits import LIMITS
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
 from agent_nb.providers import full_name
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.vendors import VENDORS
+from agent_nb.run_settings import LIMITS
 from agent_nb.tools.toolbox import FAMILIES
 
 LabMode = Literal["full", "hints", "off"]

@@ -4,8 +4,10 @@ What they do not list is None, no guess.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from agent_nb.messages import Usage
@@ -22,11 +24,21 @@ _CORRECTIONS = (
 """Vendor, pattern of the model's name, tokens: where the tables are wrong or silent."""
 CHARS_PER_TOKEN = 4
 TOKENS_PER_INPUT_IMAGE = 1_200
+_LISTED_TIERS = ("auto", "default", "standard", "standard_only")
+"""Tiers of service that have the listed price."""
 
 
-def price_of(provider_name: str, usage: Usage) -> float | None:
-    """US dollars for this usage, or None when the model's price is not known."""
-    if not has_price(provider_name):
+def price_of(
+    provider_name: str, usage: Usage, chosen: Mapping[str, Any] = MappingProxyType({})
+) -> float | None:
+    """US dollars for this usage, or None when the model's price is not known.
+
+    `chosen` has the settings of the run that change the price. The tables have no other tiers of service.
+    """
+    if (
+        not has_price(provider_name)
+        or chosen.get("sampling", {}).get("service_tier", "auto") not in _LISTED_TIERS
+    ):
         return None
     counts = {
         "input_tokens": usage.input,
@@ -41,6 +53,10 @@ def price_of(provider_name: str, usage: Usage) -> float | None:
 def has_price(provider_name: str) -> bool:
     """Whether the tables list the model. A run asks many times, and a model that they do not list is searched long."""
     return calculate(provider_name, {"input_tokens": 1, "output_tokens": 1}) is not None
+
+
+def is_free(provider_name: str) -> bool:
+    return calculate(provider_name, {"input_tokens": 1_000_000, "output_tokens": 1_000_000}) == 0
 
 
 def calculate(provider_name: str, counts: dict[str, int]) -> float | None:

@@ -15,6 +15,7 @@ from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownM
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.sdk_packages import can_load, is_installed
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
+from agent_nb.run_settings import SETTINGS
 
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider
@@ -53,8 +54,9 @@ def model(
     if vendor.offline:
         check_effort(effort)
         check_number("silence", silence, "a number of seconds above 0")
-        _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
-        return MAKERS[vendor.apis[0]](model_name, **options)
+        own = {option: value for option, value in options.items() if option not in SETTINGS}
+        _check_offline(vendor, {**own, "base_url": base_url, "api_key": api_key})
+        return MAKERS[vendor.apis[0]](model_name, **own)
     check_type("base_url", base_url, str | None, "text")
     check_type("api_key", api_key, str | None, "text")
     protocol = _protocol(vendor, options.pop("api", ""))

@@ -10,6 +10,7 @@ from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files, unfinished_files
+from agent_nb.run_settings import header_words
 
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
@@ -59,8 +60,7 @@ def facts(run: "RunRecord") -> list[str]:
         + _check_note(run),
         _models(run),
     ]
-    if run.settings.get("data") == "schema":
-        shown.append("no values sent")
+    shown += header_words(run.settings)
     if source := replay_source(run):
         shown.append(f"replayed from {source}")
     if run.usage.input or run.usage.output:

@@ -18,11 +18,14 @@ from agent_nb.messages import ToolUse, Usage
 from agent_nb.render.summary import count, dollars, duration, plural
 from agent_nb.run.checks import read_check
 from agent_nb.run.record import RunRecord
+from agent_nb.run_settings import SETTINGS
 
 Check = str | Callable[[Any], object]
 """An expression of `run`, `files`, `html` and `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
 
+COMPARED = [name for name, row in SETTINGS.items() if row.is_compared]
+"""Settings that have a column."""
 _MOST_LINES = 40
 """Lines of a diff that a message shows."""
 _MOST_ROWS = 200
@@ -35,7 +38,8 @@ class Figures:
     """What a table says about a run. Much smaller than the run itself."""
 
     model: str
-    effort: str | None
+    settings: Json
+    """Those that have a column."""
     reason: Reason
     error: str | None
     steps: int
@@ -50,7 +54,7 @@ class Figures:
     def of(cls, run: RunRecord) -> "Figures":
         return cls(
             model=run.model,
-            effort=run.settings.get("effort"),
+            settings={name: run.settings.get(name) for name in COMPARED},
             reason=run.reason,
             error=run.error,
             steps=max((event.step for event in run.events.of(TurnStarted)), default=0),
@@ -85,7 +89,7 @@ class Comparison:
                 "number": index + 1,
                 "prompt": prompt,
                 "model": run.model,
-                "effort": run.effort,
+                **run.settings,
                 "reason": run.reason,
                 "error": run.error,
                 "steps": run.steps,
@@ -103,14 +107,14 @@ class Comparison:
         ]
 
     def table(self) -> Table:
-        """The table that is displayed, without prompt and effort if all runs share them, or closeness if none has it.
+        """The table that is displayed, without prompt and settings if all runs share them, or closeness if none has it.
 
         The first column has the names of the runs, or their numbers if the names are not unique.
         """
         rows = self.rows()
         if len(set(self.names)) < len(rows):
             rows = [{**row, "run": row["number"]} for row in rows]
-        same = {name for name in ("prompt", "effort") if len({row[name] for row in rows}) < 2}
+        same = {name for name in ("prompt", *COMPARED) if len({row[name] for row in rows}) < 2}
         same |= {"closeness"} if all(row["closeness"] is None for row in rows) else set()
         checks = self.checked[0] if self.checked else ()
         columns = [*_COLUMNS, *(_Column(name, safe_text(name), _checked) for name in checks)]
@@ -230,7 +234,7 @@ _COLUMNS = (
     _Column("run", "run"),
     _Column("prompt", "prompt", _short),
     _Column("model", "model"),
-    _Column("effort", "effort", lambda effort: effort or ""),
+    *(_Column(name, name, lambda value: _text(value or "")) for name in COMPARED),
     _Column("reason", "ended", _ended),
     _Column("steps", "steps", str, True),
     _Column("seconds", "time", duration, True),

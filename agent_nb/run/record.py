@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TypedDict
 
 import agent_nb.events as ev
 from agent_nb._base.wire import Json
@@ -19,29 +18,6 @@ from agent_nb.looking.page_check import PageCheck, checks_in
 from agent_nb.looking.page_report import PageConsole, console_of
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
-
-
-class Settings(TypedDict, total=False):
-    """What a run was set to, as far as others read it."""
-
-    steps: int
-    seconds: float | None
-    usd: float | None
-    tools: tuple[str, ...]
-    """The names of the tools that the model was offered."""
-    effort: str | None
-    approve: str
-    stack: str
-    window: int
-    lean: bool
-    line: str
-    """The first line of the cell, without the magic; the next cell repeats some of its options."""
-    server: Json
-    """What a server of the user's own says about its model."""
-    started: str
-    """When it began, in UTC; a replay has the date of its recording, and the demo none."""
-    replayed: str
-    """The cassette that was played."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -20,10 +20,10 @@ from agent_nb.files import MAX_TEXT_BYTES, Files, apply_patch, safe_path
 from agent_nb.messages import Message
 from agent_nb.run.moments import placed
 from agent_nb.run.pace import read_pace
-from agent_nb.run.record import Settings
 from agent_nb.run.run import Run
 from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, Streams, derived
 from agent_nb.run.text_pool import TextReader
+from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions that reading a damaged file can raise."""
@@ -284,7 +284,7 @@ def _events(row: Json) -> Iterator[ev.Event]:
 
 
 def _check(run: Run) -> None:
-    from_wire(Settings, run.settings)
+    check_recorded(run.settings)
     # File names are made of these. `agent.map` gives names such as `runs[0]`.
     words = {"name": re.sub(r"\[\d+\]$", "", run.name), "id": f"_{run.id}", "key": f"_{run.key}"}
     for field, word in words.items():

@@ -8,10 +8,11 @@ from agent_nb._base.wire import Json
 from agent_nb.render.markdown_writer import as_text, code_span
 from agent_nb.run.manifest import manifest_of, package_versions
 from agent_nb.run.record import RunRecord
+from agent_nb.run_settings import SETTINGS
 
 _HEAD = "# Use of generative AI\n\n[Write: who used the models, for what, and who answers for the content.]"
 _COLUMNS = ("run", "model", "as the vendor named it", "began (UTC)", "ended (UTC)", "outcome", "options")
-_OPTIONS = ("effort", "sampling", "stack", "data")
+_OPTIONS = [name for name, row in SETTINGS.items() if row.in_statement]
 
 
 def statement_of(runs: Iterable[RunRecord]) -> str:

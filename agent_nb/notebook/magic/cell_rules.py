@@ -8,7 +8,6 @@ from typing import Any
 
 from agent_nb.engine.approval_rules import Rules as ApprovalRules
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
@@ -20,6 +19,7 @@ from agent_nb.options import Options
 from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
 from agent_nb.providers import full_name
 from agent_nb.run import Run
+from agent_nb.run_settings import Limits
 
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
@@ -86,8 +86,8 @@ class CellRules:
         texts = [rules.system for _, rules in self.each if rules.system]
         if not texts or prepared.maker:
             return prepared
-        system = "\n\n".join(text for text in (*texts, prepared.config.asked.instructions) if text)
-        return replace(prepared, config=replace(prepared.config, system=system))
+        system = "\n\n".join(text for text in (*texts, prepared.settings.instructions) if text)
+        return replace(prepared, system=system)
 
     def notes(self) -> Iterator[str]:
         return (note for _, rules in self.each for note in rules.notes())

@@ -15,7 +15,6 @@ from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.engine.approval_rules import MODES, Mode, Rules
-from agent_nb.engine.limits import MONEY, Limits
 from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
@@ -38,12 +37,14 @@ from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import Described, describe_path, expand, finished_run, joined
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
-from agent_nb.options import Options
+from agent_nb.options import OPTIONS, Options
 from agent_nb.plugins import TOOLS
+from agent_nb.prompts import check_stack
 from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
+from agent_nb.run_settings import MONEY, SETTINGS, Limits, RunSettings
 from agent_nb.tools import Tool, Toolbox
 
 
@@ -64,12 +65,12 @@ class Plan:
 
     @property
     def replays(self) -> bool:
-        return any("replayed" in each.config.settings for each in self.prepared)
+        return any("replayed" in each.run_settings for each in self.prepared)
 
     @property
     def models(self) -> list[str]:
         """The model of each variant, by name."""
-        return [prepared.config.provider.name for prepared in self.prepared]
+        return [prepared.provider.name for prepared in self.prepared]
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
@@ -89,6 +90,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     base = _base(session, options, name)
     sent = options.data or (base and base.settings.get("data")) or session.defaults.data
     stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
+    stack = check_stack(stack) if stack else None
     options = replace(options, stack=stack, data="schema" if rules.sends_schema_only else sent)
     if options.data == "schema" and (options.cells or options.images or options.network):
         raise UsageError(
@@ -152,8 +154,8 @@ class _Cell:
             cassette.check_network(name)
         if self.options.pace is not None and not any(map(is_demo, names)):
             raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
-        effort = self.options.effort or defaults.effort or None
-        models = providers(names, self.pace, effort=effort, silence=defaults.silence)
+        requested = RunSettings(**self._chosen()).requested()
+        models = providers(names, self.pace, **requested, silence=defaults.silence)
         record_to = cassette.path if cassette.mode == "record" else None
         prepared = self._request(names).ask(models, record_to, quiet=True)
         if self.options.data == "schema":
@@ -189,11 +191,15 @@ class _Cell:
             approve=self.rules.approve(approve),
             middleware=used(self.session).values(),
         ).with_viewer(self.viewer, looks=defaults.looks)
-        agent = agent.compacting() if options.compact else agent
-        agent = agent.with_data("schema") if options.data == "schema" else agent
-        agent = agent.with_network() if options.network else agent
-        agent = agent.with_lean() if options.lean else agent
-        return agent.with_stack(options.stack) if options.stack else agent
+        return agent.with_settings(**self._chosen())
+
+    def _chosen(self) -> dict[str, Any]:
+        """The settings that options of the same name, or else the defaults, have chosen."""
+        names = SETTINGS.keys() & OPTIONS.keys()
+        values = {
+            name: getattr(self.options, name) or getattr(self.session.defaults, name, None) for name in names
+        }
+        return {name: value for name, value in values.items() if value and value != "all"}
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
         prepared = tuple(_with_line(self.rules.prepare(each), self.options.line) for each in prepared)
@@ -220,22 +226,21 @@ class _Cell:
 
     def _key(self, prepared: Sequence[Prepared]) -> str:
         """Identifies the output: the same request has the same key."""
-        first, *others = (each.config.provider.name for each in prepared)
+        first, *others = (each.provider.name for each in prepared)
         request, base = prepared[0], self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]
+        own = (request.opening.prompt, first, base, request.settings.instructions or "")
         # Left out if empty, so that a request without them has the key that it always had.
-        asked = request.config.asked
-        extras = (others, asked.stack, images, asked.compact, asked.lean and "lean")
-        own = (request.opening.prompt, first, base, asked.instructions or "")
+        extras = (others, *request.settings.matched().values(), images)
         return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:
     """With the first line of this cell among its settings, unless it has a secret in it; a cassette has another's."""
-    settings = {name: value for name, value in prepared.config.settings.items() if name != "line"}
+    settings = {name: value for name, value in prepared.run_settings.items() if name != "line"}
     if line and safe_text(line) == line:
         settings["line"] = line
-    return replace(prepared, config=replace(prepared.config, settings=settings))
+    return replace(prepared, run_settings=settings)
 
 
 def _viewer(session: Session, options: Options, *, watched: bool) -> PageViewer | None:

@@ -39,7 +39,6 @@ from agent_nb.notebook.views.view import View
 from agent_nb.notebook.views.views import view_for
 from agent_nb.options import Options
 from agent_nb.plugins import plugins
-from agent_nb.providers.prices import price_of
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
@@ -282,10 +281,10 @@ def show_dry_run(plan: Plan) -> None:
     """Prints the request of the first turn."""
     prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
-    if isinstance(played := prepared.config.provider, ReplayProvider):
+    if isinstance(played := prepared.provider, ReplayProvider):
         tools = played.recorded.tools
     tokens = estimate_tokens(messages, system, tools)
-    costs = [price_of(name, Usage(input=tokens)) for name in plan.models]
+    costs = [each.price(Usage(input=tokens)) for each in plan.prepared]
     cost = None if None in costs else sum(each for each in costs if each is not None)
     lines = [
         f"Dry run, nothing sent. {_source(plan)}",
@@ -294,9 +293,8 @@ def show_dry_run(plan: Plan) -> None:
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
         *prepared.left_out,
-        *([f"Approve: {rules}"] if (rules := str(prepared.config.rules)) != "ask" else []),
+        *prepared.settings.dry_run_lines(),
         *([f"Middleware: {plan.middleware}, which may change what is sent"] if plan.middleware else []),
-        *([f"Stack: {stack}"] if (stack := prepared.config.asked.stack) else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]
@@ -317,7 +315,7 @@ def _source(plan: Plan) -> str:
     """What would answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
     counts = Counter(name.removesuffix(":") for name in plan.models)
     names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
-    if isinstance(played := plan.prepared[0].config.provider, ReplayProvider):
+    if isinstance(played := plan.prepared[0].provider, ReplayProvider):
         return f"Cassette: {played.path}, recorded with {names}"
     return f"Model{'' if len(counts) == 1 else 's'}: {names}"
 

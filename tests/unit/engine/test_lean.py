@@ -75,9 +75,7 @@ async def test_an_argument_that_is_not_named_still_works(server: WireServer):
 def test_only_servers_nearby_are_lean_by_themselves():
     def lean(name: str, base_url: str | None = None) -> bool:
         return (
-            Agent(model(name, base_url=base_url, api_key=KEY))
-            .prepare("Hi.")
-            .config.settings.get("lean", False)
+            Agent(model(name, base_url=base_url, api_key=KEY)).prepare("Hi.").run_settings.get("lean", False)
         )
 
     assert lean("ollama:qwen3")

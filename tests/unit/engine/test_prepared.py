@@ -89,8 +89,8 @@ def test_only_a_replay_differs():
 async def test_a_replay_has_the_settings_of_the_recording(tmp_path):
     agent = await recorded(tmp_path / "hero.jsonl", limits=Limits(steps=3))
     prepared = Agent(agent.provider, limits=Limits(steps=9, usd=1)).prepare("A form")
-    assert prepared.config.settings["steps"] == 3
-    assert prepared.config.settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
+    assert prepared.run_settings["steps"] == 3
+    assert prepared.run_settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
 
 
 async def test_variants_share_an_id_and_a_budget():
@@ -124,8 +124,8 @@ async def test_subscribers_and_hooks_added_later_count():
 async def test_the_base_runs_stack_is_kept():
     base = await Agent(scripted("Made.")).with_stack("vue").run("A page")
     prepared = Agent(scripted()).prepare("Now blue", base=base)
-    assert prepared.config.asked.stack == "vue"
-    assert prepared.config.settings["stack"] == "vue"
+    assert prepared.settings.stack == "vue"
+    assert prepared.run_settings["stack"] == "vue"
     assert prepared.messages[: len(base.messages)] == base.messages
 
 

@@ -178,26 +178,18 @@ async def test_options_win_over_configured_defaults(shell):
     shell.magics.steps, shell.magics.seconds, shell.magics.approve = 7, 9.0, "deny"
     shell.magics.instructions = "Speak Dutch."
     made = (await plan(shell)).prepared[0]
-    config = made.config
-    assert (config.limits.steps, config.limits.seconds, config.rules.default) == (
-        7,
-        9.0,
-        "deny",
-    )
-    assert made.config.asked.instructions == "Speak Dutch."
-    made = await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")
-    made, config = made.prepared[0], made.prepared[0].config
-    assert (config.limits.steps, config.limits.seconds, config.rules.default) == (
-        3,
-        9.0,
-        "auto",
-    )
-    assert made.config.asked.instructions == "Speak Dutch.\n\nBe brief."
+    limits = made.settings.limits
+    assert (limits.steps, limits.seconds, made.rules.default) == (7, 9.0, "deny")
+    assert made.settings.instructions == "Speak Dutch."
+    made = (await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")).prepared[0]
+    limits = made.settings.limits
+    assert (limits.steps, limits.seconds, made.rules.default) == (3, 9.0, "auto")
+    assert made.settings.instructions == "Speak Dutch.\n\nBe brief."
 
 
 async def test_rules_for_tools_are_read_from_the_line(shell):
     line = DEMO + "--approve auto --approve create_file=ask --approve mcp:*=deny"
-    rules = (await plan(shell, line)).prepared[0].config.rules
+    rules = (await plan(shell, line)).prepared[0].rules
     assert (rules.default, rules.by_name) == ("auto", {"create_file": "ask", "mcp:*": "deny"})
     for wrong, says in [
         ("maybe", "such as `--approve NAME=ask`, not 'maybe'."),
@@ -215,15 +207,13 @@ async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k3y-0f-the-tests-7f3a9c")
     shell.magics.silence = 42.0
     made = await plan(shell, "-m openai:gpt-6.1-sol -m demo:")
-    assert made.prepared[0].config.provider.silence == 42.0
+    assert made.prepared[0].provider.silence == 42.0
     assert made.models[1].startswith("demo:")
 
 
 async def test_the_system_text_may_be_a_variable(shell):
     shell.names["style"] = "Speak French."
-    assert (await plan(shell, DEMO + "--system style")).prepared[
-        0
-    ].config.asked.instructions == "Speak French."
+    assert (await plan(shell, DEMO + "--system style")).prepared[0].settings.instructions == "Speak French."
 
 
 async def test_the_users_tools_are_added_to_the_file_tools(shell):
@@ -287,7 +277,7 @@ async def test_the_cell_says_that_a_file_is_shortened(shell):
 async def test_compacting_is_part_of_the_request(shell):
     shell.names["hero"] = quick_run()
     whole, compacted = await plan(shell, DEMO + "hero -c"), await plan(shell, DEMO + "hero -c --compact")
-    assert (whole.prepared[0].config.asked.compact, compacted.prepared[0].config.asked.compact) == (
+    assert (whole.prepared[0].settings.compact, compacted.prepared[0].settings.compact) == (
         False,
         True,
     )

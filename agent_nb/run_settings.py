@@ -1,0 +1,350 @@
+"""The settings of a run, as a table: each field of `RunSettings` is a setting, and its row says what depends on it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_type_hints
+
+from agent_nb._base.wire import Json, WireError, from_wire
+from agent_nb.errors import ConfigError
+
+MONEY = "usd"
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits at which a run ends by itself. Reaching one is an ordinary result, not an error."""
+
+    steps: int = 20
+    """Turns of the model, the first request included."""
+    seconds: float | None = None
+    usd: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            number = int if name == "steps" else int | float
+            if value is None and name != "steps":
+                continue
+            if not isinstance(value, number) or isinstance(value, bool) or not value > 0:
+                kind = "a whole number" if name == "steps" else "a number"
+                raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
+
+    @classmethod
+    def read(cls, value: Callable[[str], Any], **others: str) -> "Limits":
+        """The limits with these values. `value` gets the name of a limit, or the one that `others` has for it."""
+        given = {each.name: value(others.get(each.name, each.name)) for each in fields(cls)}
+        return cls(**{name: limit for name, limit in given.items() if limit is not None})
+
+    def at_most(self, other: "Limits") -> "Limits":
+        """The lower of each limit."""
+        given: dict[str, Any] = {}
+        for name, value in asdict(self).items():
+            both = [each for each in (value, getattr(other, name)) if each is not None]
+            given[name] = min(both, default=None)
+        return Limits(**given)
+
+
+LIMITS = tuple(each.name for each in fields(Limits) if each.name != MONEY)
+"""The names of the limits apart from money, which has its own words: `--budget`, `run_budget`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A row of the table. No column has a default: a new setting needs an answer in each."""
+
+    sent: Literal["request", "system", "tools", "conversation", "nowhere"]
+    """What of a request depends on it. If a cell asks for a `request` setting, `agent_nb.model` gets it as an argument,
+    and the vendor as a parameter of that name, unless the protocol has another form for it, as for `effort`."""
+    matched: Callable[[Any, Any], str] | Literal["system", "batch", "no"]
+    """How a cassette with another value differs, in words, made from both values. `system`: it is compared as part of
+    the system text. `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: neither must match."""
+    priced: bool
+    """Whether the price of a token depends on it. `price_of` gets the values of these."""
+    recorded: Literal["always", "set", "no"]
+    """Whether `run.settings` has it, always or if it is set. The manifest, `run.request` and the page show these."""
+    header: Callable[[Any], str] | None
+    """What the header of a run says about it."""
+    in_statement: bool
+    """Whether `run.statement()` lists it."""
+    is_compared: bool
+    """Whether `compare` has a column for it."""
+    dry_run: str | None
+    """Its label in `--dry-run`, which shows what differs from the default."""
+
+
+def setting(default: Value, row: Setting) -> Value:
+    """A field of `RunSettings`."""
+    return field(default=default, metadata={"row": row})
+
+
+def _switch(flag: str) -> Callable[[Any, Any], str]:
+    """`--lean`, or `no --lean`"""
+    return lambda then, now: f"{'' if then else 'no '}`{flag}`"
+
+
+def _choice(flag: str) -> Callable[[Any, Any], str]:
+    """`--data schema`, or `no --data schema`"""
+    return lambda then, now: f"{'' if then else 'no '}`{flag} {then or now}`"
+
+
+def _other(noun: str) -> Callable[[Any, Any], str]:
+    """another stack (`vue` then, `none` now)"""
+    return lambda then, now: f"another {noun} (`{then or 'none'}` then, `{now or 'none'}` now)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What a run is set to. An agent has one, and each of its runs one with what its model and its base add."""
+
+    limits: Limits = setting(  # noqa: RUF009 - a field
+        Limits(),
+        Setting(
+            sent="nowhere",
+            matched="no",
+            priced=False,
+            recorded="always",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    tools: tuple[str, ...] = setting(
+        (),
+        Setting(
+            sent="tools",
+            matched="no",  # fingerprints have digests of the user's own tools
+            priced=False,
+            recorded="always",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,  # it has a line for the tools
+        ),
+    )
+    """The names of the tools that the model is offered."""
+    effort: str | None = setting(
+        None,
+        Setting(
+            sent="request",
+            matched="batch",
+            priced=False,
+            recorded="always",
+            header=None,
+            in_statement=True,
+            is_compared=True,
+            dry_run=None,
+        ),
+    )
+    approve: str = setting(
+        "ask",
+        Setting(
+            sent="nowhere",
+            matched="no",
+            priced=False,
+            recorded="always",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run="Approve",
+        ),
+    )
+    """The rules for approval, in words."""
+    sampling: Mapping[str, Any] | None = setting(
+        None,
+        Setting(
+            sent="request",
+            matched="batch",
+            priced=True,  # a `service_tier`
+            recorded="set",
+            header=None,
+            in_statement=True,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """`max_tokens` and further parameters that the provider sends, such as `temperature`."""
+    stack: str | None = setting(
+        None,
+        Setting(
+            sent="system",
+            matched=_other("stack"),
+            priced=False,
+            recorded="set",
+            header=None,
+            in_statement=True,
+            is_compared=False,
+            dry_run="Stack",
+        ),
+    )
+    data: str = setting(
+        "",
+        Setting(
+            sent="system",
+            matched=_choice("--data"),
+            priced=False,
+            recorded="set",
+            header=lambda data: "no values sent",
+            in_statement=True,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """`schema` if names, types and shapes of the user's data are sent, and no values."""
+    window: int | None = setting(
+        None,
+        Setting(
+            sent="nowhere",
+            matched="no",
+            priced=False,
+            recorded="set",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """Tokens that a request and its answer may have together; None if that is not known."""
+    lean: bool | None = setting(
+        None,
+        Setting(
+            sent="tools",
+            matched=_switch("--lean"),
+            priced=False,
+            recorded="set",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """Whether requests are as short as possible; None for what the model prefers."""
+    instructions: str | None = setting(
+        None,
+        Setting(
+            sent="system",
+            matched="system",
+            priced=False,
+            recorded="no",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """The user's own system text, which is added to the default one."""
+    network: bool = setting(
+        False,
+        Setting(
+            sent="system",
+            matched="no",  # a replayed page is closed, whatever its recording was
+            priced=False,
+            recorded="no",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """Whether the model is told that its page may load from the network."""
+    compact: bool = setting(
+        False,
+        Setting(
+            sent="conversation",
+            matched=_switch("--compact"),
+            priced=False,
+            recorded="no",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """Whether the conversation that a run continues is compacted."""
+    looks: int = setting(
+        3,
+        Setting(
+            sent="tools",
+            matched="no",
+            priced=False,
+            recorded="no",
+            header=None,
+            in_statement=False,
+            is_compared=False,
+            dry_run=None,
+        ),
+    )
+    """How often the model may look at the page."""
+
+    def recorded(self) -> Json:
+        """The settings as `run.settings` has them."""
+        values: Json = {}
+        for name, row in SETTINGS.items():
+            value = getattr(self, name)
+            if isinstance(value, Limits):
+                values |= asdict(value)
+            elif row.recorded == "always" or (row.recorded == "set" and value):
+                values[name] = _plain(value)
+        return values
+
+    def matched(self) -> Json:
+        """What must be the same for a cassette to play, apart from the system text."""
+        return self._set(lambda row: callable(row.matched))
+
+    def matched_in_batch(self) -> Json:
+        """What must be the same for a saved run of a batch besides."""
+        return self._set(lambda row: row.matched == "batch")
+
+    def priced(self) -> Json:
+        """What the price depends on besides the model."""
+        return self._set(lambda row: row.priced)
+
+    def requested(self) -> Json:
+        """What goes into the vendor's parameters."""
+        return self._set(lambda row: row.sent == "request")
+
+    def dry_run_lines(self) -> Iterator[str]:
+        """The lines of `--dry-run`."""
+        for each in fields(self):
+            value, label = getattr(self, each.name), SETTINGS[each.name].dry_run
+            if label and value != each.default:
+                yield f"{label}: {value}"
+
+    def _set(self, belongs: Callable[[Setting], bool]) -> Json:
+        values = {name: getattr(self, name) for name, row in SETTINGS.items() if belongs(row)}
+        return {name: _plain(value) for name, value in values.items() if value}
+
+
+SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
+"""The table, by the names of the fields."""
+_FACTS = {"line": str, "server": Json, "started": str, "replayed": str}
+"""What else `run.settings` can have: the first line of the cell without the magic, what a server of the user's own says
+about its model, when the run began in UTC (a replay has the date of its recording, and the demo none), and the
+cassette that was played."""
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON."""
+    return {**value} if isinstance(value, Mapping) else [*value] if isinstance(value, tuple) else value
+
+
+def other_settings(then: Json, now: Json) -> Iterator[str]:
+    """How the settings in two fingerprints differ, in words."""
+    for name, row in SETTINGS.items():
+        if callable(row.matched) and then.get(name) != now.get(name):
+            yield row.matched(then.get(name), now.get(name))
+
+
+def header_words(recorded: Json) -> list[str]:
+    """What the header says about the settings of a run."""
+    return [row.header(recorded[name]) for name, row in SETTINGS.items() if row.header and recorded.get(name)]
+
+
+def check_recorded(recorded: Json) -> None:
+    """Raises `WireError` if the settings in a file have values of other types."""
+    kinds = {**_FACTS, **get_type_hints(Limits), **get_type_hints(RunSettings)}
+    for name in kinds.keys() & recorded.keys():
+        try:
+            from_wire(kinds[name], recorded[name])
+        except WireError as error:
+            raise error.under(name) from None

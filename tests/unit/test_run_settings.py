@@ -1,0 +1,94 @@
+"""The table of a run's settings: each row answers every column, and all that shows settings follows from it."""
+
+from dataclasses import MISSING, fields, replace
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb._base.wire import WireError
+from agent_nb.messages import Usage
+from agent_nb.options import OPTIONS
+from agent_nb.providers.scripted import ScriptedProvider
+from agent_nb.run_settings import (
+    SETTINGS,
+    Limits,
+    RunSettings,
+    Setting,
+    check_recorded,
+    header_words,
+    other_settings,
+)
+
+VALUES = {
+    "limits": Limits(steps=3, usd=0.5),
+    "tools": ("view_file",),
+    "effort": "high",
+    "approve": "auto",
+    "sampling": {"temperature": 0.5},
+    "stack": "vue",
+    "data": "schema",
+    "window": 8_000,
+    "lean": True,
+    "instructions": "Be brief.",
+    "network": True,
+    "compact": True,
+    "looks": 1,
+}
+"""A value for each setting that is not its default."""
+ANSWERS = {
+    "priced": (True, False),
+    "sent": ("request", "system", "tools", "conversation", "nowhere"),
+    "recorded": ("always", "set", "no"),
+    "in_statement": (True, False),
+    "is_compared": (True, False),
+}
+
+
+def test_no_column_has_a_default():
+    assert all(each.default is MISSING and each.default_factory is MISSING for each in fields(Setting))
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(RunSettings)])
+def test_each_setting_answers_every_column(name):
+    row, value = SETTINGS[name], VALUES[name]
+    default, changed = RunSettings(), replace(RunSettings(), **{name: value})
+    for column, answers in ANSWERS.items():
+        assert getattr(row, column) in answers
+    assert callable(row.matched) or row.matched in ("system", "batch", "no")
+    assert (name in changed.matched()) == callable(row.matched)
+    assert (name in changed.matched_in_batch()) == (row.matched == "batch")
+    assert (name in changed.priced()) == row.priced
+    assert (changed.recorded() != default.recorded()) == (row.recorded != "no")
+    assert [*changed.dry_run_lines()] == ([f"{row.dry_run}: {value}"] if row.dry_run else [])
+    assert bool(header_words(changed.recorded())) == (row.header is not None)
+    check_recorded(changed.recorded())
+
+
+@pytest.mark.parametrize("name", [name for name, row in SETTINGS.items() if callable(row.matched)])
+def test_both_directions_of_a_difference_are_told(name):
+    none, some = {}, replace(RunSettings(), **{name: VALUES[name]}).matched()
+    (then,), (now,) = other_settings(some, none), other_settings(none, some)
+    assert then != now
+    assert not [*other_settings(some, some)]
+
+
+def test_what_a_request_sends_is_an_option_of_the_cell():
+    requested = {name for name, row in SETTINGS.items() if row.sent == "request"}
+    assert requested - {"sampling"} <= OPTIONS.keys()
+
+
+def test_settings_of_other_types_are_refused():
+    with pytest.raises(WireError, match="effort"):
+        check_recorded({"effort": 3})
+
+
+def test_the_price_of_another_tier_is_not_known():
+    usage = Usage(input=1000)
+
+    def prepared(**sampling):
+        with ScriptedProvider([]) as provider:
+            provider.name, provider.sampling = "openai:gpt-6.1-sol", sampling
+            return Agent(provider).prepare("go")
+
+    assert prepared().price(usage) == prepared(service_tier="default").price(usage) > 0
+    assert prepared(service_tier="flex").price(usage) is None
