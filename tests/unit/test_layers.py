@@ -83,7 +83,7 @@ def test_the_unit_tests_mirror_the_package():
 
 def test_contributing_names_files_that_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    folders = [ROOT / folder for folder in ("agent_nb", "docs", "js/src", "js/test", "tests")]
+    folders = [ROOT / folder for folder in ("agent_nb", "docs", "js/src", "js/lab", "js/test", "tests")]
     paths = [f"/{path.relative_to(ROOT).as_posix()}" for each in folders for path in (each, *each.rglob("*"))]
     names = re.findall(r"`([\w./]+\.(?:py|ts|md|css)|[\w./]+/\w+/)`", text)
     assert len(names) > 30
