@@ -37,6 +37,8 @@ class Option(NamedTuple):
     repeats: bool = False
     is_optional: bool = False
     """Whether its value may be left out. Then it is a path, or one of `choices`."""
+    label: Callable[[Any], str] | None = None
+    """What the page shows of a value, if a cell that continues the run repeats the option."""
 
     def read(self, word: str) -> Any:
         """The value that a word of the line stands for; raises `ValueError` if it is none."""
@@ -57,8 +59,14 @@ class Option(NamedTuple):
         return word in self.choices or "/" in word or word.strip("\"'").endswith(".jsonl")
 
 
-def option(
-    default: Value, spelling: str, text: str, *, number: Number | None = None, choices: tuple[str, ...] = ()
+def option(  # noqa: PLR0913 - everything about an option
+    default: Value,
+    spelling: str,
+    text: str,
+    *,
+    number: Number | None = None,
+    choices: tuple[str, ...] = (),
+    label: Callable[[Any], str] | None = None,
 ) -> Value:
     """A field of `Options`: its default, its spelling such as `-m --model MODEL`, and its help.
 
@@ -74,6 +82,7 @@ def option(
         is_switch=default is False,
         repeats=default == (),
         is_optional="[" in spelling,
+        label=label,
     )
     return field(default=default, metadata={"option": described})
 
@@ -125,33 +134,45 @@ class Options:
         "-t --tool TOOL",
         "Tool of your own, by variable name, in addition to the file tools; `kernel` for those that read the"
         " notebook's variables, `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
+        label=str,
     )
     stack: str | None = option(
         None,
         "--stack NAME",
         f"Stack to build the page with: {', '.join(STACKS)}. The result is one page that runs in the preview.",
+        label=str,
     )
     lean: bool = option(
         False,
         "--lean",
         "Send as few instructions and tools as possible: the default for a server of your own.",
     )
-    effort: str | None = option(None, "--effort", "How hard the model thinks.", choices=EFFORTS)
+    effort: str | None = option(
+        None, "--effort", "How hard the model thinks.", choices=EFFORTS, label="effort {}".format
+    )
     system: str | None = option(
         None,
         "--system NAME",
         "Design system or other instructions, appended to the system text: a variable, a file (NAME, NAME.md or"
         " design/NAME.md), or the text itself.",
+        label="system {}".format,
     )
     budget: float | None = option(
         None,
         "--budget USD",
         "End the run when it has cost this much.",
         number=above_zero("0.20", "US dollars"),
+        label=lambda usd: f"${usd:.2f}" if usd >= 0.01 else f"${usd:g}",
     )
-    steps: int | None = option(None, "--steps N", "End the run after this many turns.", number=count(8))
+    steps: int | None = option(
+        None, "--steps N", "End the run after this many turns.", number=count(8), label="{} turns".format
+    )
     seconds: float | None = option(
-        None, "--seconds S", "End the run after this many seconds.", number=above_zero("90")
+        None,
+        "--seconds S",
+        "End the run after this many seconds.",
+        number=above_zero("90"),
+        label="{:g} s".format,
     )
     approve: tuple[str, ...] = option(
         (),
@@ -159,12 +180,14 @@ class Options:
         "Tools that need approval: ask, auto (always run) or deny. NAME=ask is a rule for one tool, and can be given"
         " several times; NAME may be a pattern such as get_* or mcp:*. run_python=run runs code without asking until"
         " you take that back.",
+        label="approve {}".format,
     )
     data: str | None = option(
         None,
         "--data",
         "What the model sees of your data: all, or schema for names, types and shapes without values.",
         choices=("all", "schema"),
+        label=str,
     )
     network: bool = option(
         False,

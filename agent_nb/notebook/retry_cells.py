@@ -1,7 +1,6 @@
 """The cells that the page offers: a failed one once more, or with another model; the options of one that continues."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -17,18 +16,6 @@ from agent_nb.run.protocol import Repeat
 
 MAX_CELL = 2_000
 """Characters. A longer cell is not offered: the user is to read what the button inserts."""
-REPEATED: dict[str, Callable[[Any], str]] = {
-    "tools": str,
-    "system": "system {}".format,
-    "effort": "effort {}".format,
-    "budget": lambda usd: f"${usd:.2f}" if usd >= 0.01 else f"${usd:g}",
-    "steps": "{} turns".format,
-    "seconds": "{:g} s".format,
-    "approve": "approve {}".format,
-    "data": str,
-    "stack": str,
-}
-"""The options that a cell which continues a run repeats, by their field, with what the page shows of a value."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
 _MODEL = re.compile(r"\s(?:-m\s*|--model[=\s]\s*)[^\s-]\S*")
 
@@ -76,9 +63,9 @@ def repeats(settings: Json, *, is_loaded: bool = False) -> tuple[Repeat, ...]:
         return ()
     options, is_own = line_options(settings), not is_loaded and not settings.get("replayed")
     named = [
-        (OPTIONS[name].flags[0], show, value)
-        for name, show in REPEATED.items()
-        if is_own or name != "approve"
+        (option.flags[0], option.label, value)
+        for name, option in OPTIONS.items()
+        if option.label and (is_own or name != "approve")
         for value in _values(getattr(options, name))
     ]
     return tuple(
