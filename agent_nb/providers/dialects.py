@@ -109,14 +109,8 @@ class Dialect:
 
 
 OPENAI = Dialect(max_tools=128)
-"""Arrays need `items`, and patterns have no lookaround; `strict.py` has the rules of strict mode.
+"""Arrays need `items`, and patterns have no lookaround.
 https://developers.openai.com/api/docs/guides/function-calling, https://github.com/vercel/ai/pull/21037"""
-STRICT = Dialect(
-    keywords=_KEYWORDS
-    - {"default", "minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"},
-    formats=frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}),
-)
-"""https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas"""
 ANTHROPIC = Dialect(keywords=_KEYWORDS | {"prefixItems"}, property_name=re.compile(r"[a-zA-Z0-9_.-]{1,64}"))
 """Any schema that is valid under draft 2020-12, with these names of properties.
 https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools

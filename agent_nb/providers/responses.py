@@ -2,88 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.dialects import OPENAI, STRICT
+from agent_nb.providers.dialects import OPENAI
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
-
-MAX_LEVELS, MAX_SCHEMAS, MAX_CHOICES = 5, 100, 500
-"""The limits of older models; those of newer ones are higher."""
-
-
-def strict_schema(schema: Json) -> Json | None:
-    """A schema of `tool_schemas` in the form of strict mode; None if that would change its meaning.
-
-    Strict mode requires every property. Making an optional one nullable instead would put nulls into the
-    arguments, which the tool's own schema refuses. Such a tool is sent with `strict` off.
-    """
-    found = list(_levels(schema))
-    is_small = len(found) <= MAX_SCHEMAS and max(level for level, _ in found) <= MAX_LEVELS
-    choices = sum(len(each.get("enum", ())) for _, each in found)
-    if not is_small or choices > MAX_CHOICES or not all(_fits(each, each is schema) for _, each in found):
-        return None
-    return _closed(schema)
-
-
-def _fits(schema: Json, is_root: bool) -> bool:
-    known = STRICT.keywords.issuperset(schema.keys() - {"$ref", "$defs"})
-    if not known or schema.get("format", "date") not in (STRICT.formats or ()):
-        return False
-    if not {"type", "anyOf", "$ref"} & schema.keys():
-        return False
-    if not _is_object(schema):
-        return True
-    properties = schema.get("properties", {})
-    is_closed = schema.get("additionalProperties", False) is False and (is_root or bool(properties))
-    return is_closed and set(properties) == set(schema.get("required", ()))
-
-
-def _is_object(schema: Json) -> bool:
-    return (
-        "object" in (kind if isinstance(kind := schema.get("type"), list) else [kind])
-        or "properties" in schema
-    )
-
-
-def _levels(schema: Json, level: int = 0) -> Iterator[tuple[int, Json]]:
-    yield level, schema
-    for inner in _children(schema):
-        yield from _levels(inner, level + ("anyOf" not in schema))
-
-
-def _children(schema: Json) -> list[Json]:
-    items = [schema["items"]] if "items" in schema else []
-    return [
-        *schema.get("properties", {}).values(),
-        *schema.get("$defs", {}).values(),
-        *schema.get("anyOf", ()),
-        *items,
-    ]
-
-
-def _closed(schema: Json) -> Json:
-    """A copy in which every object has its properties alone."""
-    closed = dict(schema)
-    for keyword in ("properties", "$defs"):
-        if keyword in closed:
-            closed[keyword] = {name: _closed(inner) for name, inner in closed[keyword].items()}
-    if "anyOf" in closed:
-        closed["anyOf"] = [_closed(inner) for inner in closed["anyOf"]]
-    if "items" in closed:
-        closed["items"] = _closed(closed["items"])
-    if _is_object(closed):
-        properties = closed.get("properties", {})
-        closed |= {"properties": properties, "required": list(properties), "additionalProperties": False}
-    return closed
-
 
 if TYPE_CHECKING:
     import httpx2
@@ -355,6 +285,6 @@ _BLOCKS = Blocks(text=_text, image=_image, call=_call, said=_said)
 
 
 def _tool(tool: ToolSpec) -> Json:
-    strict = strict_schema(tool.schema)
-    schema = {"parameters": strict or tool.schema, "strict": strict is not None}
+    """Not strict: that would require every property, and each call is checked against the tool's own schema anyway."""
+    schema = {"parameters": tool.schema, "strict": False}
     return {"type": "function", "name": tool.name, "description": tool.description, **schema}

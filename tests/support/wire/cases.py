@@ -49,7 +49,6 @@ class Case:
     """Whether the stream may have comments."""
     shows_pages: bool = True
     """Whether a web page that claims to be a stream can be told from one."""
-    strict_tools: bool = False
     renames_arguments: bool = False
     """Whether some names of arguments are refused, so that others are sent."""
     priced: bool = True
@@ -72,7 +71,6 @@ CASES = (
         messages="input",
         uncounted=(),
         signs="as it came",
-        strict_tools=True,
     ),
     Case("chat", "openrouter:some/model", renames_arguments=True, priced=False),
     Case(

@@ -14,7 +14,6 @@ from tests.support.wire.rules import (
     interactions,
     responses,
     responses_parameters,
-    strict_schemas,
     tool_schemas,
 )
 from tests.support.wire.rules.rule import Asked, Exchange, Fault, Rule
@@ -30,7 +29,6 @@ RULES: tuple[Rule, ...] = (
     *interactions.RULES,
     *generate_content.RULES,
     *tool_schemas.RULES,
-    *strict_schemas.RULES,
 )
 _SHAPES = {
     "anthropic_messages": anthropic_messages.error_body,

@@ -68,7 +68,7 @@ def _tool_name(asked: Asked) -> Iterator[Fault]:
 
 def _tool(**changes: Any) -> Json:
     schema: Json = {"type": "object", "properties": {"q": {"type": "string"}}}
-    return {"type": "function", "name": "search", "parameters": schema, "strict": True, **changes}
+    return {"type": "function", "name": "search", "parameters": schema, "strict": False, **changes}
 
 
 RULES = (
