@@ -192,28 +192,3 @@ class Provider(Protocol):
     async def close(self) -> None:
         """Releases what the model holds open, if anything."""
         return
-
-
-class WrappedProvider(Provider):
-    """Another provider; a subclass changes or watches what it streams."""
-
-    def __init__(self, provider: Provider) -> None:
-        self.provider, self.name = provider, provider.name
-        self.__dict__.update({name: getattr(provider, name) for name in Provider.__annotations__})
-
-    def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        return self.provider.stream(request)
-
-    async def introduce(self) -> Json | None:
-        facts = await self.provider.introduce()
-        self.window = self.provider.window
-        return facts
-
-    def new_clock(self) -> Clock:
-        return self.provider.new_clock()
-
-    def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        return self.provider.left_out(tools)
-
-    async def close(self) -> None:
-        await self.provider.close()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agent_nb import Agent, Limits, Run, model
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb.errors import AgentError
-from agent_nb.providers.base import Piece, Provider, Request, Turn, WrappedProvider
+from agent_nb.providers.base import Piece, Provider, Request, Turn
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.streaming import VendorProvider
 from agent_nb.tools.file_tools import FILE_TOOLS
@@ -29,11 +29,13 @@ PROMPT = "Create hello.txt with the one line `Hello`. Then answer with one short
 LIMITS = Limits(steps=5, seconds=300)
 
 
-class Watched(WrappedProvider):
+class Watched(Provider):
     """A provider that prints its requests and what came back."""
 
     def __init__(self, provider: Provider) -> None:
-        super().__init__(provider)
+        self.provider = provider
+        self.__dict__.update({name: getattr(provider, name) for name in Provider.__annotations__})
+        self.new_clock, self.left_out, self.close = provider.new_clock, provider.left_out, provider.close  # type: ignore[method-assign]
         self.sent = 0.0
         self._client: httpx2.AsyncClient | None = None
 
