@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
+from agent_nb._base.ended_cell import EndedCell
 from agent_nb._base.installed import entry_points, load_entry_point
-from agent_nb._base.moment import EndedCell
 from agent_nb.engine.approval_rules import Mode
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason

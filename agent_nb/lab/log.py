@@ -5,7 +5,6 @@ hashes anew.
 """
 
 import json
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -24,7 +23,6 @@ from agent_nb.render.summary import dollars, plural
 from agent_nb.run import Run
 
 FILE = "lab-log.jsonl"
-CUT = "The line before this one was cut short."
 MAX_LINE = 1_000_000
 """Bytes. What is written is always shorter."""
 MAX_PROMPT = 10_000
@@ -33,7 +31,6 @@ MAX_PROMPT = 10_000
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
-_RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +58,6 @@ class Entry:
     notebook: str = ""
     lab: str = ""
     """The SHA-256 of the lab file."""
-    note: str = ""
     before: str = ""
     """The SHA-256 of the line before; empty in the first line."""
 
@@ -126,9 +122,7 @@ class LabLog:
         """Adds a line. Raises `OSError` if that is not possible, `TimeoutError` if another program holds the log."""
         with locked(self._lock, within=self._folder, seconds=PATIENCE):
             last, is_whole = self._last_line()
-            before = sha256(last) if last else ""
-            is_cut = bool(last) and not is_whole and Entry.from_line(last) is None
-            line = replace(entry, before=before, note=CUT if is_cut else entry.note).to_line()
+            line = replace(entry, before=sha256(last) if last else "").to_line()
             append(self.path, (b"" if is_whole else b"\n") + line + b"\n", within=self._folder)
 
     def read(self, last: int | None = None) -> bytes:
@@ -151,59 +145,36 @@ class LogReading:
     entries: tuple[Entry, ...] = ()
     breaks: tuple[int, ...] = ()
     """Lines that do not have the hash of the line before them, or are no entries."""
-    cut: tuple[int, ...] = ()
-    """Lines that were cut short, as the next line says."""
-    clock: tuple[int, ...] = ()
-    """Lines with an earlier time than the line before: the clock was set back."""
     rules: tuple[int, ...] = ()
     """Lines with another lab file than the line before."""
 
     def remarks(self) -> Iterator[str]:
         """What is unusual, one sentence each."""
         if self.breaks:
-            yield f"{_lines(self.breaks)} not fit what is before."
-        if self.cut:
-            yield f"{_lines(self.cut, 'was', 'were')} cut short, as when a kernel is killed."
-        if self.clock:
-            yield f"At {_listed(self.clock)} the clock of the computer was set back."
+            does = "does" if len(self.breaks) == 1 else "do"
+            yield f"{_listed(self.breaks).capitalize()} {does} not fit what is before."
         if self.rules:
             yield f"At {_listed(self.rules)} the lab file had changed."
 
 
 def read_log(data: bytes) -> LogReading:
     """Reads a log that anybody may have written or edited."""
-    lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
-    numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
     entries: list[Entry] = []
-    found: dict[str, list[int]] = {"breaks": [], "cut": [], "clock": [], "rules": []}
-    previous = b""
-    for index, (number, line) in enumerate(numbered):
+    breaks: list[int] = []
+    rules: list[int] = []
+    previous = ""
+    for number, line in enumerate((line.rstrip(b"\r") for line in data.split(b"\n")), 1):
+        if not line:
+            continue
         entry = Entry.from_line(line)
-        following = numbered[index + 1][1] if index + 1 < len(numbered) else None
-        if entry is None:
-            found["cut" if _is_cut(line, following, data) else "breaks"].append(number)
-        else:
-            if entry.before != (sha256(previous) if previous else ""):
-                found["breaks"].append(number)
-            if entries and entry.time < entries[-1].time:
-                found["clock"].append(number)
+        if entry is None or entry.before != previous:
+            breaks.append(number)
+        if entry:
             if entries and entry.lab != entries[-1].lab:
-                found["rules"].append(number)
+                rules.append(number)
             entries.append(entry)
-        previous = line
-    return LogReading(entries=tuple(entries), **{name: tuple(numbers) for name, numbers in found.items()})
-
-
-def _is_cut(line: bytes, following: bytes | None, data: bytes) -> bool:
-    """Whether a line that is no entry was cut short: the next line says so, or the log ends within it."""
-    if following is None:
-        return not data.endswith(b"\n")
-    entry = Entry.from_line(following)
-    return entry is not None and entry.note == CUT and entry.before == sha256(line)
-
-
-def _lines(numbers: tuple[int, ...], one: str = "does", several: str = "do") -> str:
-    return f"{_listed(numbers).capitalize()} {one if len(numbers) == 1 else several}"
+        previous = sha256(line)
+    return LogReading(entries=tuple(entries), breaks=tuple(breaks), rules=tuple(rules))
 
 
 def _listed(numbers: tuple[int, ...]) -> str:
@@ -246,8 +217,4 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _shown(text: str) -> str:
-    """One short line. Text that runs from right to left is isolated, so that it cannot reorder other columns."""
-    line = shortened(printable_line(text), _MOST_CHARACTERS)
-    if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in line):
-        return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
-    return line
+    return shortened(printable_line(text), _MOST_CHARACTERS)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import read_plain, write_atomically
-from agent_nb._base.moment import TOLERANCE, Moment
 from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import can_be_secret, secret_spans
 from agent_nb._base.text import printable_line, shortened
@@ -57,22 +57,13 @@ class CodeCell:
 
     @property
     def is_check(self) -> bool:
-        return bool(self._check_line)
-
-    @property
-    def is_dry_run(self) -> bool:
-        """Whether its check is not evaluated, because the cell only shows what would be sent."""
-        return "--dry-run" in self._check_line.partition("--check")[0].split()
-
-    @property
-    def _check_line(self) -> str:
         for line in self.source.splitlines():
             if line.startswith("%%"):
                 if _CHECK.match(line):
-                    return line
+                    return True
             elif line.strip() and not line.startswith("#"):
-                return ""
-        return ""
+                return False
+        return False
 
     @property
     def label(self) -> str:
@@ -94,10 +85,6 @@ class NotebookReading:
     def checks(self) -> tuple[CodeCell, ...]:
         return tuple(cell for cell in self.cells if cell.is_check)
 
-    def has_run(self, count: int | None) -> bool:
-        """Whether a cell has this number of execution."""
-        return count is not None and any(cell.count == count for cell in self.cells)
-
     def remarks(self) -> Iterator[str]:
         """What is wrong with the order of the cells or with their checks, one sentence each."""
         if unrun := [cell for cell in self.cells if cell.count is None]:
@@ -110,8 +97,6 @@ class NotebookReading:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
         if failed := [cell for cell in self.checks if cell.failed]:
             yield f"The check of {_named(failed, capital=False)} does not hold."
-        if dry := [cell for cell in self.checks if cell.is_dry_run]:
-            yield f"The check of {_named(dry, capital=False)} was not evaluated, because of `--dry-run`."
 
 
 AGAIN = "Restart the kernel, run all cells and save."
@@ -191,7 +176,7 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     home = notebook.folder
     data = _read(path, home if path.is_relative_to(home) else path.parent, "Clear large outputs")
     reading = read_notebook(data)
-    notes = list(_check_saved(notebook, path, reading))
+    _check_saved(notebook, path)
     if reading.secrets:
         places = ", ".join(reading.secrets[:5])
         raise ConfigError(
@@ -209,16 +194,16 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     except OSError as error:
         raise ConfigError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
     # A kernel cannot see what was typed since.
-    age = duration(max(0.0, Moment.now().wall - path.stat().st_mtime))
+    age = duration(max(0.0, time.time() - path.stat().st_mtime))
     contents = [f"{path.name} as saved {age} ago"]
     contents += [f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
     contents += [plural(len(runs), "saved run"), plural(len(pages), "page")]
     lines = [f"Wrote {target.name} ({human_size(len(archive))}): {', '.join(contents)}."]
     if left_out:
-        notes.append(
+        lines.append(
             f"{plural(left_out, 'older run')} left out: a submission holds {human_size(MAX_RUNS)} of runs."
         )
-    return "\n".join([*lines, *notes, *reading.remarks(), *log.remarks()])
+    return "\n".join([*lines, *reading.remarks(), *log.remarks()])
 
 
 def _find(notebook: Notebook, given: str) -> Path:
@@ -248,21 +233,12 @@ def _read(path: Path, within: Path, remedy: str) -> bytes:
         raise ConfigError(f"{path.name} cannot be read: {error.strerror or error}.") from None
 
 
-def _check_saved(notebook: Notebook, path: Path, reading: NotebookReading) -> Iterator[str]:
-    """Refuses a file that is older than the last execution; yields what there is to say about the clock."""
+def _check_saved(notebook: Notebook, path: Path) -> None:
+    """Refuses a file that is older than the last execution."""
     own = notebook.command("submit")
     # A cell that submits the notebook changes nothing worth saving.
     last = next((cell for cell in reversed(notebook.ended) if own not in cell.source), None)
-    now, saved = Moment.now(), path.stat().st_mtime
-    if last is None:
-        return
-    if now.set_back_since(last.moment) or saved > now.wall + TOLERANCE:
-        # The times say nothing, so what the last cell has left in the file must do.
-        yield "The clock of this computer was set back, or differs from that of the drive."
-        is_older = not reading.has_run(last.execution_count)
-    else:
-        is_older = saved < last.moment.wall - _GRANULARITY
-    if is_older:
+    if last and path.stat().st_mtime < last.time - _GRANULARITY:
         raise ConfigError(
             f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
         )

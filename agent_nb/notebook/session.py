@@ -1,14 +1,15 @@
 """Session: what lasts from one `%%agent` cell to the next."""
 
 import asyncio
+import time
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 
+from agent_nb._base.ended_cell import EndedCell
 from agent_nb._base.model_name import DEMO_MODEL
-from agent_nb._base.moment import EndedCell, Moment
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic_settings import Settings
 
@@ -55,7 +56,7 @@ class Session:
     def note_end(self, result: Any) -> None:
         """Called by IPython after each cell."""
         source = getattr(getattr(result, "info", None), "raw_cell", None) or ""
-        self.ended.append(EndedCell(source, getattr(result, "execution_count", None), Moment.now()))
+        self.ended.append(EndedCell(source, time.time()))
 
     def command(self, text: str) -> str:
         """A line such as `%agent load hero`, with the magic's configured name."""

@@ -20,8 +20,6 @@ def test_a_notebook_that_ran_from_top_to_bottom():
     reading = read_notebook(notebook("%load_ext agent_nb", CHECK, "", ("%agent submit", None)))
     assert [cell.source for cell in reading.cells] == ["%load_ext agent_nb", CHECK]
     assert not list(reading.remarks())
-    assert reading.has_run(2)
-    assert not reading.has_run(3)
 
 
 @pytest.mark.parametrize(
@@ -100,16 +98,6 @@ def test_ordinary_metadata_holds_no_key():
     content["metadata"] = {"kernelspec": {"name": "python3"}, "token": "none", "sort_key": "title-and-date-2"}
     content["cells"][0]["metadata"] = {"tags": ["exercise"], "api_key": None}
     assert read_notebook(json.dumps(content).encode()).secrets == ()
-
-
-def test_a_dry_run_evaluates_no_check():
-    dry, quoted = (
-        CHECK.replace(" --check", " --dry-run --check"),
-        f"{CHECK.splitlines()[0]} == '--dry-run'\nA form",
-    )
-    (remark,) = remarks(dry, quoted)
-    assert remark.startswith("The check of cell 1 (")
-    assert remark.endswith("was not evaluated, because of `--dry-run`.")
 
 
 @pytest.mark.parametrize(

@@ -81,24 +81,6 @@ def test_a_file_older_than_the_last_cell_is_refused(shell, save, tmp_path):
     save("x = 1")
     for _ in range(2):
         assert shell.run(f"%agent submit {NAME}").ok
-    assert [cell.execution_count for cell in shell.session.ended] == [1, 2, 3, 4]
-
-
-def test_a_clock_that_was_set_back(shell, save):
-    """The times say nothing then, so the number of the last cell must be in the file."""
-    shell.run("x = 1")
-    save(("x = 1", 1), later=3600)
-    said = shell.run(f"%agent submit {NAME}")
-    assert said.ok
-    assert "as saved 0.0 s ago" in said.stdout
-    assert "The clock of this computer was set back" in said.stdout
-    save(("x = 1", 99), later=3600)
-    assert "save the notebook first" in str(shell.run(f"%agent submit {NAME}").error)
-    (ended,) = (cell for cell in shell.session.ended if cell.source == "x = 1")
-    later = ended._replace(moment=ended.moment._replace(wall=ended.moment.wall + 3600))
-    shell.session.ended.append(later)
-    save(("x = 1", 1))
-    assert "was set back" in shell.run(f"%agent submit {NAME}").stdout
 
 
 def test_what_is_wrong_with_the_cells_is_said_and_submitted(shell, save, tmp_path):

@@ -24,7 +24,6 @@ from tests.support.wire.cases import CASE, CASES, Case, ask, collect, results_of
 from tests.support.wire.rules import Asked, first_refusal, tool_schemas
 
 
-
 @pytest.fixture
 async def server():
     async with WireServer() as server:
