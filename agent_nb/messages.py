@@ -51,15 +51,6 @@ class Image(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Tagged):
-    """A web page that the model cites."""
-
-    title: str
-    url: str
-    snippet: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ToolCall(Tagged):
     id: str
     name: str
@@ -85,7 +76,7 @@ class ToolResult(Tagged):
         return self.code is None
 
 
-Part = Text | Thinking | Image | Source | ToolCall | ToolResult
+Part = Text | Thinking | Image | ToolCall | ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
