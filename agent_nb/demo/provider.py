@@ -132,8 +132,6 @@ def _message_size(message: Message) -> int:
                 size += len(text)
             case Image():
                 size += TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
-            case _:
-                pass
     return size
 
 

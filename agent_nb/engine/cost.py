@@ -40,8 +40,6 @@ def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequen
                     images += len(part.images)
                 case Image():
                     images += 1
-                case _:
-                    pass
     return chars // CHARS_PER_TOKEN + images * TOKENS_PER_IMAGE
 
 
