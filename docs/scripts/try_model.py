@@ -33,7 +33,7 @@ class Watched(Provider):
     """A provider that prints its requests and what came back."""
 
     def __init__(self, provider: Provider) -> None:
-        self.provider = provider
+        self.provider, self.name = provider, provider.name
         self.__dict__.update({name: getattr(provider, name) for name in Provider.__annotations__})
         self.new_clock, self.left_out, self.close = provider.new_clock, provider.left_out, provider.close  # type: ignore[method-assign]
         self.sent = 0.0
