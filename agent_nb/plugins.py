@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
-from agent_nb._base.ended_cell import EndedCell
 from agent_nb._base.installed import entry_points, load_entry_point
 from agent_nb.engine.approval_rules import Mode
 from agent_nb.errors import ConfigError
@@ -52,8 +51,8 @@ class Notebook:
     """Files that the user has edited: as the run left them, and as they are now."""
     families: Mapping[str, Collection[str]] = field(default_factory=dict)
     """What `-t` can name besides variables and servers: families of tools, and the names of their tools."""
-    ended: Sequence[EndedCell] = ()
-    """The last cells that have run, the newest last."""
+    ended: Sequence[tuple[str, float]] = ()
+    """The sources of the last cells that have run and when they ended, the newest last."""
 
     def command(self, text: str) -> str:
         """A line such as `%agent lab`, with the magic's configured name."""

@@ -237,8 +237,8 @@ def _check_saved(notebook: Notebook, path: Path) -> None:
     """Refuses a file that is older than the last execution."""
     own = notebook.command("submit")
     # A cell that submits the notebook changes nothing worth saving.
-    last = next((cell for cell in reversed(notebook.ended) if own not in cell.source), None)
-    if last and path.stat().st_mtime < last.time - _GRANULARITY:
+    last = next((time for source, time in reversed(notebook.ended) if own not in source), 0.0)
+    if path.stat().st_mtime < last - _GRANULARITY:
         raise ConfigError(
             f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
         )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 
-from agent_nb._base.ended_cell import EndedCell
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic_settings import Settings
@@ -40,8 +39,8 @@ class Session:
         """The MCP servers, by name."""
         self.middleware: list[str] = []
         """Variables that hold middleware for every run, in order."""
-        self.ended: deque[EndedCell] = deque(maxlen=10)
-        """The last cells that have run, the newest last."""
+        self.ended: deque[tuple[str, float]] = deque(maxlen=10)
+        """The sources of the last cells that have run and when they ended, the newest last."""
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None
@@ -56,7 +55,7 @@ class Session:
     def note_end(self, result: Any) -> None:
         """Called by IPython after each cell."""
         source = getattr(getattr(result, "info", None), "raw_cell", None) or ""
-        self.ended.append(EndedCell(source, time.time()))
+        self.ended.append((source, time.time()))
 
     def command(self, text: str) -> str:
         """A line such as `%agent load hero`, with the magic's configured name."""
