@@ -16,7 +16,6 @@ _HIDDEN = re.compile(
     r"|<(?=U\+[0-9A-F]{4,6}>)"
 )
 """What shows no glyph of its own, reorders others or ends a line, and what would read as one of these written out."""
-_SLICE = 64 * 1024
 
 
 def whole_text(text: str) -> str:
@@ -108,16 +107,6 @@ class TextBuffer:
     def __len__(self) -> int:
         """In bytes."""
         return len(self._data)
-
-    def equals(self, text: str) -> bool:
-        """Compares in slices: the text may be a whole page."""
-        end = 0
-        for start in range(0, len(text), _SLICE):
-            data = text[start : start + _SLICE].encode("utf-8", "surrogatepass")
-            if not self._data.startswith(data, end):
-                return False
-            end += len(data)
-        return end == len(self._data)
 
     def __str__(self) -> str:
         return self._data.decode("utf-8", "surrogatepass")

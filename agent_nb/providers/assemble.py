@@ -60,9 +60,6 @@ class Assembler:
     def has_arguments(self, key: Any) -> bool:
         return len(self._calls[key].text) > 0
 
-    def arguments_are(self, key: Any, text: str) -> bool:
-        return self._calls[key].text.equals(text)
-
     def has_call(self, key: Any) -> bool:
         return key in self._calls
 

@@ -92,16 +92,12 @@ class ResponsesDecoder(Decoder):
         """A finished call repeats its arguments: deltas that say something else came twice or in another order."""
         pieces = self._started(index, item)
         if item.get("type") == "function_call" and item.get("arguments"):
-            self._check_arguments(index, item["arguments"])
+            streamed = self._turn.joined("call", index)
+            if streamed != item["arguments"] and not _same_json(streamed, item["arguments"]):
+                raise self._disordered()
         # An echo takes the arguments from the call: a page need not be in memory twice.
         self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
         return pieces
-
-    def _check_arguments(self, index: int, arguments: str) -> None:
-        if self._turn.arguments_are(index, arguments):
-            return
-        if not _same_json(self._turn.joined("call", index), arguments):
-            raise self._disordered()
 
     def _finished(self, response: Json, stop: Stop | None = None, detail: str = "") -> Sequence[Piece]:
         refusal = "".join(self._refusal)

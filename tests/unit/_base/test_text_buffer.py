@@ -17,22 +17,3 @@ def test_it_gives_back_what_was_added(texts: list[str]):
     buffer.clear()
     buffer.add("new")
     assert str(buffer) == "new"
-
-
-@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=6))
-def test_it_knows_its_text(texts: list[str], others: list[str]):
-    buffer = TextBuffer()
-    for text in texts:
-        buffer.add(text)
-    assert buffer.equals("".join(others)) == ("".join(texts) == "".join(others))
-    assert buffer.equals("".join(texts))
-
-
-def test_a_long_text_is_compared_to_its_end():
-    buffer = TextBuffer()
-    text = "é€" * 50_000
-    buffer.add(text)
-    assert buffer.equals(text)
-    assert not buffer.equals(text + "x")
-    assert not buffer.equals(text[:-1])
-    assert not buffer.equals("")
