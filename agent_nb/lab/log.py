@@ -5,6 +5,7 @@ hashes anew.
 """
 
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -31,6 +32,7 @@ MAX_PROMPT = 10_000
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
+_RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,4 +219,8 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _shown(text: str) -> str:
-    return shortened(printable_line(text), _MOST_CHARACTERS)
+    """One short line. Text that runs from right to left is isolated, so that it cannot reorder other columns."""
+    line = shortened(printable_line(text), _MOST_CHARACTERS)
+    if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in line):
+        return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
+    return line
