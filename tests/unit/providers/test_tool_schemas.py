@@ -86,7 +86,7 @@ async def test_a_function_may_take_any_list_and_any_dict(case: Case, server: Wir
 async def test_one_keyword_that_a_vendor_refuses_leaves_the_rest(case: Case, server: WireServer):
     modes = {"mode": {"enum": ["", "a", "b"]}, "name": {"type": "string", "pattern": "^\\p{L}+$"}}
     asked = sent_tools(case, server, spec_of({"type": ["object", "null"], "properties": modes}))
-    assert first_refusal(case.protocol, asked, RULES) is None
+    assert first_refusal(case.protocol, asked, tool_schemas.RULES) is None
     ((_, _, sent),) = tool_schemas.tools(case.protocol, asked)
     assert "string" in sent["properties"]["mode"]["type"]
     assert {"a", "b"} <= {*sent["properties"]["mode"]["enum"]}
