@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -316,9 +317,13 @@ def check_installed() -> None:
         raise ConfigError(
             "MCP servers are not available here: they need threads, which Python in a browser lacks."
         )
-    # `mcp_types` came with version 2.
-    if any(importlib.util.find_spec(name) is None for name in ("mcp", "mcp_types")):
+    if importlib.util.find_spec("mcp") is None:
         raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')
+    if importlib.util.find_spec("mcp_types") is None:  # it came with version 2
+        raise InstallError(
+            f"MCP servers need `mcp` 2 or newer, and {version('mcp')} is installed, perhaps for a package that needs"
+            ' `mcp<2`, such as Jupyter AI. Use another environment: `pip install "agent-nb[mcp]"`.'
+        )
 
 
 def _progress_lines(report: Callable[[str], None]) -> "ProgressFnT":

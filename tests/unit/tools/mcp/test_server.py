@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from agent_nb import Agent
-from agent_nb.errors import ToolError
-from agent_nb.tools.mcp.server import ServerTools
+from agent_nb.errors import InstallError, ToolError
+from agent_nb.tools.mcp.server import ServerTools, check_installed
 from tests.unit.tools.mcp.conftest import PATIENCE, call, until
 
 
@@ -79,6 +79,15 @@ async def test_a_server_gets_few_variables(stdio_server):
 def test_calls_come_from_any_loop(stdio_server):
     for _ in range(2):
         assert asyncio.run(call(stdio_server, "add", a=2, b=2)).text == "4"
+
+
+def test_an_older_mcp_is_named(tmp_path, monkeypatch):
+    (tmp_path / "mcp-1.30.0.dist-info").mkdir()
+    (tmp_path / "mcp-1.30.0.dist-info" / "METADATA").write_text("Name: mcp\nVersion: 1.30.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    with pytest.raises(InstallError, match=r"need `mcp` 2 or newer, and 1\.30\.0 is installed"):
+        check_installed()
 
 
 def test_mcp_is_not_imported_before_it_is_used():
