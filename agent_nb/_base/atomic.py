@@ -73,17 +73,17 @@ def append(target: Path, data: bytes, *, within: Path) -> None:
         os.close(handle)
 
 
-def read_file(path: Path, most: int) -> bytes:
-    """The content of a file of a folder that may come from anywhere.
+def read_file(path: Path, most: int, *, start: bool = False) -> bytes:
+    """The content of a file, or its start, in a folder that may come from anywhere.
 
     Raises `OSError` if it has more than `most` bytes or is a pipe or device, which could wait or go on for ever.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "It is not a regular file", str(path))
-        if len(data := stream.read(most + 1)) > most:
+        if len(data := stream.read(most + 1)) > most and not start:
             raise OSError(errno.EFBIG, f"It has more than {most:,} bytes", str(path))
-        return data
+        return data[:most]
 
 
 def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from agent_nb._base.atomic import read_file
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
@@ -152,10 +153,7 @@ def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:
 def _prompt_of(file: Path) -> str | None:
     """The prompt of a cassette, or None if the file is not a cassette."""
     try:
-        if not file.is_file():
-            return None
-        with file.open("rb") as stream:
-            header = json.loads(stream.readline(MOST_BYTES))
+        header = json.loads(read_file(file, MOST_BYTES, start=True).partition(b"\n")[0])
         prompt = header["prompt"] if header["format"] == FORMAT else None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None

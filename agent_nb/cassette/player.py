@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import agent_nb.events as ev
+from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json, WireError, from_wire
@@ -28,7 +29,7 @@ from agent_nb.messages import AS_TEXT, Image, Message, ToolResult, Usage, assist
 from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.providers.settings import check_pace
 from agent_nb.run import Run
-from agent_nb.run.run_reader import read_run
+from agent_nb.run.run_reader import MAX_BYTES, read_run
 from agent_nb.run.turn_requests import conversation_after
 
 AGAIN = "Record it again, or restore it from version control."
@@ -99,9 +100,7 @@ def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> R
     """The run in this file; a `CassetteError` says why it cannot be played. A relative path is in `folder`."""
     file, shown = locate(path, folder), Path(path).as_posix()
     try:
-        if file.exists() and not file.is_file() and not file.is_dir():
-            raise CassetteError(f"{shown!r} is not a cassette: it is not a file.")
-        run = read_run(file.read_bytes(), shown)
+        run = read_run(read_file(file, MAX_BYTES), shown)
         from_wire(RecordedRequest, run.fingerprint.get("yours", {}))
     except FileNotFoundError:
         raise CassetteError(f"There is no cassette {shown!r}.") from None

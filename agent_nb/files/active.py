@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from importlib.machinery import PathFinder, all_suffixes
 from pathlib import Path, PurePosixPath
 
+from agent_nb._base.atomic import read_file
+
 _ACTING = {
     "lab.toml": "sets the rules of `%%agent` cells",
     "lab-log.jsonl": "is the log of a lab",
@@ -78,6 +80,6 @@ def _is_namespace(package: str, folder: Path) -> bool:
 
 def _is_there(target: Path, data: bytes) -> bool:
     try:
-        return target.read_bytes() == data
+        return read_file(target, len(data)) == data
     except OSError:
         return False

@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.atomic import read_file
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.images.download import MAX_BYTES, fetch_https
@@ -111,8 +112,7 @@ def _from_text(text: str, name: str) -> Image:
 
 def _from_path(path: Path, name: str) -> Image:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_file(path, MAX_BYTES + 1, start=True)
     except (OSError, ValueError) as exc:
         why = getattr(exc, "strerror", None) or exc
         raise ConfigError(f"The image {str(path)[:200]!r} cannot be read: {why}.") from None

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from agent_nb._base.text import listed, sha256, shortened
+from agent_nb._base.atomic import read_file
+from agent_nb._base.text import listed, printable, sha256, shortened
 from agent_nb.engine.approval_rules import STRICTNESS, Mode
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
@@ -225,13 +226,17 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
 def _is_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 def _names(value: Any) -> tuple[str, ...]:
     names = _checked('a list of names such as ["files"]', _is_names)(value)
-    return tuple(dict.fromkeys(name.strip() for name in names))
+    return tuple(dict.fromkeys(printable(name.strip(), keep="") for name in names))
 
 
 def _models(value: Any) -> tuple[str, ...]:
@@ -265,7 +270,7 @@ def _moment(value: Any) -> datetime:
 
 
 KEYS: dict[str, Callable[[Any], Any]] = {
-    "title": _checked("text in quotation marks", lambda value: isinstance(value, str)),
+    "title": lambda value: printable(_checked("text in quotation marks", _is_text)(value), keep=""),
     "models": _models,
     "budget": _checked("US dollars of at least 0, such as 0.50", lambda usd: _is_number(usd) and usd >= 0),
     "run_budget": _checked("US dollars above 0, such as 0.50", lambda usd: _is_number(usd) and usd > 0),
@@ -316,7 +321,7 @@ class LabWatch:
         # A file far from the notebook is named with its folder, so that it can be found.
         file = FILE if path.parent == self._folder.resolve() else str(path)
         try:
-            data = path.read_bytes()
+            data = read_file(path, MAX_BYTES + 1, start=True)
         except OSError as error:
             raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
         if self._read != (path, data):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import agent_nb.events as ev
+from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import Json, WireError, default_of, fields_from_wire, from_wire
 from agent_nb.errors import AgentError, SavedRunError
 from agent_nb.event_list import EventList
@@ -27,6 +28,7 @@ from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions that reading a damaged file can raise."""
+MAX_BYTES = 1_000_000_000
 _OWN = ("events", "variants", "messages", "replaced")
 """The fields of a run that are read in a way of their own."""
 _DIRECT = {"format": str, "version": int, "model": str, "reason": str, "prompt": str, "settings": Json}
@@ -36,7 +38,7 @@ def load(path: str | os.PathLike[str]) -> Run:
     """Reads a run that `run.save` wrote."""
     source = Path(path)
     try:
-        data = source.read_bytes()
+        data = read_file(source, MAX_BYTES)
     except FileNotFoundError:
         raise SavedRunError(
             f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."

@@ -10,7 +10,7 @@ import re
 import time
 from pathlib import Path
 
-from agent_nb._base.atomic import locked, read_plain, write_atomically
+from agent_nb._base.atomic import locked, read_file, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb._base.written import FOLDER, own_folder
@@ -84,8 +84,8 @@ class RunStore:
         if not named:
             return None
         try:
-            with (self.folder / file).open("rb") as stream:
-                start = stream.readline(_HEAD).decode("utf-8", "ignore").encode()
+            line = read_file(self.folder / file, _HEAD, start=True).partition(b"\n")[0]
+            start = line.decode("utf-8", "ignore").encode()
             head = jiter.from_json(start, partial_mode="trailing-strings")
             size = (self.folder / file).stat().st_size
         except (OSError, ValueError):  # another kernel has pruned it; it is not JSON

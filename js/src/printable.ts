@@ -4,9 +4,9 @@ const EMOJI = "\\u00a9\\u00ae\\u203c\\u2049\\u2122-\\u2bff\\u3030-\\u3299\\u{1f0
 
 /** The twin of `agent_nb/_base/text.py`; `tests/support/printable.json` holds what both must do. */
 const HIDDEN = new RegExp(
-	"[\\x00-\\x08\\x0b-\\x1f\\x7f-\\xa0\\xad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200c" +
+	"[\\x00-\\x08\\x0b-\\x1f\\x7f-\\xa0\\xad\\u034f\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200c" +
 		"\\u200e\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u2800\\u3000\\u3164\\ud800-\\udfff\\ue000-\\uf8ff\\ufe00-\\ufe0e\\ufeff" +
-		"\\uffa0\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{10ffff}]" +
+		"\\uffa0\\ufff0-\\ufffb\\u{110bd}\\u{110cd}\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{10ffff}]" +
 		`|(?<![${EMOJI}])\\ufe0f|(?<![${EMOJI}\\ufe0f])\\u200d|\\u200d(?![${EMOJI}])` +
 		"|<(?=U\\+[0-9A-F]{4,6}>)",
 	"gu",

@@ -7,6 +7,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.atomic import read_file
 from agent_nb._base.threads import off_loop
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
@@ -83,7 +84,7 @@ def _check_word(word: str, namespace: Mapping[str, Any], home: Path) -> None:
 
 def _read(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_file(file, 4 * SYSTEM_LIMIT).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise UsageError(f"{file.name!r} is not UTF-8 text.") from None
     except OSError as error:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.atomic import locked, read_file, write_atomically
 from agent_nb._base.text import printable, sha256
 from agent_nb._base.wire import WireError, from_wire
 from agent_nb.errors import ConfigError
@@ -113,7 +113,7 @@ def read_project(folder: Path) -> tuple[dict[str, ServerConfig], list[str]]:
     try:
         if not path.is_file():
             return {}, []
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_file(path, 1_000_000).decode())
     except json.JSONDecodeError as error:
         return {}, [f"{FILE} is not valid JSON: {error.msg} in line {error.lineno}."]
     except (OSError, ValueError, RecursionError) as error:

@@ -36,7 +36,14 @@ def test_writes_out_every_character_of_the_table_and_no_other() -> None:
         written = {code for code, line in zip(every, lines, strict=True) if line != chr(code)}
         assert written == hidden & set(every)
         shown = set(every) - hidden - {ord("\t")}
-        assert {unicodedata.category(chr(code)) for code in shown} & {"Cc", "Cs", "Zl", "Zp", "Co"} == set()
+        assert {unicodedata.category(chr(code)) for code in shown} & {
+            "Cc",
+            "Cs",
+            "Zl",
+            "Zp",
+            "Co",
+            "Cf",
+        } == set()
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_a_missing_file_is_named(tmp_path):
 async def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(CassetteError, match="is not a cassette: it is not a file"):
+    with pytest.raises(CassetteError, match="cannot be read: It is not a regular file"):
         replay(pipe)
     with pytest.raises(CassetteError, match="cannot be recorded: it is not a file"):
         await Agent(ScriptedProvider([[text("x")]])).recording(pipe).run(PROMPT)
