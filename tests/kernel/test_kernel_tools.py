@@ -217,6 +217,19 @@ def test_what_code_breaks_is_survived(page, run):
     assert page.kernel.run("print('still here')").stdout == "still here\n"
 
 
+def test_what_code_leaves_behind_is_said(page, run):
+    ran = run(
+        "import asyncio, subprocess\nended = subprocess.Popen(['true']); ended.wait()\n"
+        "left = asyncio.create_task(asyncio.sleep(600), name='waiter')\nchild = subprocess.Popen(['sleep', '600'])\n"
+        "get_ipython().events.register('pre_run_cell', lambda info: None)\nawait asyncio.create_task(asyncio.sleep(0))"
+    )
+    assert "Asyncio tasks that it started still run: waiter." in ran.text
+    assert "Processes that it started still run: sleep (" in ran.text
+    assert "It added functions that IPython calls for every cell: pre_run_cell." in ran.text
+    again = run("child.terminate(); child.wait(); left.cancel()")
+    assert "still run" not in again.text
+
+
 def test_the_run_s_files_meet_python(page, run):
     ran = run("to_file('data.json', [1])\nlen(agent_files)")
     assert ran.shown == "0"

@@ -90,6 +90,7 @@ async def _execute(call: Call) -> Execution:
     _executed.add(sha256(call.code))
     namespace = call.shell.user_ns
     before, directory = user_names(call.shell), _directory()
+    processes, hooks = _processes(), _hooks(call.shell)
     seconds = max(0.0, min(call.seconds, call.context.seconds_left()))
     runs_on = f"goes on past its limit of {seconds:.3g} seconds; if it does not end, restart the kernel"
     watchdog = Watchdog(
@@ -105,6 +106,7 @@ async def _execute(call: Call) -> Execution:
         handed_over(namespace, call.context.files, watchdog.shielded) as notes,
         capturing(capture, call.shell),
         _guarded(call.shell, capture),
+        _tasks_of(capture) as tasks,
         watchdog,
     ):
         watchdog.task = asyncio.create_task(_run(call, capture, watchdog))
@@ -113,6 +115,12 @@ async def _execute(call: Call) -> Execution:
         notes.append(f"The working directory is now {now}.")
     if threads := capture.new_threads():
         notes.append(f"Threads that it started still run: {', '.join(threads)}.")
+    if running := [task.get_name() for task in tasks if not task.done() and task is not watchdog.task]:
+        notes.append(f"Asyncio tasks that it started still run: {', '.join(running)}.")
+    if children := [f"{name} ({pid})" for pid, name in _processes().items() if pid not in processes]:
+        notes.append(f"Processes that it started still run: {', '.join(children)}.")
+    if added := [name for name, new in _hooks(call.shell).items() if new - hooks.get(name, set())]:
+        notes.append(f"It added functions that IPython calls for every cell: {', '.join(added)}.")
     changes = changes_between(namespace, before, user_names(call.shell))
     return Execution(error, changes, capture.bundles(), watchdog, notes)
 
@@ -170,6 +178,43 @@ def show_figures() -> None:
     inline = sys.modules.get("matplotlib_inline.backend_inline")
     if inline is not None:
         inline.flush_figures()
+
+
+@contextlib.contextmanager
+def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
+    """Collects the tasks that the code starts in this block. Other runs start theirs on the same loop."""
+    loop = asyncio.get_running_loop()
+    tasks: list[asyncio.Task[Any]] = []
+    factory = loop.get_task_factory()
+
+    def make(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> Any:
+        task: Any = factory(loop, work, **options) if factory else asyncio.Task(work, loop=loop, **options)
+        if capture.takes():
+            tasks.append(task)
+        return task
+
+    loop.set_task_factory(make)
+    try:
+        yield tasks
+    finally:
+        loop.set_task_factory(factory)
+
+
+def _processes() -> dict[int, str]:
+    """The processes below this one, if ipykernel has loaded what lists them."""
+    psutil = sys.modules.get("psutil")
+    found: dict[int, str] = {}
+    for child in psutil.Process().children(recursive=True) if psutil else ():
+        with contextlib.suppress(Exception):  # it has just ended
+            found |= {child.pid: child.name()} if child.status() != "zombie" else {}
+    return found
+
+
+def _hooks(shell: Any) -> dict[str, set[int]]:
+    """The functions that IPython calls for each cell, by where they were added."""
+    lists = {name: getattr(shell, name, ()) for name in ("input_transformers_post", "ast_transformers")}
+    lists |= getattr(shell.events, "callbacks", {})
+    return {name: set(map(id, functions)) for name, functions in lists.items()}
 
 
 def _directory() -> str:
