@@ -175,6 +175,7 @@ function createCode(text: (Node | string)[]): HTMLElement {
 function createCodeBlock({ info, content }: Token, complete: boolean): HTMLElement {
 	const pre = document.createElement("pre");
 	const language = info.trim().split(/\s/, 1)[0] ?? "";
+	if (/^(?:i?python3?|py)$/i.test(language)) pre.className = "py";
 	pre.append(createCode(complete ? colouredText(language, content) : [content]));
 	return pre;
 }

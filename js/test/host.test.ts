@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { LAB, VERSION } from "../lab/interface.ts";
 import widget from "../src/widget.ts";
+import { finished, script, started, text, turn } from "./events.ts";
 import { Kernel, META, output, shadow, soon } from "./kernel.ts";
 import { EVENTS, kernel, runningTimers, show, stop, tell } from "./stage.ts";
 
@@ -370,6 +371,40 @@ describe("several kernels", () => {
 		await soon();
 		const ran = lab.run.mock.calls.map(([, id]: unknown[]) => id);
 		expect(ran).toEqual(["%load_ext agent_nb", source]);
+		stopIt();
+	});
+
+	test.each([
+		["with the extension", VERSION, ["Insert as a cell", "Copy code"], ["Copy code"]],
+		["without it", 0, ["Copy code"], ["Copy code"]],
+	])("code in an answer is copied or inserted %s", async (_how, version, python, other) => {
+		const lab = { version, insert: vi.fn((_at, cells) => cells[0].source), run: vi.fn(() => true) };
+		const writeText = vi.fn(() => Promise.resolve());
+		vi.stubGlobal(LAB as unknown as string, lab);
+		vi.stubGlobal("navigator", { clipboard: { writeText } });
+		const { model, stopIt } = mortal("3", { model: { sharedModel: { cells: [] } } });
+		const answer = text("So:\n\n```python\nx = 1\ny\n```\n\n```bash\nls\n```\n");
+		await show();
+		model.batch(1, script(started, turn, answer));
+		await soon();
+		expect(shadow().querySelector(".anb-snippet")).toBeNull(); // it is still being written
+		model.batch(4, script(finished()), { meta: undefined });
+		await soon();
+		const blocks = [...shadow().querySelectorAll(".anb-snippet")];
+		const labels = blocks.map((block) =>
+			[...block.querySelectorAll("button")].map((one) => one.getAttribute("aria-label") ?? one.textContent),
+		);
+		expect(labels).toEqual([python, other]);
+		for (const button of blocks[0]!.querySelectorAll("button")) {
+			const press = new MouseEvent("click");
+			Object.defineProperty(press, "isTrusted", { value: true });
+			button.dispatchEvent(press);
+		}
+		await soon();
+		const inserted = lab.insert.mock.calls.map(([, cells]) => cells);
+		expect(inserted).toEqual(version ? [[{ kind: "code", source: "x = 1\ny" }]] : []);
+		expect(writeText).toHaveBeenCalledExactlyOnceWith("x = 1\ny");
+		expect(lab.run).not.toHaveBeenCalled();
 		stopIt();
 	});
 

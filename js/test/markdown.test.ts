@@ -135,7 +135,7 @@ describe("nesting", () => {
 test("a fence that never closes is code to the end", () => {
 	for (const size of [1, 100]) {
 		expect(render("```py\nx = 1\n\n> y", size).innerHTML).toBe(
-			'<pre><code>x = <span class="s">1</span>\n\n&gt; y</code></pre>',
+			'<pre class="py"><code>x = <span class="s">1</span>\n\n&gt; y</code></pre>',
 		);
 	}
 });
@@ -228,7 +228,7 @@ test("code is coloured when its block is complete", () => {
 	const element = document.createElement("div");
 	const markdown = new Markdown(element);
 	markdown.set("```python\nx = 1", false);
-	expect(element.innerHTML).toBe("<pre><code>x = 1</code></pre>");
+	expect(element.innerHTML).toBe('<pre class="py"><code>x = 1</code></pre>');
 	markdown.set("```python\nx = 1\n```\n\nSo", false);
 	expect(element.querySelector("code .s")?.textContent).toBe("1");
 });

@@ -1,6 +1,8 @@
 // The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
 import { addToAsk } from "../../ask.ts";
+import { canInsert, isReadable } from "../../cells.ts";
+import { copyText } from "../../clipboard.ts";
 import { h, icon, KeyedList, listen, setText, type View, withCode } from "../../dom.ts";
 import type { Thumbnail } from "../../events.ts";
 import { seconds } from "../../format.ts";
@@ -17,6 +19,8 @@ import {
 	type VariantState,
 } from "../../state.ts";
 import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+import { insertOnClick } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createEnd } from "./end-card.ts";
 import { LongMarkdown } from "./long-text.ts";
@@ -123,7 +127,7 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 		case "thinking":
 			return createThinking(context, ticking);
 		case "text":
-			return createText();
+			return createText(context);
 		case "tool":
 			return createToolRow(context, row, ticking);
 		case "retry":
@@ -175,7 +179,7 @@ function thinkingLabel({ from, to }: ThinkingRow): string {
 	return to - from < 0.05 ? "Thought" : `Thought for ${seconds(to - from)}`;
 }
 
-function createText(): View<TextRow> {
+function createText(context: Context): View<TextRow> {
 	const say = h("div", { class: "anb-say anb-md" });
 	const markdown = new LongMarkdown(say);
 	const node = h("span", { class: "anb-node pt" });
@@ -185,8 +189,28 @@ function createText(): View<TextRow> {
 		update(row) {
 			markdown.set(row.text, row.done);
 			say.classList.toggle("writing", !row.done);
+			if (row.done) addCodeButtons(context, say);
 		},
 	};
+}
+
+/** Copies a block of code in an answer, and inserts one of Python as a cell, where cells can be inserted. */
+function addCodeButtons(context: Context, answer: HTMLElement): void {
+	for (const pre of answer.querySelectorAll<HTMLElement>(":not(.anb-snippet) > pre")) {
+		const code = pre.textContent?.trimEnd() ?? "";
+		const copy = iconButton(context, "copy", "Copy code", () => void copyText(context, code));
+		const block = h("div", { class: "anb-snippet" });
+		pre.replaceWith(block);
+		block.append(pre, h("span", null, createInsert(context, pre, code), copy));
+	}
+}
+
+function createInsert(context: Context, pre: Element, code: string): HTMLElement | null {
+	if (!pre.matches(".py") || !canInsert(context.run) || !isReadable(code)) return null;
+	const title = "Insert this code below";
+	const button = h("button", { class: "anb-btn sm", type: "button", title }, "Insert as a cell");
+	insertOnClick(context, button, () => code);
+	return button;
 }
 
 const LINE_ICONS: Record<LineRow["state"], IconName | null> = { info: null, retry: "retry" };
