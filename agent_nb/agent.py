@@ -38,7 +38,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
-from agent_nb.run_settings import SETTINGS, Limits, RunSettings
+from agent_nb.run_settings import DERIVED, SETTINGS, Limits, RunSettings
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
@@ -183,7 +183,17 @@ class Agent:
         return self._copy(provider=read_model(model))
 
     def with_settings(self, **changed: Any) -> Self:
-        """A copy of this agent with other settings: any of `RunSettings`."""
+        """A copy of this agent with other settings, by the names of their options: `stack`, `data`, `lean`, `compact`.
+
+        What the vendor is sent as a parameter, such as `effort`, is an argument of `agent_nb.model`.
+        """
+        for name, value in changed.items():
+            if name not in SETTINGS or name in DERIVED:
+                raise ConfigError(f"There is no setting {name!r} of an agent that could be changed.")
+            if SETTINGS[name].sent == "request" and not self.provider.offline:
+                made = getattr(self.provider, name, None) or self.provider.sampling.get(name)
+                if made != value:
+                    raise ConfigError(f"The model sends `{name}`: use `agent_nb.model(NAME, {name}=...)`.")
         return self._copy(settings=replace(self.settings, **changed))
 
     def with_stack(self, stack: str) -> Self:

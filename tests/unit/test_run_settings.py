@@ -6,6 +6,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb._base.wire import WireError
+from agent_nb.errors import ConfigError
 from agent_nb.messages import Usage
 from agent_nb.options import OPTIONS
 from agent_nb.providers.scripted import ScriptedProvider
@@ -75,6 +76,16 @@ def test_both_directions_of_a_difference_are_told(name):
 def test_what_a_request_sends_is_an_option_of_the_cell():
     requested = {name for name, row in SETTINGS.items() if row.sent == "request"}
     assert requested - {"sampling"} <= OPTIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("effort", "The model sends `effort`"), ("tools", "no setting"), ("tier", "no setting")]
+)
+def test_an_agent_refuses_what_it_could_not_keep(name, why):
+    with ScriptedProvider([]) as provider:
+        provider.offline = False
+        with pytest.raises(ConfigError, match=why):
+            Agent(provider).with_settings(**{name: "high"})
 
 
 def test_settings_of_other_types_are_refused():

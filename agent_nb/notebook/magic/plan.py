@@ -44,7 +44,7 @@ from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
-from agent_nb.run_settings import MONEY, SETTINGS, Limits, RunSettings
+from agent_nb.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings
 from agent_nb.tools import Tool, Toolbox
 
 
@@ -195,7 +195,7 @@ class _Cell:
 
     def _chosen(self) -> dict[str, Any]:
         """The settings that options of the same name, or else the defaults, have chosen."""
-        names = SETTINGS.keys() & OPTIONS.keys()
+        names = (SETTINGS.keys() & OPTIONS.keys()) - DERIVED
         values = {
             name: getattr(self.options, name) or getattr(self.session.defaults, name, None) for name in names
         }
