@@ -51,6 +51,15 @@ class Image(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
+class Source(Tagged):
+    """A web page that the model cites."""
+
+    title: str
+    url: str
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall(Tagged):
     id: str
     name: str
@@ -76,7 +85,7 @@ class ToolResult(Tagged):
         return self.code is None
 
 
-Part = Text | Thinking | Image | ToolCall | ToolResult
+Part = Text | Thinking | Image | Source | ToolCall | ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

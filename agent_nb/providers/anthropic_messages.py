@@ -186,7 +186,14 @@ class AnthropicMessagesDecoder(Decoder):
             return (self._turn.thinking(delta["thinking"], index),)
         if kind == "signature_delta":
             self._blocks[index]["signature"] = delta["signature"]  # replaces, does not append
+        elif kind == "citations_delta":
+            self._cite(index, delta.get("citation") or {})
         return ()
+
+    def _cite(self, index: int, citation: Json) -> None:
+        block = self._blocks[index]
+        block["citations"] = [*(block.get("citations") or []), citation]
+        self._turn.cite(citation)
 
     def _counted(self, usage: Json | None) -> Sequence[Piece]:
         """Counts are cumulative, and those left out keep their last value."""

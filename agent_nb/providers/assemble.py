@@ -5,7 +5,7 @@ from typing import Any, Literal
 from agent_nb._base.text import TextBuffer
 from agent_nb._base.wire import Json
 from agent_nb.events import Stop
-from agent_nb.messages import Message, Part, Text, Thinking, ToolCall, Usage
+from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
 
 Kind = Literal["text", "thinking", "call"]
@@ -34,7 +34,7 @@ class Assembler:
     """
 
     def __init__(self) -> None:
-        self._parts: list[_Open] = []
+        self._parts: list[_Open | Source] = []
         self._calls: dict[Any, _Open] = {}
         self._keyed: dict[Any, _Open] = {}
 
@@ -72,6 +72,11 @@ class Assembler:
         block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
         return str(block.text) if block else ""
 
+    def cite(self, citation: Json) -> None:
+        """Adds a web page that a vendor names as a source."""
+        if url := citation.get("url"):
+            self._parts.append(Source(citation.get("title") or url, url, citation.get("cited_text") or ""))
+
     def turn(
         self,
         *,
@@ -83,7 +88,7 @@ class Assembler:
     ) -> Turn:
         """The finished turn. Without another reason it stopped for its calls, or because it was complete."""
         stop = stop or ("tool_use" if self._calls else "end_turn")
-        parts = tuple(part.close() for part in self._parts)
+        parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
         filled = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
         message = Message(role="assistant", parts=filled, vendor=vendor or {})
         return Turn(message=message, stop=stop, usage=usage, model=model, detail=detail)
@@ -92,7 +97,7 @@ class Assembler:
         if key is not None and (kind, key) in self._keyed:
             return self._keyed[(kind, key)]
         last = self._parts[-1] if self._parts else None
-        if key is None and last and last.kind == kind:
+        if key is None and isinstance(last, _Open) and last.kind == kind:
             return last
         block = _Open(kind)
         self._parts.append(block)

@@ -99,6 +99,9 @@ class InteractionsDecoder(Decoder):
             return (self._turn.thinking(text, index),) if text else ()
         if kind == "thought_signature":
             self._steps[index]["signature"] = delta["signature"]
+        elif kind == "text_annotation":
+            for annotation in delta.get("annotations") or ():
+                self._turn.cite(annotation)
         return ()
 
     def _finished(self, interaction: Json) -> Sequence[Piece]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, Part, Text, ToolCall, ToolResult
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult
 
 NO_RESULT = "There is no result: the call was not run."
 
@@ -35,6 +35,8 @@ class Blocks:
                     blocks.append(self.text(text))
                 case Image():
                     blocks.append(self.image(part))
+                case Source():
+                    blocks.append(self.text(source_text(part)))
                 case ToolResult() if self.result:
                     blocks.append(self.result(part))
         return blocks
@@ -77,6 +79,10 @@ def valid_arguments(text: str) -> str:
     except ValueError:
         pass
     return json.dumps(arguments_object(text), ensure_ascii=False)
+
+
+def source_text(source: Source) -> str:
+    return f"[{source.title}]({source.url})" + (f": {source.snippet}" if source.snippet else "")
 
 
 def fit_calls(messages: Sequence[Message], id_pattern: str, *, unique: bool = True) -> list[Message]:

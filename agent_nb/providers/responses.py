@@ -67,6 +67,8 @@ class ResponsesDecoder(Decoder):
             case "response.refusal.delta":
                 self._refusal.append(data["delta"])
                 return (self._turn.text(data["delta"], data["output_index"]),)
+            case "response.output_text.annotation.added":
+                self._turn.cite(data.get("annotation") or {})
             case "response.completed" | "response.incomplete":
                 return self._finished(data["response"])
             case "response.failed":

@@ -17,7 +17,7 @@ from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
-from agent_nb.render.rows import ImagesRow, Row, TextRow, ThinkingRow, ToolRow, names_left
+from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
 from agent_nb.render.rows_html import code_html, row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
 from agent_nb.render.summary import (
@@ -206,7 +206,7 @@ def _log(rows: Sequence[Row], *, folds: bool) -> str:
     given = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
     end = len(rows)
-    while end and isinstance(rows[end - 1], TextRow):
+    while end and isinstance(rows[end - 1], TextRow | SourcesRow):
         end -= 1
     thought = sum(row.seconds for row in rows if isinstance(row, ThinkingRow))
     calls = sum(isinstance(row, ToolRow) for row in rows)

@@ -9,11 +9,13 @@ from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import fenced
 from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files
-from agent_nb.render.markdown_writer import as_text, code_span, rebuilt
+from agent_nb.messages import Source
+from agent_nb.render.markdown_writer import as_text, code_span, rebuilt, web_link
 from agent_nb.render.rows import (
     LOOKS,
     LineRow,
     Row,
+    SourcesRow,
     TextRow,
     ThinkingRow,
     ToolRow,
@@ -21,6 +23,7 @@ from agent_nb.render.rows import (
     names_left,
     whole_outcome,
 )
+from agent_nb.render.safe_markdown import is_safe_link
 from agent_nb.render.summary import (
     ending,
     facts,
@@ -71,6 +74,8 @@ def _markdown_of(row: Row) -> str:
             return rebuilt(text)
         case ThinkingRow():
             return ""
+        case SourcesRow(sources=sources):
+            return "\n".join(map(_source, sources))
         case LineRow(title=title):
             outcome = whole_outcome(row)
             # The title of a tool call contains text that the model wrote.
@@ -98,6 +103,11 @@ def _step(row: ToolRow, images: bool) -> Iterator[str]:
         elif text:
             more = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
             yield fenced(mask(text)[:MAX_OUTPUT] + more)
+
+
+def _source(source: Source) -> str:
+    is_link = is_safe_link(source.url)
+    return f"- {web_link(source.url, as_text(source.url)) if is_link else code_span(source.title)}"
 
 
 def _joined_lists(blocks: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.files import human_size
+from agent_nb.messages import Source
 
 State = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
 
@@ -49,6 +50,11 @@ class TextRow(BaseRow):
 class ThinkingRow(BaseRow):
     text: str
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcesRow(BaseRow):
+    sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +119,7 @@ class ToolRow(LineRow):
         return "; ".join(filter(None, (self.decision, note)))
 
 
-Row = TextRow | ThinkingRow | LineRow
+Row = TextRow | ThinkingRow | SourcesRow | LineRow
 
 
 def names_left(rows: Iterable[Row]) -> dict[str, str]:

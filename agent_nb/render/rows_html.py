@@ -21,12 +21,13 @@ from agent_nb.render.rows import (
     LineRow,
     RetryRow,
     Row,
+    SourcesRow,
     State,
     TextRow,
     ThinkingRow,
     ToolRow,
 )
-from agent_nb.render.safe_markdown import to_html, with_code
+from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import duration, image_labels
 
 MAX_OUTPUT = 20_000
@@ -78,6 +79,9 @@ def row_html(row: Row) -> str:
             return _fold(
                 f'<span class="anb-dim">{label}</span>', f'<div class="anb-dim">{to_html(text)}</div>'
             )
+        case SourcesRow(sources=sources):
+            items = "".join(f"<li>{link(source.url, source.title or source.url)}</li>" for source in sources)
+            return f'<ul class="anb-text">{items}</ul>'
         case ImagesRow(images=images):
             drawn = map(_thumbnail, image_labels(images), (image.data for image in images))
             return f'<p class="anb-given">{" ".join(drawn)}</p>'

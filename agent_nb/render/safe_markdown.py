@@ -28,6 +28,13 @@ def with_code(text: str) -> str:
     )
 
 
+def link(url: str, title: str) -> str:
+    """A link that opens in a new tab, or the title alone if the address is not safe."""
+    if not is_safe_link(url):
+        return html.escape(title)
+    return f'<a href="{html.escape(url)}" target="_blank" rel="noopener noreferrer">{html.escape(title)}</a>'
+
+
 def is_safe_link(url: str) -> bool:
     return _SAFE_LINK.match(url) is not None
 

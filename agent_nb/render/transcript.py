@@ -6,12 +6,13 @@ from typing import Any, TypeVar, assert_never
 
 import agent_nb.events as ev
 from agent_nb._base.changed_args import changes
-from agent_nb.messages import AS_TEXT, Message, ToolResult
+from agent_nb.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.render.rows import (
     ImagesRow,
     LineRow,
     RetryRow,
     Row,
+    SourcesRow,
     State,
     TextRow,
     ThinkingRow,
@@ -137,6 +138,8 @@ class Transcript:
         ]
 
     def _add_message(self, message: Message, at: float) -> None:
+        if sources := tuple(part for part in message.parts if isinstance(part, Source)):
+            self._append(SourcesRow(turn=self._turn, sources=sources), at)
         # The results of a turn are in the order in which its calls started.
         calls = [
             row.call_id

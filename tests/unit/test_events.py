@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent_nb import events
 from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.events import LAYERS, BaseEvent, Event, Thumbnail
-from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage, snake_case
+from agent_nb.messages import Image, Message, Source, Text, Thinking, ToolCall, ToolResult, Usage, snake_case
 
 CLASSES = typing.get_args(Event)
 
@@ -28,6 +28,7 @@ messages = st.builds(
         st.builds(Text, st.text())
         | st.builds(Thinking, st.text())
         | images
+        | st.builds(Source, st.text(), st.text())
         | st.builds(ToolCall, st.text(), st.text(), st.text())
         | st.builds(
             ToolResult,
@@ -127,7 +128,7 @@ SOURCES: dict[str, dict[str, str]] = {
         "usage": "usage_updated",
         "error": "run_finished",
         "end": "turn_finished",
-        "grounding": NONE + "no vendor is asked to search the web",
+        "grounding": NONE + "a source is a part of a message (`Source`) and arrives with `message_added`",
     },
     "AgentX": {
         "tool_use_content_block_start": "tool_started",

@@ -1,6 +1,6 @@
 """Deltas become parts in one place."""
 
-from agent_nb.messages import Text, Thinking, ToolCall, Usage
+from agent_nb.messages import Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece
 
@@ -53,4 +53,5 @@ def test_empty_text_leaves_no_part():
     turn = Assembler()
     turn.text("", 0)
     turn.thinking("", 1)
-    assert parts_of(turn) == ()
+    turn.cite({"title": "A page", "url": "https://example.org"})
+    assert parts_of(turn) == (Source("A page", "https://example.org"),)

@@ -6,8 +6,8 @@ import io
 import pytest
 from PIL import Image as Picture
 
-from agent_nb.messages import Image
-from agent_nb.providers.parts import arguments_object, base64_of, data_url
+from agent_nb.messages import Image, Source
+from agent_nb.providers.parts import arguments_object, base64_of, data_url, source_text
 
 
 def image(width: int, height: int) -> Image:
@@ -39,3 +39,8 @@ def test_a_data_url_holds_an_image_that_fits():
 )
 def test_arguments_are_always_an_object(text, value):
     assert arguments_object(text) == value
+
+
+def test_a_source_reads_as_a_link():
+    assert source_text(Source("Bread", "https://a.example")) == "[Bread](https://a.example)"
+    assert source_text(Source("Bread", "https://a.example", "Flour.")) == "[Bread](https://a.example): Flour."

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from agent_nb import Agent, Files, tool
 from agent_nb.errors import ProviderError
-from agent_nb.messages import Usage
+from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from agent_nb.render import (
     FORMS,
@@ -161,6 +161,16 @@ async def test_words_are_markdown_without_headings():
     assert seen.named("a") == [
         {"href": "https://example.com", "target": "_blank", "rel": "noopener noreferrer"}
     ]
+
+
+async def test_sources_are_links_if_safe():
+    run = await play([text("So they say.")])
+    sources = assistant(Source("Good", "https://example.com/a?b&c"), Source("Bad", "javascript:alert(1)"))
+    added = next(event for event in reversed(run.events) if event.type == "message_added")
+    run = replace(run, events=(*run.events, replace(added, message=sources)))
+    seen = Elements(bundle(run)["text/html"])
+    assert [link["href"] for link in seen.named("a")] == ["https://example.com/a?b&c"]
+    assert "Bad" in seen.text
 
 
 async def test_a_withdrawn_turn_is_not_shown():

@@ -1,6 +1,7 @@
 """The rows of a transcript: which a retry withdraws, what folds together, and how each form writes them."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
@@ -8,13 +9,15 @@ from markdown_it import MarkdownIt
 from agent_nb import Agent, tool
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import ProviderError
+from agent_nb.events import MessageAdded, TextDelta
+from agent_nb.messages import Source, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
 from agent_nb.render import bundle, to_markdown, to_text
 from agent_nb.render.frozen import frozen_html
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import MAX_TEXT, LineRow, line_text, shortened_text
 from agent_nb.render.transcript import Transcript, transcript
-from tests.support.scripts import write
+from tests.support.scripts import of, write
 from tests.unit.render.test_render import Elements, play
 
 
@@ -65,6 +68,14 @@ async def test_a_retry_withdraws_its_own_turn():
     assert [type(row).__name__ for row in rows] == ["TextRow", "ToolRow", "RetryRow", "RetryRow", "TextRow"]
     assert [row.turn for row in rows] == [1, 1, 2, 2, 2]
     assert [row.detail for row in rows if isinstance(row, LineRow)][1:] == ["Cut.", "Cut again."]
+
+
+async def test_a_row_ends_the_text_before_it():
+    run = await play([text("One, two.", fragment=3)])
+    sources = replace(of(run, MessageAdded)[0], message=assistant(Source("A", "https://a.example")))
+    place = run.events.index(of(run, TextDelta)[1])
+    first, cited, rest = transcript((*run.events[:place], sources, *run.events[place:]))
+    assert (first.text, cited.sources[0].title, rest.text) == ("One", "A", ", two.")
 
 
 async def test_lines_are_given_when_they_are_complete():
