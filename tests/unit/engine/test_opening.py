@@ -4,7 +4,7 @@ import asyncio
 import io
 import itertools
 import json
-import os
+import sys
 import threading
 
 import numpy as np
@@ -236,29 +236,34 @@ async def test_the_page_in_a_conversation_seeds_the_file():
     assert run.html == PAGE
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+OPENED: dict[str, set[int]] = {}
+"""The threads that have opened a file, by its path, for the paths in here."""
+
+
+def _note_opened(event: str, args: tuple) -> None:
+    if event == "open" and str(args[0]) in OPENED:
+        OPENED[str(args[0])].add(threading.get_ident())
+
+
+sys.addaudithook(_note_opened)
+
+
 @pytest.mark.parametrize("way", ["run", "stream", "start"])
 async def test_images_are_read_off_the_loop(way, tmp_path):
-    pipe = tmp_path / "shot.png"
-    os.mkfifo(pipe)
-    turned = threading.Event()
-    free = []
-
-    def write_it() -> None:
-        free.append(turned.wait(5))
-        pipe.write_bytes(png())
-
+    shot = tmp_path / "shot.png"
+    shot.write_bytes(png())
+    threads = OPENED[str(shot)] = set()
     with ScriptedProvider([[text("Seen.")]]) as provider:
         agent = Agent(provider)
-        asyncio.get_running_loop().call_soon(turned.set)
-        threading.Thread(target=write_it).start()
         if way == "run":
-            await agent.run("Build this", images=[pipe])
+            await agent.run("Build this", images=[shot])
         elif way == "stream":
-            assert [event async for event in agent.stream("Build this", images=[str(pipe)])]
+            assert [event async for event in agent.stream("Build this", images=[str(shot)])]
         else:
-            await agent.start("Build this", images=await read_images(pipe))
-    assert free == [True]
+            await agent.start("Build this", images=await read_images(shot))
+    del OPENED[str(shot)]
+    assert threads
+    assert threading.get_ident() not in threads
     assert provider.requests[0].messages[-1].parts[-1].data == png()
 
 
