@@ -8,8 +8,10 @@ import pickle
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
+from itertools import chain, zip_longest
 from pathlib import Path
 from subprocess import DEVNULL
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -18,6 +20,8 @@ from typing import Any
 from agent_nb._base.table import Table
 from agent_nb._base.text import printable, shortened
 from agent_nb.errors import ConfigError
+from agent_nb.looking.closeness import closeness
+from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.execute import has_run
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.run import Run
@@ -41,7 +45,7 @@ for name, result in compared("../values", namespace):
 
 
 def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Table:
-    """Runs the cells and compares values and files. Each cell may run for `seconds`."""
+    """Runs the cells and compares values, figures and files. Each cell may run for `seconds`."""
     if not all(map(find_spec, ("nbclient", "ipykernel", "cloudpickle"))):
         raise ConfigError('`--verify` needs nbclient: `pip install "agent-nb[verify]"`.')
     with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as folder:
@@ -58,23 +62,30 @@ def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float)
 def _rows(
     run: Run, cells: Cells, namespace: Mapping[str, Any], folder: Path, seconds: float
 ) -> Iterator[tuple[str, str]]:
-    import cloudpickle
-
-    inputs = _pickled(_inputs(run, cells, namespace), folder / "inputs", cloudpickle.dumps)
-    values = _pickled(_values(run, cells, namespace), folder / "values", pickle.dumps)
+    inputs = _pickled(_inputs(run, cells, namespace), folder / "inputs", "cloudpickle")
+    values = _pickled(_values(run, cells, namespace), folder / "values", "pickle")
     copies = _copy_files(cells.code, folder / "work")
-    number, error, results = _execute(cells.code, folder, seconds)
-    if error and number == 0:
-        raise ConfigError(f"The inputs of the cells could not be loaded in a fresh kernel ({error}).")
+    (problem, _), *outcomes, (late, shown) = _execute(cells.code, folder, seconds)
+    if problem:
+        raise ConfigError(f"The inputs of the cells could not be loaded in a fresh kernel ({problem}).")
+    values |= {bundle["name"]: bundle["result"] for bundle in shown if "result" in bundle}
     yield from ((f"input {name}", text) for name, text in inputs.items() if text)
+    error, unreached = outcomes[-1][0], set[str]()
     if error:
-        unknown = any(text.startswith(NOT_VERIFIED) for text in inputs.values())
-        yield f"cell {number}", f"{NOT_VERIFIED if unknown else DIFFERS}: {error}"
+        names = [names_in(code) for code in cells.code[len(outcomes) - 1 :]]
+        unknown = any(inputs.get(name, "").startswith(NOT_VERIFIED) for name in names[0].reads)
+        yield f"cell {len(outcomes)}", f"{NOT_VERIFIED if unknown else DIFFERS}: {error}"
+        unreached = {name for each in names for name in each.changes}
     for name, text in values.items():
-        yield name, text or results.get(name, f"{NOT_VERIFIED}: a cell failed")
+        missing = "a cell failed" if name in unreached else late
+        yield name, f"{NOT_VERIFIED}: {missing}" if name in unreached or not text else text
+    left = [bundle for step in kept_steps(run) if step.end for bundle in step.end.outputs]
+    found = [bundle for _, bundles in outcomes for bundle in bundles]
+    for number, pair in enumerate(zip_longest(_images(left), _images(found)), 1):
+        yield f"figure {number}", _compared_bytes(*pair)
     for path, changed in _files_in(folder / "work").items():
         if changed != copies.get(path):
-            yield path, _compared_files(_file_left(run, path), (folder / "work" / path).read_bytes())
+            yield path, _compared_bytes(_file_left(run, path), (folder / "work" / path).read_bytes())
 
 
 def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
@@ -108,15 +119,13 @@ def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
             yield name, namespace, ""
 
 
-def _pickled(
-    values: Iterable[tuple[str, Any, str]], path: Path, dumps: Callable[[Any], bytes]
-) -> dict[str, str]:
+def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) -> dict[str, str]:
     """Writes the values, and returns the remarks. cloudpickle takes functions and classes of the notebook along."""
     pickles, remarks = {}, {}
     for name, namespace, remark in values:
         remarks[name] = remark
         try:
-            pickles[name] = dumps(namespace[name])
+            pickles[name] = importlib.import_module(module).dumps(namespace[name])
         except KeyError:
             remarks[name] = f"{NOT_VERIFIED}: the notebook does not hold its value"
         except Exception as error:  # `__reduce__` is code of any class
@@ -149,17 +158,12 @@ def _file_left(run: Run, path: str) -> bytes | None:
     return content.encode() if isinstance(content, str) else content
 
 
-def _compared_files(expected: bytes | None, found: bytes) -> str:
-    if expected is None:
-        return f"{DIFFERS}: only the cells made it"
-    return EQUAL if expected == found else f"{DIFFERS}: another content"
+def _images(bundles: Iterable[Any]) -> list[bytes]:
+    return [b64decode(bundle["image/png"]) for bundle in bundles if isinstance(bundle.get("image/png"), str)]
 
 
-def _execute(codes: Sequence[str], folder: Path, seconds: float) -> tuple[int, str, dict[str, str]]:
-    """The number of the last cell that ran, its error, if any, and how the values compare.
-
-    Cell 0 loads the inputs, and the cell after the last compares.
-    """
+def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tuple[str, list[Any]]]:
+    """The error, if any, and the outputs of our first cell, of those up to one that fails, and of our last."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, DeadKernelError
@@ -179,18 +183,19 @@ def _execute(codes: Sequence[str], folder: Path, seconds: float) -> tuple[int, s
         shutdown_kernel="immediate",
     )
     options = {"cwd": str(folder / "work"), "env": {**os.environ, "IPYTHONDIR": str(folder / "ipython")}}
-    error = ""
-    try:
-        # Not `client.execute`: after an interrupt it would go on in its thread.
-        with client.setup_kernel(cleanup_kc=True, stdout=DEVNULL, stderr=DEVNULL, **options):
-            for number, cell in enumerate(client.nb.cells):
+    with client.setup_kernel(cleanup_kc=True, stdout=DEVNULL, stderr=DEVNULL, **options):
+        error = ""
+        for number, cell in enumerate(client.nb.cells):
+            if error and cell is not client.nb.cells[-1]:
+                continue
+            try:
                 client.execute_cell(cell, number)
-    except CellExecutionError as failure:
-        error = _message(failure)
-    except DeadKernelError:
-        error = "the kernel died"
-    results = [output.data for output in client.nb.cells[-1].outputs if "result" in output.get("data", {})]
-    return client.code_cells_executed - 1, error, {each["name"]: each["result"] for each in results}
+                error = ""
+            except CellExecutionError as failure:
+                error = _message(failure)
+            except DeadKernelError:
+                error = "the kernel died"
+            yield error, [output.get("data", {}) for output in cell.outputs]
 
 
 def compared(path: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -207,7 +212,7 @@ def compared(path: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str
 
 
 def difference(expected: Any, found: Any) -> str:
-    """What is different, in a few words; empty if nothing is."""
+    """What is different, in a few words; empty if nothing is. Objects without `==` are compared by their attributes."""
     kind, package = type(found).__qualname__, type(found).__module__.partition(".")[0]
     if kind != type(expected).__qualname__:
         return f"a {kind} instead of a {type(expected).__qualname__}"
@@ -218,24 +223,36 @@ def difference(expected: Any, found: Any) -> str:
             return shortened(" ".join(str(error).split()), 160)
         return ""
     if isinstance(found, list | tuple | dict):
-        return _different_item(expected, found)
-    kind_equality: Any = type(found).__eq__
-    if found is not None and kind_equality is object.__eq__:
-        raise TypeError(f"values of the class {kind} cannot be compared")
-    close = isinstance(found, float) and math.isclose(expected, found, rel_tol=1e-7)
-    if close or expected == found:
-        return ""
-    return f"{shortened(repr(found), 60)} instead of {shortened(repr(expected), 60)}"
-
-
-def _different_item(expected: Any, found: Any) -> str:
-    if len(found) != len(expected):
-        return f"{len(found)} items instead of {len(expected)}"
-    for key, value in expected.items() if isinstance(expected, dict) else enumerate(expected):
-        missing = isinstance(found, dict) and key not in found
-        if different := "it is missing" if missing else difference(value, found[key]):
+        if len(found) != len(expected):
+            return f"{len(found)} items instead of {len(expected)}"
+        one, other = (
+            dict(value if isinstance(value, dict) else enumerate(value)) for value in (expected, found)
+        )
+    elif "__eq__" not in {*chain(*map(vars, type(found).__mro__[:-1]))} and hasattr(found, "__dict__"):
+        one, other = (
+            {**vars(value), "_cache": None} for value in (expected, found)
+        )  # pandas fills its cache late
+    else:
+        close = isinstance(found, float) and math.isclose(expected, found, rel_tol=1e-7)
+        same: Any = close or expected == found
+        every = getattr(same, "all", lambda: same)  # arrays of pandas compare item by item
+        return "" if every() else f"{shortened(repr(found), 60)} instead of {shortened(repr(expected), 60)}"
+    for key, value in one.items():
+        if different := "it is missing" if key not in other else difference(value, other[key]):
             return shortened(f"at {shortened(repr(key), 40)}: {different}", 200)
     return ""
+
+
+def _compared_bytes(expected: bytes | None, found: bytes | None) -> str:
+    """Compares figures, and files that the cells have written."""
+    if expected is None or found is None:
+        return f"{DIFFERS}: only {'the run' if found is None else 'the cells'} made it"
+    if expected == found:
+        return EQUAL
+    if not found.startswith(b"\x89PNG"):
+        return f"{DIFFERS}: another SHA-256"
+    score = closeness(Image(expected), Image(found))
+    return f"{EQUAL if score and score >= 99 else DIFFERS}: {score or 0:.1f} of 100 alike"
 
 
 def _message(error: Any) -> str:
