@@ -13,7 +13,8 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
-from agent_nb.looking.element_look import ElementLook, ElementRequest, read_looks
+from agent_nb.looking.element_look import MAX_SIDE, ElementLook, ElementRequest, read_looks
 from agent_nb.looking.page_check import PHONE, CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.looking.page_report import MAX_HEIGHT, read_report
 from agent_nb.render.gate import gated
@@ -37,14 +38,20 @@ SANDBOX_VARIABLE = "AGENT_NB_CHROMIUM_SANDBOX"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 START_SECONDS, SECONDS = 20.0, 10.0
 """For starting, and for everything that a page may take. What is not done by then is missing from the report."""
-LOAD_SECONDS, SETTLE_SECONDS = 4.0, 3.0
+LOAD_SECONDS, REPLY_SECONDS, SETTLE_SECONDS = 4.0, 2.0, 3.0
 AT_ONCE = 2
 """Browsers that run at the same time, whatever the number of variants."""
-MAX_PAGE, MAX_ENTRIES = 10_000_000, 200
-_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
+MAX_PAGE, MAX_ENTRIES, MAX_AT_A_PLACE = 10_000_000, 200, 3
+_ENVIRONMENT = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "FONTCONFIG_FILE",
+    "FONTCONFIG_PATH",
+    "TZ",
+)
 """What Chromium gets of the environment; the rest may hold keys."""
-_FOLDERS = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
-"""Variables that name a folder of its own."""
 _FLAGS = (
     "--no-proxy-server",
     "--disable-gpu",
@@ -55,8 +62,6 @@ _HOST = "https://preview.invalid/"
 _LEVELS = {"error": "error", "assert": "error", "warning": "warning"}
 _HEADLESS = Path(__file__).parent.parent / "static" / "headless.js"
 _VIOLATION = re.compile(r"'(https?:[^']+)' violates")
-_FRAME = re.compile(r"^ +at .*?((?:https://preview\.invalid/|data:).*):(\d+):\d+\)?$", re.MULTILINE)
-"""A frame of a stack: the address of its script, and the line."""
 _NOT_ALLOWED = "the preview does not allow it"
 
 _turns: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]" = (
@@ -102,48 +107,52 @@ class ChromiumViewer:
 
     @contextlib.asynccontextmanager
     async def _page(self, request: CheckRequest | ElementRequest) -> AsyncIterator["_Page"]:
-        """A page in a browser of its own, as soon as it is this one's turn."""
-        from playwright.async_api import Error
+        """A page in a browser of its own, as soon as it is this one's turn. Playwright's process ends with the look,
+        or with this process, and takes the browser along."""
+        from playwright.async_api import Error, async_playwright
 
+        files = request.files if isinstance(request.files, Files) else Files(dict(request.files))
         hosts = "".join(f", EXCLUDE {host}" for host in allowed_hosts())
         turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))
-        page = _Page(request)
-        async with turns, contextlib.AsyncExitStack() as stack:
-            home = tempfile.TemporaryDirectory(prefix="agent_nb-chromium-", ignore_cleanup_errors=True)
-            folders = dict.fromkeys(_FOLDERS, stack.enter_context(home))
+        async with turns, _environment() as environment:
+            manager = async_playwright()
+            starting = asyncio.ensure_future(manager.__aenter__())
             try:
-                async with asyncio.timeout(START_SECONDS):
-                    playwright = await stack.enter_async_context(_playwright())
-                    browser = await playwright.chromium.launch(
-                        executable_path=self._path,
-                        chromium_sandbox=self._sandbox,
-                        args=[*_FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND{hosts}"],
-                        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | folders,
-                    )
-                    await page.open(await browser.new_context(service_workers="block"))
-            except (TimeoutError, OSError, Error) as error:
-                why = str(error).partition("\n")[0] or "too slow"
-                raise ViewerUnavailableError(f"Chromium did not start ({why}).") from None
-            try:
-                async with asyncio.timeout(SECONDS):
-                    yield page
-            except TimeoutError:
-                page.notes.append(f"The check was ended after {SECONDS:g} s.")
-            except Error as error:
-                page.notes.append(f"The check ended early: {str(error).partition(chr(10))[0]}.")
+                try:
+                    async with asyncio.timeout(START_SECONDS):
+                        browser = await (await asyncio.shield(starting)).chromium.launch(
+                            executable_path=self._path,
+                            chromium_sandbox=self._sandbox,
+                            args=[*_FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND{hosts}"],
+                            env=environment,
+                        )
+                        page = _Page(files, request.path)
+                        await page.open(await browser.new_context(service_workers="block"))
+                except (TimeoutError, OSError, Error) as error:
+                    why = str(error).partition("\n")[0] or "too slow"
+                    raise ViewerUnavailableError(f"Chromium did not start ({why}).") from None
+                try:
+                    async with asyncio.timeout(SECONDS):
+                        yield page
+                except TimeoutError:
+                    page.notes.append(f"The check was ended after {SECONDS:g} s.")
+                except Error as error:
+                    page.notes.append(f"The check ended early: {str(error).partition(chr(10))[0]}.")
+            finally:
+                await asyncio.shield(_end(manager, starting))
 
 
 @contextlib.asynccontextmanager
-async def _playwright() -> AsyncIterator[Any]:
-    """Playwright, whose process ends with the block and takes the browser along, also if its start is cancelled."""
-    from playwright.async_api import async_playwright
+async def _environment() -> AsyncIterator[dict[str, str | float | bool]]:
+    """The environment of the browser, with a home of its own, which is removed."""
+    with tempfile.TemporaryDirectory(prefix="agent_nb-chromium-", ignore_cleanup_errors=True) as home:
+        folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), home)
+        yield {**{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}, **folders}
 
-    manager = async_playwright()
-    starting = asyncio.ensure_future(manager.__aenter__())
-    try:
-        yield await asyncio.shield(starting)
-    finally:
-        await starting
+
+async def _end(manager: Any, starting: "asyncio.Future[Any]") -> None:
+    await asyncio.wait([starting])
+    if starting.exception() is None:
         await manager.__aexit__()
 
 
@@ -165,66 +174,92 @@ def installed_viewer() -> ChromiumViewer | None:
 class _Page:
     """One page: shows a document under the policy of the preview, and collects what happens."""
 
-    def __init__(self, request: CheckRequest | ElementRequest) -> None:
-        files = request.files if isinstance(request.files, Files) else Files(dict(request.files))
-        self._files, self._path, removed = files, request.path, list[str]()
+    def __init__(self, files: Files, path: str) -> None:
+        self._files, self._path, removed = files, path, list[str]()
         self.notes: list[str] = []
         try:
-            document = assembled(files, request.path, MAX_PAGE)
+            document = assembled(files, path, MAX_PAGE)
         except TooLargeError:
-            document = str(files[request.path])[:MAX_PAGE]
+            document = str(files[path])[:MAX_PAGE]
             self.notes.append("The files of the page are too large to be shown with it.")
         self._document = with_frame_script(gated(document, removed))
         self._blocked = dict.fromkeys(removed, _NOT_ALLOWED)
         self._console: list[Json] = []
-        self._messages = 0
+        self._logged_at: Counter[tuple[Any, ...]] = Counter()
+        """How many messages of a level each line of a file has caused."""
+        self._inlined: dict[str, str] = {}
+        """The files behind scripts, by the ids of the scripts."""
         self._seen: Json = {"screenshots": [], "elements": [], "findings": [], "overflow": None}
+        self._pausing: asyncio.Event | None = None
+        """Set when a script that does not end has been paused, to be stopped."""
 
     @property
     def report(self) -> Json:
         """What `read_report` takes."""
+        left_out = self._logged_at.total() - len(self._console)
+        more = [f"{left_out} more messages came from the same lines."] if left_out else []
         blocked = [{"address": address, "reason": why} for address, why in self._blocked.items()]
-        return {**self._seen, "console": self._console, "blocked": blocked, "notes": self.notes}
+        return {**self._seen, "console": self._console, "blocked": blocked, "notes": [*self.notes, *more]}
 
     async def open(self, context: Any) -> None:
         self._page = await context.new_page()
-        self._send = (await context.new_cdp_session(self._page)).send
+        self._send = (session := await context.new_cdp_session(self._page)).send
         await context.route("**/*", self._answer)
         self._page.on("requestfailed", self._failed)
-        self._page.on("console", self._logged)
-        self._page.on("pageerror", self._thrown)
+        session.on("Runtime.consoleAPICalled", self._logged)
+        session.on("Runtime.exceptionThrown", lambda data: self._thrown(data["exceptionDetails"]))
+        session.on("Log.entryAdded", lambda data: self._browser_says(data["entry"]))
+        session.on("Debugger.scriptParsed", self._parsed)
+        session.on("Debugger.paused", self._paused)
+        for domain in ("Runtime", "Log", "Debugger"):
+            await self._send(f"{domain}.enable")
 
     async def look(self, widths: tuple[int, ...]) -> None:
-        """Takes a screenshot at each width and checks accessibility, as far as the time allows."""
-        await self._load(max(widths))
-        for width in sorted(widths, reverse=True):
+        """Loads the page, takes a screenshot at each width and checks accessibility, as far as the time allows."""
+        for number, width in enumerate(sorted(widths, reverse=True)):
             await self._resize(width)
+            if number == 0:
+                await self._load()
             await self._settle()
             await self._capture(width)
         await self._resize(max(widths))
-        self._seen["findings"] = await self._evaluate("findProblems()")
-        if self._seen["findings"] is None:
+        self._seen["findings"] = found = await _answered(self._evaluate("findProblems()"), SETTLE_SECONDS)
+        if not isinstance(found, list):
             self.notes.append("Accessibility was not checked.")
 
     async def look_at(self, selectors: tuple[str, ...], width: int) -> None:
-        """Finds out how these elements look, as far as the time allows."""
-        await self._load(width)
+        """Loads the page and finds out how these elements look, as far as the time allows."""
+        await self._resize(width)
+        await self._load()
         await self._settle()
         for element in await self._evaluate(f"elementStyles({json.dumps(selectors)})") or ():
-            image = element and {"png": await self._screenshot(*element["box"])}
-            self._seen["elements"].append(element and {**element, **image})
+            self._seen["elements"].append(
+                element and {**element, "png": await self._image_of(element["box"])}
+            )
 
     async def _resize(self, width: int) -> None:
         await self._page.set_viewport_size({"width": width, "height": 844 if width == PHONE else 800})
 
-    async def _load(self, width: int) -> None:
-        from playwright.async_api import Error
-
-        await self._resize(width)
-        try:
-            await self._page.goto(_HOST, timeout=1000 * LOAD_SECONDS)
-        except Error:
+    async def _load(self) -> None:
+        loading = asyncio.ensure_future(self._page.goto(_HOST, timeout=1000 * LOAD_SECONDS))
+        await asyncio.wait([loading])
+        if loading.exception():
             self.notes.append(f"The page was not loaded after {LOAD_SECONDS:g} s.")
+        for _ in range(3):
+            if await _answered(self._send("Runtime.evaluate", {"expression": "1"}), REPLY_SECONDS):
+                return
+            self._pausing = asyncio.Event()
+            self._post("Debugger.pause")
+            await _answered(self._pausing.wait(), REPLY_SECONDS)
+            self._pausing = None
+            self._post("Runtime.terminateExecution")
+            self._post("Debugger.resume")
+        self.notes.append("The page is busy all the time.")
+
+    def _post(self, method: str) -> None:
+        """Sends a command whose answer nobody waits for."""
+        sent = asyncio.ensure_future(self._send(method))
+        sent.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def _settle(self) -> None:
         if not await self._evaluate(f"within({1000 * SETTLE_SECONDS:g}, headless.settle())"):
@@ -244,15 +279,21 @@ class _Page:
         height = max(1, int(metrics["cssContentSize"]["height"]))
         if width == PHONE:
             self._seen["overflow"] = await self._evaluate("findOverflow()")
-        png = await self._screenshot(0, 0, width, height)
+        png = await self._screenshot(0, 0, width, min(height, MAX_HEIGHT))
         shot = {"width": width, "height": height, "png": png, "cut": height > MAX_HEIGHT}
         self._seen["screenshots"].insert(0, shot)  # the narrowest is taken last
 
-    async def _screenshot(self, x: float, y: float, width: float, height: float) -> str:
-        """A PNG of this part of the page, in base64, of which the top is enough; empty if nothing is drawn there."""
+    async def _image_of(self, box: list[float]) -> str:
+        """A small PNG of what is at this place of the page, in base64; empty if nothing is drawn there."""
+        left, top, width, height = (
+            min(number, MAX_HEIGHT) if index > 1 else number for index, number in enumerate(box)
+        )
         if min(width, height) < 1:
             return ""
-        clip = {"x": x, "y": y, "width": width, "height": min(height, MAX_HEIGHT), "scale": 1}
+        return await self._screenshot(left, top, width, height, min(1, MAX_SIDE / max(width, height)))
+
+    async def _screenshot(self, x: float, y: float, width: float, height: float, scale: float = 1) -> str:
+        clip = {"x": x, "y": y, "width": width, "height": height, "scale": scale}
         options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
         return str((await self._send("Page.captureScreenshot", options))["data"])
 
@@ -271,8 +312,9 @@ class _Page:
         else:
             leaves = route.request.is_navigation_request()
             self._block(address, "the page tried to go there" if leaves else _NOT_ALLOWED)
-            # "aborted" leaves the page as it is
-            await route.abort("aborted" if leaves else "blockedbyclient")
+            await route.abort(
+                "aborted" if leaves else "blockedbyclient"
+            )  # "aborted" leaves the page as it is
 
     def _failed(self, request: Any) -> None:
         if request.failure != "net::ERR_ABORTED":
@@ -284,33 +326,69 @@ class _Page:
         if address and address != "favicon.ico" and len(self._blocked) < MAX_ENTRIES:
             self._blocked.setdefault(address, reason)
 
-    def _logged(self, message: Any) -> None:
-        """A message of the page or of the browser. Those about loads are reported as blocked loads."""
-        if found := _VIOLATION.search(message.text):
+    def _logged(self, data: Json) -> None:
+        text = " ".join(map(_argument, data["args"]))
+        self._log(_LEVELS.get(data["type"], "info"), text, data.get("stackTrace"))
+
+    def _thrown(self, details: Json) -> None:
+        described = details.get("exception", {}).get("description") or _argument(details.get("exception", {}))
+        text = " ".join(filter(None, (details.get("text"), described.partition("\n")[0])))
+        self._log("error", text, details.get("stackTrace") or {"callFrames": [details]})
+
+    def _browser_says(self, entry: Json) -> None:
+        """Messages of the browser. Those about loads are reported as blocked loads."""
+        if found := _VIOLATION.search(entry["text"]):
             self._block(found[1], _NOT_ALLOWED)
-        elif "Security Policy" not in message.text and not message.text.startswith("Failed to load resource"):
-            place = message.location
-            level = _LEVELS.get(message.type, "info")
-            self._log(level, message.text, place.get("url", ""), place.get("lineNumber", 0) + 1)
+        elif (
+            entry["source"] not in ("network", "rendering", "security")
+            and "Security Policy" not in entry["text"]
+        ):
+            self._log(_LEVELS.get(entry["level"], "info"), entry["text"], entry.get("stackTrace"))
 
-    def _thrown(self, error: Any) -> None:
-        text = f"Uncaught {error.name}: {error.message}" if error.name else f"Uncaught {error.message}"
-        found = _FRAME.search(error.stack or "")
-        self._log("error", text, *((found[1], int(found[2])) if found else ("", None)))
-
-    def _log(self, level: str, text: str, address: str, line: int | None) -> None:
-        entry = {"level": level, "text": text[:1000], "file": self._file(address), "line": line}
-        self._messages += 1
-        if entry not in self._console:
-            self._console.append(entry)
-        if self._messages == MAX_ENTRIES:
-            self._page.remove_listener("console", self._logged)
-            self._page.remove_listener("pageerror", self._thrown)
+    def _log(self, level: str, text: str, stack: Json | None) -> None:
+        line: Json = {"level": level, "text": text[:1000]}
+        if stack and stack.get("callFrames"):
+            line |= self._place(stack["callFrames"][0])
+        place = level, line.get("file"), line.get("line")
+        self._logged_at[place] += 1
+        if self._logged_at[place] <= MAX_AT_A_PLACE:
+            self._console.append(line)
+        if (
+            self._logged_at.total() == MAX_ENTRIES
+        ):  # else a page that logs without end leaves no time for the rest
+            self._post("Runtime.disable")
             self.notes.append(f"Nothing was read from the console after {MAX_ENTRIES} messages.")
 
-    def _file(self, address: str) -> str:
-        """The file of the page that an address stands for. Scripts are inlined as data URLs."""
-        if not address.startswith("data:"):
-            return address.removeprefix(_HOST).rpartition("/")[2] or self._path
-        text = unquote(address.partition(",")[2])
-        return next((path for path, content in self._files.items() if content == text), "a script")
+    def _paused(self, data: Json) -> None:
+        if self._pausing is None:
+            self._post("Debugger.resume")  # a `debugger` statement
+            return
+        frame = data["callFrames"][0]
+        place = self._place({"url": frame.get("url", ""), **frame["location"]})
+        self.notes.append(f"A script did not end and was stopped: {place['file']}, line {place['line']}.")
+        self._pausing.set()
+
+    def _place(self, frame: Json) -> Json:
+        """The file and the line that a stack frame is in."""
+        inlined = self._inlined.get(frame.get("scriptId", ""))
+        name = inlined or frame.get("url", "").removeprefix(_HOST).rpartition("/")[2] or self._path
+        return {"file": name, "line": frame["lineNumber"] + 1}
+
+    def _parsed(self, data: Json) -> None:
+        """Files of the page are inlined as data URLs."""
+        if data["url"].startswith("data:"):
+            text = unquote(data["url"].partition(",")[2])
+            path = next((path for path, content in self._files.items() if content == text), "a script")
+            self._inlined[data["scriptId"]] = path
+
+
+async def _answered(answer: Awaitable[Any], seconds: float) -> Any:
+    """The answer; None if it does not come in time."""
+    with contextlib.suppress(TimeoutError):
+        return await asyncio.wait_for(answer, seconds)
+    return None
+
+
+def _argument(value: Json) -> str:
+    named = (value[name] for name in ("value", "description", "unserializableValue", "type") if name in value)
+    return str(next(named, ""))[:1000]

@@ -27,8 +27,8 @@ MAX_ELEMENTS = 6
 _NAME = re.compile(r"[a-z-]{1,40}")
 _MAX_PROPERTIES = 20
 _MAX_VALUE = 100
-_MAX_PNG = 6_000_000
-_MAX_PIXELS = 2 * 1280 * 4096
+_MAX_PNG = 2_000_000
+_MAX_PIXELS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
