@@ -84,6 +84,11 @@ class Handle(ABC):
         self._event_log.subscribe(subscriber)
 
     @property
+    def count(self) -> int:
+        """How many variants there are."""
+        return len(self._variants)
+
+    @property
     def events(self) -> EventList:
         """All events so far."""
         return self._event_log.events

@@ -40,18 +40,15 @@ def request_of(run: RunRecord, step: int) -> Json:
     return request
 
 
-def request_for_page(run: RunRecord | None, message: Json) -> Json:
+def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
     """The answer to the page's `request`: a turn of a variant, with long texts shortened.
 
     `known` is how many of its messages were already sent with the turn before.
     """
     if run is None:
         raise ConfigError("Requests can be shown once the run has ended.")
-    variant = message.get("variant") or 0
-    runs = run.variants or (run,)
-    if not isinstance(variant, int) or not 0 <= variant < len(runs):
-        raise ConfigError(f"There is no variant {variant!r}.")
-    run, step = runs[variant], message.get("step") or 1
+    if run.variants:
+        run = run.variants[variant]
     request: Json = shortened(request_of(run, step))
     return {**request, "known": known_messages(run, step)}
 

@@ -9,9 +9,10 @@ import itertools
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import anywidget
@@ -19,7 +20,8 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.wire import Json, to_wire
+from agent_nb._base.text import change_texts, whole_text
+from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
@@ -42,6 +44,42 @@ _KERNEL = uuid4().hex[:12]
 _CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Command:
+    """What a page asks for. Each command uses some of the fields."""
+
+    command: str
+    id: str
+    client: str
+    run_id: str = ""
+    key: str = ""
+    variant: int | None = None
+    call_id: str = ""
+    note: str = ""
+    args: Json | None = None
+    scope: Scope = "call"
+    path: str = ""
+    file: str | None = None
+    version: int | None = None
+    step: int = 1
+    token: str = ""
+    check_id: str = ""
+    ok: bool = False
+    report: Any = None
+    error: str = ""
+    entries: Any = None
+    on_screen: bool = False
+
+    @property
+    def number(self) -> int:
+        """The variant, from 0."""
+        return self.variant or 0
+
+    @property
+    def question(self) -> tuple[int, str]:
+        return self.number, self.call_id
+
+
 class HubModel(anywidget.AnyWidget):
     """The widget itself: it carries the page's code and the messages, and has no view of its own."""
 
@@ -59,32 +97,6 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
-        self._commands: dict[str, Callable[[LiveRun, Json], Json | None]] = {
-            "hello": _hello,
-            "resync": lambda run, message: None,  # everything is sent after the answer
-            "stop": _stop,
-            "approve": _approve,
-            "deny": lambda run, message: run.questions.answer(
-                _question(message), Answer(False, _note(message))
-            ),
-            "show_output": _show_output,
-            "ask_again": lambda run, message: run.let_code_run(_variant(message), allowed=False),
-            "pick": _pick,
-            "file": lambda run, message: run.file(
-                _variant(message), str(message.get("path")), message.get("version")
-            ),
-            "element": lambda run, message: run.element(
-                _variant(message), message.get("path"), message.get("file")
-            ),
-            "cells": lambda run, message: run.cells(_variant(message)),
-            "request": lambda run, message: request_for_page(run.result, message),
-            "check_code": lambda run, message: {"code": _CHECK_CODE.read_text(encoding="utf-8")},
-            "on_screen": _on_screen,
-            "checked": _checked,
-            "undo_python": _undo,
-            "result": lambda run, message: {"data": run.output(message["client"])},
-            "preview_report": lambda run, message: run.report(_variant(message), message.get("entries")),
-        }
         self._open()
         if _CHANNEL:
             self._listener = _listen(self.receive)
@@ -166,23 +178,22 @@ class Hub:
         """Carries out a command that a page has sent, and answers it."""
         if not isinstance(content, dict) or content.get("kind") != "command":
             return
-        content = {**content, "client": str(content.get("client"))}
-        answer: Json = {"kind": "answer", "id": content.get("id")}
-        name = str(content.get("command"))
-        if name == "under_way":
-            self.send({**answer, "ok": True, "runs": self._lost_by(content["client"])})
-            return
+        name = content.get("id")
+        answer: Json = {"kind": "answer", "id": whole_text(name) if isinstance(name, str) else None}
+        run = None
         try:
-            run = self._find(content)
-            if name not in self._commands:
-                raise ConfigError(f"There is no command {name!r}.")
-            result = self._commands[name](run, content)
+            command = _read(content)
+            if command.command == "under_way":
+                result: Json | None = {"runs": self._lost_by(command.client)}
+            else:
+                run = self._find(command)
+                result = COMMANDS[command.command](run, command)
         except AgentError as error:
             fields = {"fields": error.fields} if isinstance(error, InvalidArgsError) else {}
             self.send({**answer, "ok": False, "error": str(error), **fields})
             return
         self.send({**answer, "ok": True, **(result or {})})
-        if name in ("hello", "resync"):
+        if run and command.command in ("hello", "resync"):
             run.stream.send_all()
 
     def _lost_by(self, client: str) -> list[Json]:
@@ -197,10 +208,12 @@ class Hub:
             if not run.done and client in run.stream.windows
         ]
 
-    def _find(self, content: Json) -> LiveRun:
+    def _find(self, command: _Command) -> LiveRun:
         """The run that a command is about: a page that has only seen an output knows its key alone."""
         for run in self._runs.values():
-            if content.get("run_id") == run.id or content.get("key") == run.key:
+            if command.run_id == run.id or command.key == run.key:
+                if not run.has(command.number):
+                    raise ConfigError(f"There is no variant {command.number + 1}.")
                 return run
         raise ConfigError("This kernel does not know that run.")
 
@@ -222,10 +235,21 @@ def _listen(handle: Callable[[Any], None]) -> Any:
     return channel
 
 
-def _hello(run: LiveRun, message: Json) -> Json:
+def _read(content: Json) -> _Command:
+    """The command in a message; whoever has the kernel's connection can send any."""
+    try:
+        command: _Command = from_wire(_Command, change_texts(from_wire(Json, content), whole_text))
+    except WireError as error:
+        raise ConfigError(f"That message is not a command: {error}.") from None
+    if command.command not in (*COMMANDS, "under_way"):
+        raise ConfigError(f"There is no command {command.command!r}.")
+    return command
+
+
+def _hello(run: LiveRun, command: _Command) -> Json:
     stream = run.stream
     stream.watched.set()
-    run.window = message["client"]
+    run.window = command.client
     stream.windows[run.window] = True
     return {
         "run_id": run.id,
@@ -235,68 +259,66 @@ def _hello(run: LiveRun, message: Json) -> Json:
     }
 
 
-def _on_screen(run: LiveRun, message: Json) -> None:
-    on_screen = bool(message.get("on_screen"))
-    if on_screen:
-        run.window = message["client"]
-    run.stream.set_on_screen(message["client"], on_screen=on_screen)
+def _on_screen(run: LiveRun, command: _Command) -> None:
+    if command.on_screen:
+        run.window = command.client
+    run.stream.set_on_screen(command.client, on_screen=command.on_screen)
 
 
-def _stop(run: LiveRun, message: Json) -> None:
+def _stop(run: LiveRun, command: _Command) -> None:
     if run.handle is not None:
-        run.handle.stop(number=_variant(message) + 1 if "variant" in message else None)
+        run.handle.stop(number=None if command.variant is None else command.variant + 1)
 
 
-def _pick(run: LiveRun, message: Json) -> None:
-    number = _variant(message) + 1
+def _pick(run: LiveRun, command: _Command) -> None:
+    number = command.number + 1
     if run.on_pick is None:
         raise ConfigError(f"Pick it in the notebook: `{run.name}.pick({number})`.")
     run.on_pick(number)
 
 
-def _approve(run: LiveRun, message: Json) -> None:
-    args = message.get("args")
-    if not isinstance(args, dict | None):
-        raise ConfigError("`args` is an object with the arguments of the call.")
-    scope = message.get("scope", "call")
-    if scope not in get_args(Scope):
-        raise ConfigError(f"`scope` is one of {', '.join(get_args(Scope))}.")
-    run.answer(_question(message), Answer(True, _note(message), args), scope)
-
-
-def _show_output(run: LiveRun, message: Json) -> None:
+def _show_output(run: LiveRun, command: _Command) -> None:
     if run.handle is None:
         raise ConfigError("The run has ended.")
-    run.handle.show_output(*_question(message))
+    run.handle.show_output(*command.question)
 
 
-def _checked(run: LiveRun, message: Json) -> None:
+def _checked(run: LiveRun, command: _Command) -> None:
     """A page has been looked at, or could not be."""
-    failure = f"the person's browser could not look at it ({str(message.get('error'))[:200]})."
-    report = message.get("report") if message.get("ok") else failure
-    run.checked(
-        message["client"], str(message.get("check_id")), report if isinstance(report, dict) else failure
-    )
+    failure = f"the person's browser could not look at it ({command.error[:200]})."
+    report = command.report if command.ok and isinstance(command.report, dict) else failure
+    run.checked(command.client, command.check_id, report)
 
 
-def _undo(run: LiveRun, message: Json) -> Json:
+def _undo(run: LiveRun, command: _Command) -> Json:
     """Puts back the names that a call changed."""
-    token = str(message.get("token"))
-    text, names = undo_store.undo(token)
-    run.stream.set_undone(f"{token} {name}" for name in names)
+    text, names = undo_store.undo(command.token)
+    run.stream.set_undone(f"{command.token} {name}" for name in names)
     return {"text": text}
 
 
-def _question(message: Json) -> tuple[int, str]:
-    return _variant(message), str(message.get("call_id"))
-
-
-def _note(message: Json) -> str:
-    return str(message.get("note") or "")
-
-
-def _variant(message: Json) -> int:
-    return int(message.get("variant") or 0)
+COMMANDS: dict[str, Callable[[LiveRun, _Command], Json | None]] = {
+    "hello": _hello,
+    "resync": lambda run, command: None,  # everything is sent after the answer
+    "stop": _stop,
+    "approve": lambda run, command: run.answer(
+        command.question, Answer(True, command.note, command.args), command.scope
+    ),
+    "deny": lambda run, command: run.questions.answer(command.question, Answer(False, command.note)),
+    "show_output": _show_output,
+    "ask_again": lambda run, command: run.let_code_run(command.number, allowed=False),
+    "pick": _pick,
+    "file": lambda run, command: run.file(command.number, command.path, command.version),
+    "element": lambda run, command: run.element(command.number, command.path, command.file),
+    "cells": lambda run, command: run.cells(command.number),
+    "request": lambda run, command: request_for_page(run.result, command.number, command.step),
+    "check_code": lambda run, command: {"code": _CHECK_CODE.read_text(encoding="utf-8")},
+    "on_screen": _on_screen,
+    "checked": _checked,
+    "undo_python": _undo,
+    "result": lambda run, command: {"data": run.output(command.client)},
+    "preview_report": lambda run, command: run.report(command.number, command.entries),
+}
 
 
 def hub() -> Hub:

@@ -122,6 +122,12 @@ class LiveRun:
     def done(self) -> bool:
         return self.handle is None or self.handle.done
 
+    def has(self, variant: int) -> bool:
+        """Whether there is such a variant, from 0."""
+        if self.handle is not None:
+            return 0 <= variant < self.handle.count
+        return self.result is not None and variant in (self.result.variant, *range(len(self.result.variants)))
+
     def announce_ready(
         self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
     ) -> None:
@@ -231,7 +237,7 @@ class LiveRun:
         valid = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
         return {"numbers": [self.console(variant).add(entry) for entry in valid]}
 
-    def file(self, variant: int, path: str, version: object = None) -> Json:
+    def file(self, variant: int, path: str, version: int | None = None) -> Json:
         """A version of a file for the page, the newest by default: text without secrets, or bytes in base64."""
         handle = self.handle if self.result is None else None
         files = handle.files_of(variant) if handle else self._result(variant).files
@@ -245,9 +251,9 @@ class LiveRun:
         cells = self._result(variant).to_cells()
         return {"text": repr(cells), "cells": [{"kind": cell.kind, "source": cell.source} for cell in cells]}
 
-    def element(self, variant: int, path: object, file: object) -> Json:
+    def element(self, variant: int, path: str, file: str | None) -> Json:
         """Where an element of a finished variant's page stands in the source, and what wrote it."""
-        element = self._result(variant).element(str(path), str(file) if file else None)
+        element = self._result(variant).element(path, file or None)
         where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
         return {**where, "edit": safe_text(element.edit)}
 
@@ -257,18 +263,16 @@ class LiveRun:
             raise ConfigError("The run has not ended.")
         if self.result.variant == variant:
             return self.result
-        if variant >= len(self.result.variants):
-            raise ConfigError(f"There is no variant {variant + 1}.")
         return self.result.variants[variant]
 
 
-def _content(files: Files, path: str, version: object) -> str | bytes:
+def _content(files: Files, path: str, version: int | None) -> str | bytes:
     """A version by its number, from 1, or the newest. Counted from the end: the oldest may have been dropped."""
     try:
         versions, newest = files.versions(path), files.version(path)
     except KeyError:
         raise ConfigError(f"There is no file {path!r}.") from None
-    back = newest - version if isinstance(version, int) else 0
+    back = 0 if version is None else newest - version
     content = versions[-1 - back] if 0 <= back < len(versions) else None
     if content is None:
         raise ConfigError(f"There is no version {version or newest} of the file {path!r}.")
