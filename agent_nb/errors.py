@@ -9,6 +9,7 @@ AgentError
 ├── ToolError                 a tool failed: code, message and hint for the model
 ├── ProviderError             a vendor or the network failed; says whether to retry
 │   ├── RequestRefusedError   the vendor refused the request as it is
+│   │   └── ModelNotFoundError  it has no model of that name
 │   └── RateLimitError        the vendor takes no more requests for now
 ├── SavedRunError             a saved run cannot be read
 ├── CassetteError             a cassette cannot be read, replayed or written
@@ -126,6 +127,15 @@ class RequestRefusedError(ProviderError):
         self.refusal = refusal
         """The vendor's message and its codes."""
         self.without = without
+
+
+class ModelNotFoundError(RequestRefusedError):
+    """The vendor has no model of that name, or not for this key."""
+
+    def __init__(self, message: str, *, refusal: str = "", other_models: Sequence[str] = ()) -> None:
+        super().__init__(message, refusal=refusal)
+        self.other_models = tuple(other_models)
+        """The vendor's models with the nearest names, and its default."""
 
 
 class RateLimitError(ProviderError):

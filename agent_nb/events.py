@@ -117,6 +117,8 @@ class RunFinished(BaseEvent):
     seconds: float
     error: str | None = None
     """One sentence on what went wrong and what to do, or the vendor's explanation of a refusal."""
+    other_models: tuple[str, ...] = ()
+    """Models to use instead, if the vendor has none of this name."""
 
 
 # state

@@ -19,7 +19,7 @@ from agent_nb.engine.history import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
-from agent_nb.errors import AgentError, FileError
+from agent_nb.errors import AgentError, FileError, ModelNotFoundError
 from agent_nb.events import ENDINGS, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
@@ -97,6 +97,8 @@ class EngineRun(RunHandle):
             self._finish(self._stop_reason or "interrupted")
         except EndRun as end:
             self._finish(end.reason, end.error)
+        except ModelNotFoundError as error:
+            self._finish("failed", str(error), error.other_models)
         except AgentError as error:
             self._finish("failed", str(error))
         except Exception as error:
@@ -146,7 +148,7 @@ class EngineRun(RunHandle):
             window = self._turns.window.size = provider.window
             self.settings = {**self.settings, "server": server, **({"window": window} if window else {})}
 
-    def _finish(self, reason: Reason, error: str | None = None) -> None:
+    def _finish(self, reason: Reason, error: str | None = None, other_models: tuple[str, ...] = ()) -> None:
         """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""
         if self.result is not None:
             return
@@ -157,12 +159,13 @@ class EngineRun(RunHandle):
         self._budget.meter.cut_off()
         self._save_unfinished()
         self._turns.close_calls()
-        self._end_with(self._result(reason, error and mask(error)))
+        self._end_with(self._result(reason, error and mask(error), other_models))
 
-    def _result(self, reason: Reason, error: str | None) -> Run:
+    def _result(self, reason: Reason, error: str | None, other_models: tuple[str, ...]) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
-        self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=error)
+        end = {"reason": reason, "error": error, "other_models": other_models}
+        self._emit(RunFinished, **end, usage=usage, cost=cost, seconds=seconds)
         return Run(
             id=self.id,
             name=self.name,

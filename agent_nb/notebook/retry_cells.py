@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 from agent_nb._base.model_name import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
+from agent_nb.events import RunFinished
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.options import OPTIONS, Options
 from agent_nb.providers import default_model_name
@@ -27,13 +28,20 @@ def written_cell(shell: Any, prompt: str) -> str:
     return cell if prompt.strip() in cell else ""
 
 
-def retry_cells(run: Run, cell: str) -> tuple[str, str]:
-    """The cell, and the cell with another model; both empty unless the run failed and the cell can be shown."""
+def retry_cells(run: Run, cell: str) -> tuple[str, tuple[str, ...]]:
+    """The cell, and the cell with other models; empty unless the run failed and the cell can be shown."""
     if run.reason != "failed" or not 0 < len(cell) <= MAX_CELL or safe_text(cell) != cell:
-        return "", ""
+        return "", ()
+    return cell, tuple(filter(None, (with_model(cell, model) for model in _other_models(run))))
+
+
+def _other_models(run: Run) -> tuple[str, ...]:
+    """Models of the same vendor if it does not have the run's, else the default of another vendor."""
+    match run.events[-1:]:
+        case [RunFinished(other_models=models)] if models:
+            return models
     vendor = run.model.partition(":")[0]
-    other = "" if vendor == DEMO else default_model_name(besides=vendor) or DEMO_MODEL
-    return cell, with_model(cell, other) if other else ""
+    return () if vendor == DEMO else (default_model_name(besides=vendor) or DEMO_MODEL,)
 
 
 def with_model(cell: str, model: str) -> str:

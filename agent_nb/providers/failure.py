@@ -1,5 +1,6 @@
 """Turns failures of a vendor into errors: one sentence that names the remedy, and whether to retry."""
 
+import difflib
 import json
 import math
 import re
@@ -10,8 +11,9 @@ from typing import Any, Literal
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
-from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
+from agent_nb.errors import ModelNotFoundError, ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.keys import IN_MEMORY
+from agent_nb.providers.prices import listed_models
 from agent_nb.providers.settings import Settings
 
 Limit = Literal["rate", "credit", "period", "size"]
@@ -33,6 +35,13 @@ _WINDOW = re.compile(
 _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )
+_NO_MODEL = re.compile(
+    r"model_not_found|requested model .{0,200} does not exist"  # OpenAI
+    r"|is not a valid model|model not exist",  # OpenRouter, DeepSeek
+    re.IGNORECASE,
+)
+"""In refusals of an unknown model whose status is not 404."""
+_MOST_MODELS = 3
 _USED_UP: dict[Limit, tuple[str, str]] = {
     "credit": ("There is no quota or credit left at {}", "Check its billing page."),
     "period": ("This quota at {} is used up", "Wait until it is renewed, or use another model."),
@@ -189,6 +198,8 @@ def from_status(
     if limit is None and (refused := too_long(settings, message, " ".join(codes))):
         return refused
     refusal = " ".join((*codes, message))
+    if limit is None and _is_unknown_model(status, refusal):
+        return _no_model(settings, line, refusal)
     if remedy := _remedy(settings, status, refusal, limit):
         what, what_to_do = remedy
         sentence = f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}"
@@ -218,14 +229,34 @@ def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> 
         return what.format(settings.title), what_to_do
     if status >= 500:
         return None
-    if status == 404 and "model" in text.lower() and not text.lstrip().startswith("<"):
-        return f"{title} has no model {settings.model!r}", "Check the model's name."
     return {
         401: (f"{title} refused the key", _key_remedy(settings)),
         403: (f"{title} does not allow this for your key", _key_remedy(settings)),
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
         413: (f"The request is too large for {settings.title}", "Send fewer or smaller images."),
     }.get(status)
+
+
+def _is_unknown_model(status: int, refusal: str) -> bool:
+    if status >= 500 or _BAD_KEY.search(refusal) or refusal.lstrip().startswith("<"):
+        return False
+    # `not_found` is Google's code. The address of its API has nothing else in it that could be missing.
+    is_missing = status == 404 and re.search(r"model|\bnot_found\b", refusal, re.IGNORECASE)
+    return bool(is_missing or _NO_MODEL.search(refusal))
+
+
+def _no_model(settings: Settings, line: str, refusal: str) -> ModelNotFoundError:
+    """The error for a model that the vendor does not have, with those that may have been meant."""
+    vendor, model = settings.vendor, settings.model
+    is_of_text = model != vendor.image_model
+    names = [name for name in listed_models(vendor) if is_of_text and name != model]
+    near = difflib.get_close_matches(model.lower(), names, n=_MOST_MODELS - 1)
+    has_default = is_of_text and not vendor.local and vendor.recommended not in ("", model)
+    default = [vendor.recommended] if has_default else []
+    others = [f"{vendor.name}:{name}" for name in dict.fromkeys((*near, *default))]
+    remedy = f", or use {', '.join(f'`{name}`' for name in others)}" if others else ""
+    sentence = f"{_subject(settings)} has no model {model!r}: {line} Check the model's name{remedy}."
+    return ModelNotFoundError(mask(sentence), refusal=refusal, other_models=others)
 
 
 def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError | None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agent_nb.messages import Usage
-from agent_nb.providers.vendors import FREE, NO_PRICE, VENDORS
+from agent_nb.providers.vendors import FREE, NO_PRICE, VENDORS, Vendor
 
 _CORRECTIONS = (
     # Listed under the models they are derived from, which take 400,000.
@@ -24,6 +24,9 @@ _CORRECTIONS = (
 """Vendor, pattern of the model's name, tokens: where the tables are wrong or silent."""
 CHARS_PER_TOKEN = 4
 TOKENS_PER_INPUT_IMAGE = 1_200
+_NOT_TEXT = re.compile(
+    r"image|banana|audio|tts|whisper|transcribe|realtime|live|embedding|moderation|robotics|omni"
+)
 _LISTED_TIERS = ("auto", "default", "standard", "standard_only")
 """Tiers of service that have the listed price."""
 
@@ -94,6 +97,23 @@ def context_window(provider_name: str) -> int | None:
         return get_snapshot().find_provider_model(model, None, vendor.price_id, None)[1].context_window
     except (ImportError, LookupError):
         return None
+
+
+def listed_models(vendor: Vendor) -> list[str]:
+    """The vendor's models of text, as far as the tables list them."""
+    try:
+        from genai_prices.data_snapshot import get_snapshot
+    except ImportError:
+        return []
+    return [
+        model.id
+        for provider in get_snapshot().providers
+        if provider.id == vendor.price_id
+        for model in provider.models
+        # The tables also have models of other vendors and names that only begin like those of models.
+        if model.id.startswith(vendor.name_prefixes or "") and model.id[-1].isalnum()
+        if not model.deprecated and not _NOT_TEXT.search(model.id)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

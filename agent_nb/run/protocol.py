@@ -70,6 +70,6 @@ class Ready:
     digest: str
     again: str = ""
     """After a failure, the cell as the user wrote it; empty if it is unknown or has a secret in it."""
-    other: str = ""
-    """The same cell with another model."""
+    others: tuple[str, ...] = ()
+    """The same cell with other models: three at most."""
     failed_check: str = ""

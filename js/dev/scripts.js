@@ -209,7 +209,11 @@ const TRANSCRIPT = {
 			{ type: "turn_retrying", attempt: 2, wait: 2, why: FAILED },
 			finished("failed", FAILED),
 		],
-		ready: { again: CELL, other: CELL.replace("anthropic:claude-opus-5-5", "openai:gpt-6.1-sol"), paths: [] },
+		ready: {
+			again: CELL,
+			others: [CELL.replace("anthropic:claude-opus-5-5", "openai:gpt-6.1-sol")],
+			paths: [],
+		},
 		press: [["summary", "Tried 2 times"]],
 	},
 };
@@ -250,7 +254,7 @@ const ENDINGS = {
 	budget: { events: [...done, finished("budget")] },
 	failed: {
 		events: [...done, finished("failed", FAILED)],
-		ready: { again: CELL, other: CELL },
+		ready: { again: CELL, others: [CELL, CELL] },
 	},
 	"a failed check": {
 		events: [...done, finished()],

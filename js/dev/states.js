@@ -25,7 +25,7 @@ const READY = {
 	paths: [".agent_nb/runs/20261116-061953-hero-8acfa23904bf.json"],
 	digest: "",
 	again: "",
-	other: "",
+	others: [],
 	failed_check: "",
 };
 

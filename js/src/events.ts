@@ -66,6 +66,7 @@ export interface RunFinished extends BaseEvent {
 	cost: number | null;
 	seconds: number;
 	error: string | null;
+	other_models: string[];
 }
 
 export interface TurnStarted extends BaseEvent {
@@ -272,7 +273,7 @@ export interface Ready {
 	paths: string[];
 	digest: string;
 	again: string;
-	other: string;
+	others: string[];
 	failed_check: string;
 }
 

@@ -33,7 +33,7 @@ export class Tape {
 	cut(phase: string): VariantState {
 		const { at, usage, cost, estimated } = this.#end;
 		const ending = { reason: "stopped", seconds: at, usage, cost, error: null } as const;
-		this.push({ type: "run_finished", at, seq: 0, run_id: "", variant: 0, ...ending });
+		this.push({ type: "run_finished", at, seq: 0, run_id: "", variant: 0, other_models: [], ...ending });
 		this.#end = { ...this.#end, phase, estimated };
 		return this.#end;
 	}

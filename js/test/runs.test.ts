@@ -17,7 +17,7 @@ const READY = {
 	paths: [],
 	digest: "d",
 	again: "",
-	other: "",
+	others: [],
 	failed_check: "",
 };
 

@@ -52,12 +52,12 @@ def failed_run() -> list[dict[str, Any]]:
 
 
 def ready(**fields: Any) -> dict[str, Any]:
-    return {**READY, "paths": [], "digest": "", "again": "", "other": "", **fields}
+    return {**READY, "paths": [], "digest": "", "again": "", "others": [], **fields}
 
 
 def test_an_error_is_text_with_equal_retries_as_one_row_and_cells_to_try_again(stage: Stage):
     other = CELL.replace("anthropic:claude-opus-5-5", "openai:gpt-6.1-sol")
-    play(stage, failed_run(), ready=ready(again=CELL, other=other))
+    play(stage, failed_run(), ready=ready(again=CELL, others=[other]))
     card = stage.widget.get_by_role("alert")
     card.wait_for()
     assert "[Errno -2] Name or service" in card.inner_text()

@@ -133,7 +133,7 @@ class LiveRun:
     ) -> None:
         """Tells the page that the variables are set, and where the run was saved."""
         self.result = run
-        again, other = retry_cells(run, self.cell)
+        again, others = retry_cells(run, self.cell)
         ready = Ready(
             line=ready_line(run, files_name, picked=picked),
             files_name=files_name,
@@ -142,7 +142,7 @@ class LiveRun:
             paths=tuple(paths),
             digest=run_digest(run),
             again=again,
-            other=other,
+            others=others,
             failed_check=safe_text(run.failed_check),
         )
         self.stream.finish(ready)

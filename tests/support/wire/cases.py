@@ -56,10 +56,10 @@ class Case:
     def __str__(self) -> str:
         return self.protocol
 
-    def provider(self, server: WireServer, **settings: Any) -> VendorProvider:
+    def provider(self, server: WireServer, name: str = "", **settings: Any) -> VendorProvider:
         own = {"api": self.protocol, "api_key": KEY, "base_url": server.base_url(self.protocol)}
         settings = {**own, **settings}
-        made = model(self.name, **settings)
+        made = model(name or self.name, **settings)
         assert isinstance(made, VendorProvider)
         return made
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agent_nb import Agent, model
 from agent_nb.notebook.retry_cells import MAX_CELL, repeats, retry_cells, with_model
 from agent_nb.notebook.views.views import view_for
 from tests.support.shells import quick_run
@@ -34,13 +35,25 @@ def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
-        server.plan(problem(404, "model: claude-opus-5-5"))
+        server.plan(problem(403, "Not for you"))
         shell.run(cell)
     ((handle, written),) = kept
     assert written == cell
-    again, other = retry_cells(handle.result, written)
+    again, others = retry_cells(handle.result, written)
     assert again == cell
-    assert other == "%%agent -m openai:gpt-6.1-sol hero\nA page with {{title}}"
+    assert others == ("%%agent -m openai:gpt-6.1-sol hero\nA page with {{title}}",)
+
+
+async def test_an_unknown_model_offers_others_of_its_vendor(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
+    cell = "%%agent hero -m anthropic:claude-opus-55\nA page"
+    async with WireServer() as server:
+        server.plan(problem(404, "model: claude-opus-55"))
+        base_url = server.base_url("anthropic_messages")
+        agent = Agent(model("anthropic:claude-opus-55", api_key="sk-ant-test-key", base_url=base_url))
+        run = await agent.run("A page")
+    assert retry_cells(run, cell)[1][0] == "%%agent -m anthropic:claude-opus-5-5 hero\nA page"
+    assert not any("-m openai:" in other or "-m demo:" in other for other in retry_cells(run, cell)[1])
 
 
 def _keeping(kept: list):
@@ -54,13 +67,13 @@ def _keeping(kept: list):
 def test_nothing_is_offered_for_other_ends_or_cells_that_cannot_be_shown():
     run = quick_run()
     failed = replace(run, reason="failed", model="anthropic:claude-opus-5-5")
-    assert retry_cells(run, "%%agent hero\nA page") == ("", "")
+    assert retry_cells(run, "%%agent hero\nA page") == ("", ())
     for cell in (
         "",
         f"%%agent\n{'x' * MAX_CELL}",
         "%%agent\nUse sk-ant-api03-abcdefghijklmnopqrstuvwxyz012345",
     ):
-        assert retry_cells(failed, cell) == ("", "")
+        assert retry_cells(failed, cell) == ("", ())
     assert retry_cells(failed, "%%agent\nA page")[0] == "%%agent\nA page"
 
 

@@ -11,14 +11,16 @@ import type { Context, Snapshot } from "../context.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 import { failedCheck, statusOf } from "../shared/status.ts";
 
-/** Files that are named. */
+/** Files that are named, and other models that are offered. */
 const MOST = 3;
 
 export function createEnd(context: Context) {
 	const again = createCellButton(context, "Retry", { runs: true });
-	const other = createCellButton(context, "Another model", { runs: true });
+	const others = Array.from({ length: MOST }, () =>
+		createCellButton(context, "Another model", { runs: true }),
+	);
 	const more = createCellButton(context, "Continue", { runs: true });
-	const cells = [again, other, more];
+	const cells = [again, ...others, more];
 	const acts = h("div", { class: "in anb-retries" }, ...cells.map((cell) => cell.element));
 	const title = h("h4");
 	const text = h("div", { class: "sub" });
@@ -48,10 +50,10 @@ export function createEnd(context: Context) {
 			const next = [heading, ...body].join("\n");
 			if (shown !== next) draw(state, heading, body);
 			shown = next;
-			const { again: retry = "", other: model = "" } = run.ready ?? {};
+			const { again: retry = "", others: models = [] } = run.ready ?? {};
 			const before = run.lost && extensionLines(run.meta.magic);
 			again.update(retry || lostCell(context, state) || null, before);
-			other.update(model || null, before);
+			for (const [at, other] of others.entries()) other.update(models[at] ?? null, before);
 			more.update(retry ? null : continuingCell(context, state));
 			acts.hidden = cells.every((cell) => cell.element.hidden);
 			return true;
