@@ -299,7 +299,6 @@ const RESULT = {
 		press: [["[data-tab=console]"], ["button.fix", "Ask to fix"]],
 	},
 	files: { events: [...done, ...create("c2", PATH), finished()], press: [["[data-tab=files]"]] },
-	"the next cell": { events: [...done, finished()], press: [["button", "Next cell"]] },
 	replay: { events: [...done, ...edit("c2", 2), finished()], press: [["button", "Replay"]] },
 	"the request of a turn": {
 		events: [...done, finished()],

@@ -154,10 +154,10 @@ describe("versions and replay", () => {
 		expect(bar(".which").textContent).toBe("change 3 of 3: style.css");
 		await press('[aria-label="Previous version"]');
 		expect(bar(".which").textContent).toBe("change 2 of 3: style.css");
-		const next = one(".anb-askrow button");
+		const next = one(".anb-askrow .primary");
 		expect(next.textContent).toBe("Continue from change 2");
 		await press('[aria-label="Next version"]');
-		expect(next.textContent).toBe("Next cell");
+		expect(next.textContent).toBe("Copy cell");
 		await press("[data-tab=diff]");
 		const files = [...one(".anb-panels > :not([hidden])").querySelectorAll("[data-path]")];
 		expect(files.map((file) => file.textContent)).toEqual(["index.html", "style.css"]);

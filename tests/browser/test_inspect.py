@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.support.widget_stage import (
+    CLIPBOARD,
     Stage,
     event,
     findings,
@@ -61,8 +62,9 @@ def point_at(stage: Stage, text: str, size: str, **options: Any) -> None:
 
 
 def cell(stage: Stage) -> str:
-    stage.widget.get_by_role("button", name="Next cell").click()
-    text: str = stage.widget.locator(".anb-next code").inner_text()
+    stage.page.evaluate(CLIPBOARD)
+    stage.widget.get_by_role("button", name="Copy cell").click()
+    text: str = stage.page.wait_for_function("window.copied[0]").json_value()
     return text
 
 

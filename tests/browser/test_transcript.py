@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.support.widget_stage import RUNS, Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import CLIPBOARD, RUNS, Stage, edited, event, needs_browser, wrote
 
 pytestmark = needs_browser
 BEGUN = event("run_started", prompt="p", model="demo:", base=None, settings={}, images=[])
@@ -93,7 +93,7 @@ def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
     stage.preview.get_by_text("Made").wait_for()
     assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(255, 0, 0)"
     stage.widget.get_by_role("textbox", name="Ask a question or for a change").fill("Larger")
+    stage.page.evaluate(CLIPBOARD)
     stage.widget.get_by_role("button", name="Continue from change 2").click()
-    cell = stage.widget.locator(".anb-next code")
-    cell.wait_for()
-    assert cell.inner_text() == "%%agent hero_2 --from hero.at(2)\nLarger"
+    cell = stage.page.wait_for_function("window.copied[0]").json_value()
+    assert cell == "%%agent hero_2 --from hero.at(2)\nLarger"

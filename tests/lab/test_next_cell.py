@@ -41,9 +41,9 @@ def ask(page: Page, text: str) -> None:
     page.keyboard.type(text)
 
 
-def test_ctrl_enter_inserts_the_next_cell_and_runs_it(hero: Page):
+def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     ask(hero, "Make it darker")
-    hero.keyboard.press("Control+Enter")
+    hero.keyboard.press("Enter")
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
@@ -63,7 +63,7 @@ def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
     expect(page.locator(".anb-options li")).to_have_text(["kernel", "$0.20", "approve auto"])
     ask(page, "And half of it?")
     keep_screenshot(page, "lab-next-cell-options")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(page)
     options = "-t kernel --budget 0.2 --approve auto"
@@ -78,13 +78,13 @@ def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
 def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
     hero.get_by_role("button", name="Full screen").click()
     ask(hero, "Make it darker")
-    hero.keyboard.press("Enter")
-    hero.keyboard.press("Enter")
+    hero.keyboard.press("Alt+Enter")
     expect(hero.locator(".anb-toast").first).to_have_text("Inserted below: press Escape to see it")
     expect(hero.get_by_role("textbox", name="Ask a question or for a change").first).to_be_focused()
     hero.keyboard.type("Call it Petit Four")
     keep_screenshot(hero, "lab-next-cell-full-screen")
-    hero.get_by_role("button", name="Insert after hero_2").click()
+    expect(hero.get_by_role("button", name="Insert after hero_2")).to_be_visible()
+    hero.keyboard.press("Enter")
     hero.wait_for_function(f"() => ({CELLS})().length === 6")
     chained = "%%agent hero_3 --from hero_2\nCall it Petit Four"
     assert hero.evaluate(CELLS)[3:] == [[NEXT, None], [chained, None], ["# the last cell", 4]]

@@ -22,6 +22,12 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 1000 * waiting.PATIENCE
 META = Meta(key="hero-dev", name="hero", model="demo:", demo=True)
+CLIPBOARD = """() => {
+    window.copied = [];
+    Object.defineProperty(navigator, 'clipboard', {
+        value: { writeText: async (text) => { window.copied.push(text) } }
+    });
+}"""
 
 needs_browser = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),

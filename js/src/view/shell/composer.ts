@@ -1,28 +1,26 @@
-// The field below a run that asks for a change. Enter shows the next cell, with a button that inserts it; Ctrl+Enter
-// inserts and runs it.
+// The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
 import { askAfter, cellText, newAsk, repeatsOf } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
-import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
+import { h, listen, moveFocus, setText } from "../../dom.ts";
 import { createNotes } from "../../inspect/notes.ts";
 import { LETTERS } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { momentName } from "../result/versions.ts";
 import { createField, iconButton } from "../shared/buttons.ts";
-import { createCellButton, insert } from "../shared/cell-button.ts";
+import { insert } from "../shared/cell-button.ts";
 import { isFull } from "./full-screen.ts";
 
 export function createComposer(context: Context) {
-	const { choices, run } = context;
+	const { choices } = context;
 	const field = createField(context, "Ask a question or for a change", "Ask a question or for a change… (/)");
-	const show = createButton("Next cell", "Show the next cell (Enter)");
-	const runs = createButton("Run", "Insert the next cell below and run it (Ctrl+Enter)");
-	const next = createNext(context, field.element, onInserted);
+	const only = createButton("Next cell", "Insert the next cell below (Alt+Enter)");
+	const main = createButton("", "");
 	const notes = h("ul", { class: "anb-notes" });
 	const options = createOptions(context, field.element);
-	const row = h("div", { class: "anb-askrow" }, field.element, show, runs);
+	const row = h("div", { class: "anb-askrow" }, field.element, only, main);
 	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter" };
-	const element = h("div", { class: "anb-compose", ...about }, next.element, notes, options.element, row);
+	const element = h("div", { class: "anb-compose", ...about }, notes, options.element, row);
 	const drawNotes = createNotes(context, notes, field.element);
 
 	function onInserted(cell: string): void {
@@ -31,35 +29,36 @@ export function createComposer(context: Context) {
 		context.redraw();
 	}
 
-	listenForPresses(context, { element, show, runs, next }, onInserted);
+	main.classList.add("primary");
+	listenForPresses(context, { element, only, main }, onInserted);
 	return {
 		element,
 		update({ run: { lost, meta }, state }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
 			if (!isFull(element)) delete choices.ask.base;
-			labelButtons(context, show, runs, momentName(state, choices));
+			labelButtons(context, only, main, momentName(state, choices));
 			drawNotes();
 			options.update();
 			field.update(choices.ask);
 			if (choices.ask.focus === "text") moveFocus(field.element);
 			if (choices.ask.focus === "text") choices.ask.focus = undefined;
-			// What was shown is no longer what the cell would hold.
-			if (next.text !== null && next.text !== cellText(run, choices)) next.show(null);
 		},
 	};
 }
 
-/** The button that one presses says what comes next. */
+/** The main button says what comes next, or that the cell can only be copied. */
 function labelButtons(
 	{ choices, run }: Context,
-	show: HTMLElement,
-	runs: HTMLElement,
+	only: HTMLElement,
+	main: HTMLElement,
 	from: string | null,
 ): void {
 	const { base } = choices.ask;
-	const [main, plain] = canInsert(run) ? [runs, "Run"] : [show, "Next cell"];
+	const inserts = canInsert(run);
+	const plain = inserts ? "Run" : "Copy cell";
 	setText(main, base ? `Insert after ${base}` : from ? `Continue from ${from}` : plain);
-	runs.hidden = main !== runs;
+	main.title = inserts ? "Insert the next cell below and run it (Enter)" : "Copy the next cell (Enter)";
+	only.hidden = !inserts || base !== undefined;
 }
 
 /** The options that the next cell repeats, each with a button that takes it out. */
@@ -93,67 +92,38 @@ function createButton(label: string, title: string): HTMLButtonElement {
 
 interface Parts {
 	readonly element: HTMLElement;
-	readonly show: HTMLElement;
-	readonly runs: HTMLElement;
-	readonly next: ReturnType<typeof createNext>;
+	readonly only: HTMLElement;
+	readonly main: HTMLElement;
 }
 
 function listenForPresses(
 	context: Context,
-	{ element, show, runs, next }: Parts,
+	{ element, only, main }: Parts,
 	onInserted: (cell: string) => void,
 ): void {
 	const { choices, run, signal } = context;
 
-	function act(press: UIEvent, what: Press): void {
-		const text = what === "back" ? null : cellText(run, choices);
-		if (what === "back") next.show(null);
-		else if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
+	function act(press: UIEvent, runs: boolean): void {
+		const text = cellText(run, choices);
+		if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
 		else if (!isReadable(text)) context.notify("The text has hidden characters. Type it again.");
-		else if (what === "show") next.show(text);
 		// The cell that it continues from has not been run yet.
-		else void insert(context, press, text, { runs: !choices.ask.base, onInserted });
+		else void insert(context, press, text, { runs: runs && !choices.ask.base, onInserted });
 	}
 
-	listen(show, "click", signal, (click) => act(click, "show"));
-	listen(runs, "click", signal, (click) => act(click, "run"));
-	listen(element, "input", signal, () => next.show(null));
+	listen(only, "click", signal, (click) => act(click, false));
+	listen(main, "click", signal, (click) => act(click, true));
 	listen(element, "keydown", signal, (event) => {
-		const what = pressOf(event, !next.element.hidden);
-		if (what === null) return;
+		if (!isSending(event)) return;
 		event.preventDefault();
-		if (!event.repeat) act(event, what);
+		if (!event.repeat) act(event, !event.altKey);
 	});
 }
 
-type Press = "show" | "run" | "back";
-
-/** What a key means in the composer; null if it is not one of its own. */
-function pressOf(event: KeyboardEvent, shown: boolean): Press | null {
-	const { key, target } = event;
-	if (key === "Escape") return shown ? "back" : null;
-	if (key !== "Enter" || event.isComposing) return null;
-	if (event.ctrlKey || event.metaKey) return "run";
-	return (target as Element).matches("textarea") && !event.shiftKey ? "show" : null;
-}
-
-/** The text of the cell, with the button that inserts it. */
-function createNext(context: Context, field: HTMLElement, onInserted: (cell: string) => void) {
-	const cell = createCellButton(context, "Insert below", { onInserted });
-	const back = iconButton(context, "cross", "Back to the text", () => show(null));
-	const element = h("div", { class: "anb-next", hidden: true }, cell.element, back);
-	cell.element.querySelector("code")?.setAttribute("id", "anb-next");
-	cell.button.setAttribute("aria-describedby", "anb-next");
-	cell.button.classList.add("primary");
-
-	const view = { element, text: null as string | null, show };
-	function show(text: string | null): void {
-		const held = hasFocus(element);
-		view.text = text;
-		element.hidden = text === null;
-		cell.update(text);
-		if (text !== null) moveFocus(cell.button);
-		else if (held) moveFocus(field);
-	}
-	return view;
+/** Whether a key sends what was typed. Enter also ends the composition of a character, which sends nothing. */
+function isSending(event: KeyboardEvent): boolean {
+	// Safari ends the composition before the key, which then has the code 229.
+	if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return false;
+	if (event.ctrlKey || event.metaKey) return true;
+	return (event.target as Element).matches("textarea") && !event.shiftKey;
 }
