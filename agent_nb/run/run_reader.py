@@ -10,20 +10,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import agent_nb.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import Json, WireError, default_of, fields_from_wire, from_wire
 from agent_nb.errors import AgentError, SavedRunError
 from agent_nb.event_list import EventList
-from agent_nb.files import MAX_TEXT_BYTES, Files, apply_patch, safe_path
+from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.messages import Message
 from agent_nb.run.moments import placed
-from agent_nb.run.pace import read_pace
 from agent_nb.run.run import Run
-from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, Streams, derived
-from agent_nb.run.text_pool import TextReader
+from agent_nb.run.run_writer import FORMAT, RUN, VARIANT, VERSION, derived
+from agent_nb.run.text_pool import DELTAS, TextReader
 from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -32,6 +31,10 @@ MAX_BYTES = 1_000_000_000
 _OWN = ("events", "variants", "messages", "replaced")
 """The fields of a run that are read in a way of their own."""
 _DIRECT = {"format": str, "version": int, "model": str, "reason": str, "prompt": str, "settings": Json}
+
+
+class _Paced(TypedDict):
+    pace: tuple[int, ...]
 
 
 def load(path: str | os.PathLike[str]) -> Run:
@@ -92,7 +95,8 @@ def _parsed(line: str) -> Any:
 class _Variant:
     """One variant, as far as it was read."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: TextReader) -> None:
+        self._texts = texts
         self.rows: list[Json] = []
         """The first and the last event as they are in the file."""
         self.events = EventList()
@@ -101,7 +105,7 @@ class _Variant:
         self.calls: set[str] = set()
         self.asked: set[str] = set()
         """The calls with an open question: in a replay nobody could answer it."""
-        self.texts: dict[str, str] = {}
+        self.files = texts.files
         """The text files after the last event."""
 
     def add(self, event: ev.Event) -> None:
@@ -142,16 +146,13 @@ class _Variant:
     def _change(self, event: ev.FileChanged) -> None:
         if safe_path(event.path) != event.path:
             raise ValueError(f"{event.path[:40]!r} is not a path as files have it")
-        before = self.texts.pop(event.path, "")
-        if event.patch is None:
-            return
-        end, most = 0, before.count("\n") + 1
-        for start, count, _ in event.patch:
+        end, most = 0, self.files.get(event.path, "").count("\n") + 1
+        for start, count, _ in event.patch or ():
             if not end <= start <= start + count <= most:
                 raise ValueError(f"its patch changes lines {start} to {start + count} of {most}")
             end = start + count
-        self.texts[event.path] = text = apply_patch(before, event.patch)
-        if len(text) > MAX_TEXT_BYTES:
+        self._texts.change(event.path, event.patch)
+        if len(self.files.get(event.path, "")) > MAX_TEXT_BYTES:
             raise ValueError(f"{event.path[:40]!r} is too large")
 
     def check_files(self, files: Files) -> None:
@@ -159,7 +160,7 @@ class _Variant:
         for event in self.events.of(ev.FileChanged):
             if event.path not in files.paths:
                 raise WireError(f"change {event.path[:40]!r}, which is none of its files", "events")
-        for path, text in self.texts.items():
+        for path, text in self.files.items():
             if files.get(path) != text:
                 raise WireError(f"make another {path[:40]!r} than `files` has", "events")
 
@@ -170,7 +171,6 @@ class _Reading:
     def __init__(self, header: Json) -> None:
         self._header = header
         self._texts = TextReader()
-        self._streams = Streams(self._texts)
         self._variants: list[_Variant] = []
         self._records = 0
         self._top: Json | None = None
@@ -198,7 +198,7 @@ class _Reading:
             raise ValueError("it is not a JSON object")
         kind = row.get("type")
         if kind == RUN:
-            self._top = self._texts.read(row)
+            self._top = self._texts.convert(row)
         elif kind == VARIANT:
             self._record(row)
         else:
@@ -206,13 +206,13 @@ class _Reading:
 
     def _event(self, row: Json) -> None:
         starts = row.get("type") == ev.RunStarted.type and row.get("seq") == 1
-        if starts:
-            self._variants.append(_Variant())
-        if not self._variants or self._records:
-            raise ValueError("an event stands outside of a run")
         if row.get("type") in DELTAS:
             from_wire(str, row.get("text"))
-        row = row if self._streams.takes(row) else self._texts.read(row)
+        row = self._texts.event(row)
+        if starts:
+            self._variants.append(_Variant(self._texts))
+        if not self._variants or self._records:
+            raise ValueError("an event stands outside of a run")
         if starts:  # after the texts of the line were counted: the settings are in the first line of the file
             row.setdefault("settings", self._header["settings"])
         variant = self._variants[-1]
@@ -222,11 +222,11 @@ class _Reading:
 
     def _record(self, row: Json) -> None:
         if not self._variants:  # a run without events
-            self._variants.append(_Variant())
+            self._variants.append(_Variant(self._texts))
         if self._records == len(self._variants):
             raise ValueError("there are more ends than variants")
         first = self._variants[0].record or {}
-        row = self._texts.read(row)
+        row = self._texts.convert(row)
         same = {name: first[name] for name in from_wire(tuple[str, ...], row.get("as_first", ()))}
         self._variants[self._records].record = {**row, **same}
         self._records += 1
@@ -276,13 +276,16 @@ def _events(row: Json) -> Iterator[ev.Event]:
         yield from_wire(ev.Event, row)
         return
     text, first = row["text"], from_wire(ev.Event, row)
-    moment = round(first.at * 1000)
-    for place, (part, gap) in enumerate(read_pace(from_wire(str, row["pace"]), text)):
+    pace = fields_from_wire(_Paced, row)["pace"]
+    if len(pace) % 2 or min(pace, default=0) < 0 or sum(pace[::2]) != len(text):
+        raise ValueError(f"its pace does not fit its text of {len(text):,} characters")
+    moment, start = round(first.at * 1000), 0
+    for place, (length, gap) in enumerate(zip(pace[::2], pace[1::2], strict=True)):
         moment += gap
-        event = replace(first, seq=first.seq + place, at=moment / 1000, text=part)
-        yield event
-        if isinstance(first, ev.FileDelta):
-            first = replace(first, offset=first.offset + len(part))
+        part = text[start : start + length]
+        more = {"offset": first.offset + start} if isinstance(first, ev.FileDelta) else {}
+        yield replace(first, seq=first.seq + place, at=moment / 1000, text=part, **more)
+        start += length
 
 
 def _check(run: Run) -> None:

@@ -7,6 +7,7 @@ at last a line for each variant with what no event has. Long texts are written o
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import agent_nb.events as ev
@@ -16,15 +17,13 @@ from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
 from agent_nb.files import apply_patch
 from agent_nb.files.diffs import compare
 from agent_nb.messages import Message
-from agent_nb.run.pace import milliseconds, write_pace
 from agent_nb.run.record import RunRecord
-from agent_nb.run.text_pool import TextWriter
+from agent_nb.run.text_pool import DELTAS, TextWriter
 
 FORMAT, VERSION = "agent-nb.run", 1
 SUFFIX = ".run.jsonl"
 VARIANT, RUN = "variant", "run"
 """The types of the lines that are not events."""
-DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 _TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
 _LAST = ("messages", "replaced", "files", "given_files")
 """Written after the other fields, because they refer to texts in those."""
@@ -34,24 +33,26 @@ def run_file(run: RunRecord) -> bytes:
     """The contents of the file."""
     texts, header = TextWriter(), _header(run)
     texts.add(header["prompt"])
-    streams = Streams(texts)
     variants: Sequence[RunRecord] = run.variants or (run,)
     lines, records = [header], []
     for variant in variants:
         rows = [*_rows(variant, header["settings"])]
-        lines += map(streams.written, rows)
+        for row in rows:
+            lines.append(texts.event(row))
+            if row["type"] == ev.FileChanged.type:
+                texts.change(row["path"], row.get("patch"))
         records.append((_fields(variant), derived(header, rows)))
     first = records[0][0]
     for number, (found, known) in enumerate(records):
         row = {name: value for name, value in found.items() if value != known.get(name, _DEFAULTS[name])}
         same = [name for name, value in row.items() if number and value == first[name]]
         own = {name: value for name, value in row.items() if name not in same}
-        lines.append({"type": VARIANT, **({"as_first": same} if same else {}), **texts.write(own)})
+        lines.append({"type": VARIANT, **({"as_first": same} if same else {}), **texts.convert(own)})
     if run.variants:
         chosen = next((place for place, each in enumerate(variants) if each.variant == run.variant), 0)
         known = records[chosen][0]
         row = {name: value for name, value in _fields(run).items() if value != known[name]}
-        lines.append({"type": RUN, "chosen": chosen, **texts.write(row)})
+        lines.append({"type": RUN, "chosen": chosen, **texts.convert(row)})
     return "".join(f"{_dump(line)}\n" for line in lines).encode()
 
 
@@ -121,26 +122,6 @@ def _shown(text: str) -> str:
     return mask(whole_text(text))
 
 
-class Streams:
-    """The texts of a file, among them those that deltas make. Writer and reader number them in the same way."""
-
-    def __init__(self, texts: Any) -> None:
-        self._texts, self._turn = texts, 0
-
-    def written(self, row: Json) -> Json:
-        return row if self.takes(row) else {**self._texts.write(row)}
-
-    def takes(self, row: Json) -> bool:
-        """Whether this is a delta, whose text has been added to its stream."""
-        kind = row.get("type")
-        if kind in DELTAS:
-            stream = self._turn, kind, row.get("call_id"), row.get("path")
-            self._texts.stream(stream, row["text"], anew=row.get("offset") == 0)
-        elif kind in _TURNS:
-            self._turn += 1
-        return kind in DELTAS
-
-
 def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
     """The events as they are written, consecutive deltas of one text as one."""
     group: list[Json] = []
@@ -162,22 +143,19 @@ def _continues(before: Json, row: Json) -> bool:
     names = ("type", "variant", "call_id", "path")
     if any(before.get(name) != row.get(name) for name in names) or row["seq"] != before["seq"] + 1:
         return False
-    times = [milliseconds(each["at"]) for each in (before, row)]
-    return None not in times and (
-        "offset" not in row or row["offset"] == before["offset"] + len(before["text"]) > 0
-    )
+    if any(round(each["at"] * 1000) / 1000 != each["at"] for each in (before, row)):
+        return False
+    return "offset" not in row or row["offset"] == before["offset"] + len(before["text"]) > 0
 
 
 def _joined(rows: Sequence[Json]) -> Json:
+    """One delta for several; `pace` has the length of each and the milliseconds since the one before."""
     if len(rows) == 1:
         return rows[0]
     times = [round(row["at"] * 1000) for row in rows]
-    cuts = [
-        (len(row["text"]), time - before)
-        for row, time, before in zip(rows, times, [times[0], *times], strict=False)
-    ]
-    text = "".join(row["text"] for row in rows)
-    return {**rows[0], "text": text, "pace": write_pace(cuts, len(text))}
+    gaps = [0, *(time - before for before, time in pairwise(times))]
+    pace = [number for row, gap in zip(rows, gaps, strict=True) for number in (len(row["text"]), gap)]
+    return {**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}
 
 
 def _masked_events(events: Iterable[ev.Event]) -> list[Json]:

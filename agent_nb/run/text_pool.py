@@ -1,61 +1,78 @@
-"""Long texts in a file, each stored once: where one occurs again, there is a reference to it.
+"""Long texts in the file of a run, each stored once: where one occurs again, there is a reference to it.
 
-A reference is `{"$": PIECE}`. Texts are numbered in the order of the file; the pieces of a stream are one text, which
-may grow. A piece is one of:
+Texts are numbered in the order of the file: strings of 64 characters or more, consecutive deltas of one text, and the
+versions of files that patches make. The long strings in a JSON text are numbered after it. A reference is one of:
 
-    12                        text 12
-    "..."                     these characters
-    {"join": [PIECE, ...]}    several pieces, one after the other
-    {"cut": [PIECE, 5, 80]}   characters 5 to 80 of a piece
-    {"leaf": [12, 0]}         the first long string in text 12, which is JSON
-    {"json": PIECE}           the piece as it is escaped in a JSON string; `ascii` if only ASCII is not escaped
+    {"$": 12}                    text 12
+    {"$": ["...", 12, "..."]}    text 12 between other characters
+    {"$json": ["...", 12, ...]}  the same, with text 12 as a JSON string
 """
 
 import json
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
+import agent_nb.events as ev
 from agent_nb._base.wire import Json
+from agent_nb.files import apply_patch
 
+DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 LONG = 64
 """Characters of a text that is worth a reference."""
 MOST_MADE = 200_000_000
 """Characters that the references of one file may make: a few bytes could repeat a large text often."""
+MOST_PATCHED = 64_000_000
+"""Characters of the versions of files that are numbered; a run holds as many bytes of old versions."""
 _SEARCHED = 64
-"""How many texts are searched for parts of another one: what is repeated was written shortly before."""
-_ESCAPES = {"json": False, "ascii": True}
+"""How many texts are searched for in another one: what is repeated was written shortly before."""
+_MARKS = {"$", "$json", "$plain"}
 
 
 class _Texts:
     """The numbered texts of a file, as far as it was written or read."""
 
     def __init__(self) -> None:
-        self._texts: list[str | list[str]] = []
-        self._streams: dict[Hashable, int] = {}
+        self._texts: list[str] = []
+        self._open: dict[Hashable, list[str]] = {}
+        """The texts that deltas continue."""
+        self._patched = 0
+        self.files: dict[str, str] = {}
+        """The text files of the variant, as the events have left them."""
 
-    def add(self, text: str) -> int:
+    def add(self, text: str) -> None:
+        for each in (text, *_strings_in(text)):
+            self._number(each)
+
+    def _number(self, text: str) -> None:
         self._texts.append(text)
-        return len(self._texts) - 1
 
-    def stream(self, key: Hashable, text: str, *, anew: bool) -> int:
-        """Continues a stream, or begins it. Returns its number."""
-        number = self._streams.get(key)
-        if number is None or anew:
-            number = self._streams[key] = len(self._texts)
-            self._texts.append([])
-        pieces = self._texts[number]
-        assert isinstance(pieces, list)
-        pieces.append(text)
-        return number
+    def event(self, row: Json) -> Json:
+        """An event as it is written, or as it was before that."""
+        kind = row.get("type")
+        if kind == ev.RunStarted.type:
+            self.files = {}
+        if row.get("offset") == 0 or kind not in DELTAS | {ev.UsageUpdated.type}:
+            for pieces in self._open.values():
+                self.add("".join(pieces))
+            self._open = {}
+        if kind not in DELTAS:
+            return {name: self.convert(value) for name, value in row.items()}
+        self._open.setdefault((kind, row.get("call_id"), row.get("path")), []).append(row["text"])
+        return row
 
-    def _text(self, number: int) -> str:
-        pieces = self._texts[number]
-        if isinstance(pieces, str):
-            return pieces
-        if len(pieces) > 1:
-            pieces[:] = ["".join(pieces)]
-        return pieces[0]
+    def convert(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
+        """Numbers the version of a file that a patch makes; None for one that is not text."""
+        before = self.files.pop(path, "")
+        if patch is None:
+            return
+        self.files[path] = text = apply_patch(before, patch)
+        self._patched += len(text)
+        if self._patched <= MOST_PATCHED:
+            self._number(text)
 
 
 class TextReader(_Texts):
@@ -64,67 +81,41 @@ class TextReader(_Texts):
     def __init__(self) -> None:
         super().__init__()
         self._made = 0
-        self._parsed: dict[tuple[int, int], list[str]] = {}
-        """The long strings of JSON texts, by number and length."""
 
-    def read(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         """The value with all references resolved."""
         match value:
             case str():
                 if len(value) >= LONG:
                     self.add(value)
                 return value
-            case {"$": {"plain": plain, **others}, **rest} if not others and not rest:
-                return {"$": self.read(plain)}
-            case {"$": piece, **rest} if not rest:
-                return self._resolve(piece)
+            case {"$": int(number)} if len(value) == 1:
+                return self._text(number)
+            case {"$": list(pieces)} if len(value) == 1:
+                return "".join(self._resolved(pieces, str))
+            case {"$json": list(pieces)} if len(value) == 1:
+                return "".join(self._resolved(pieces, _quoted))
+            case {"$plain": dict(plain)} if len(value) == 1:
+                return {key: self.convert(item) for key, item in plain.items()}
             case dict():
-                return {key: self.read(item) for key, item in value.items()}
+                return {key: self.convert(item) for key, item in value.items()}
             case list():
-                return [self.read(item) for item in value]
+                return [self.convert(item) for item in value]
             case _:
                 return value
 
-    def _resolve(self, piece: Any) -> str:
-        match piece:
-            case int() if 0 <= piece < len(self._texts):
-                return self._text(piece)
-            case str():
-                return piece
-            case {"leaf": [int(number), int(place)]} if 0 <= number < len(self._texts):
-                leaves = self._leaves(number)
-                if 0 <= place < len(leaves):
-                    return leaves[place]
-        return self._made_of(piece)
+    def _resolved(self, pieces: list[Any], form: Callable[[str], str]) -> Iterator[str]:
+        for piece in pieces:
+            text = piece if isinstance(piece, str) else form(self._text(piece))
+            self._made += len(text)
+            if self._made > MOST_MADE:
+                raise ValueError(f"its references make more than {MOST_MADE:,} characters")
+            yield text
 
-    def _made_of(self, piece: Any) -> str:
-        match piece:
-            case {"join": list(pieces)}:
-                texts = [self._resolve(each) for each in pieces]
-                self._count(sum(map(len, texts)))
-                return "".join(texts)
-            case {"cut": [inner, int(start), int(end)]} if 0 <= start <= end:
-                self._count(end - start)
-                return self._resolve(inner)[start:end]
-            case {"json": inner}:
-                escaped = _escaped(self._resolve(inner), "json")
-            case {"ascii": inner}:
-                escaped = _escaped(self._resolve(inner), "ascii")
-            case _:
-                raise ValueError(f"{str(piece)[:40]!r} refers to no text before it")
-        self._count(len(escaped))
-        return escaped
-
-    def _count(self, characters: int) -> None:
-        self._made += characters
-        if self._made > MOST_MADE:
-            raise ValueError(f"its references make more than {MOST_MADE:,} characters")
-
-    def _leaves(self, number: int) -> list[str]:
-        text = self._text(number)
-        if (number, len(text)) not in self._parsed:
-            self._parsed[number, len(text)] = [*_leaves(_parsed(text))]
-        return self._parsed[number, len(text)]
+    def _text(self, number: Any) -> str:
+        if isinstance(number, int) and 0 <= number < len(self._texts):
+            return self._texts[number]
+        raise ValueError(f"{str(number)[:40]!r} refers to no text before it")
 
 
 class TextWriter(_Texts):
@@ -132,117 +123,67 @@ class TextWriter(_Texts):
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: dict[str, Any] = {}
-        """The pieces that stand for whole texts."""
+        self._numbers: dict[str, int] = {}
         self._recent: deque[str] = deque(maxlen=_SEARCHED)
-        self._grown: dict[int, list[str]] = {}
-        """Streams that have grown since they were last looked at, with what was known of them."""
-        self._known: dict[int, list[str]] = {}
-        """The texts that are in `_places` because of a text, by its number."""
 
-    def add(self, text: str) -> int:
-        number = super().add(text)
-        self._know(text, number)
-        return number
+    def _number(self, text: str) -> None:
+        if len(text) >= LONG and text not in self._numbers:
+            self._numbers[text] = len(self._texts)
+            if " " in text:  # others are base64
+                self._recent.append(text)
+        super()._number(text)
 
-    def stream(self, key: Hashable, text: str, *, anew: bool) -> int:
-        number = super().stream(key, text, anew=anew)
-        self._grown.setdefault(number, self._known.pop(number, []))
-        return number
-
-    def write(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         """The value with references in place of the texts that are known."""
         match value:
             case str():
                 return self._shortest(value) if len(value) >= LONG else value
-            case {"$": item, **rest} if not rest:
-                return {"$": {"plain": self.write(item)}}
             case dict():
-                return {key: self.write(item) for key, item in value.items()}
+                written = {key: self.convert(item) for key, item in value.items()}
+                return {"$plain": written} if len(value) == 1 and value.keys() <= _MARKS else written
             case list() | tuple():
-                return [self.write(item) for item in value]
+                return [self.convert(item) for item in value]
             case _:
                 return value
 
     def _shortest(self, text: str) -> str | Json:
-        for number, known in self._grown.items():
-            for earlier in known:
-                del self._places[earlier]
-            self._know(self._text(number), number)
-        self._grown.clear()
-        if text in self._places:
-            return {"$": self._places[text]}
-        pieces = [*self._json_pieces(text)] or [*self._pieces(text)]
-        if any(not isinstance(piece, str) for piece in pieces):
-            return {"$": pieces[0] if len(pieces) == 1 else {"join": [each for each in pieces if each != ""]}}
+        if text in self._numbers:
+            return {"$": self._numbers[text]}
+        strings = [each for each in _strings_in(text) if each in self._numbers]
+        if pieces := self._pieces(text, strings, _quoted):
+            return {"$json": pieces}
+        inside = max((each for each in self._recent if each in text), key=len, default=None)
+        if inside is not None:
+            return {"$": self._pieces(text, [inside], str)}
         self.add(text)
         return text
 
-    def _know(self, text: str, number: int) -> None:
-        leaves = [(leaf, {"leaf": [number, place]}) for place, leaf in enumerate(_leaves(_parsed(text)))]
-        places: list[tuple[str, Any]] = [(text, number), *leaves]
-        new = {known: place for known, place in reversed(places) if len(known) >= LONG}
-        new = {known: place for known, place in new.items() if known not in self._places}
-        self._places |= new
-        self._known[number] = list(new)
-        self._recent.extend(known for known in new if " " in known)  # others are base64
-
-    def _json_pieces(self, text: str) -> Iterator[Any]:
-        """The pieces of a JSON text that has known texts in it; none if it has not."""
+    def _pieces(self, text: str, known: Iterable[str], form: Callable[[str], str]) -> list[str | int]:
+        """The text as numbers of known texts, with the characters around them; empty if it has none of them."""
+        pieces: list[str | int] = []
         start = 0
-        for leaf in _leaves(_parsed(text)):
-            for escape in _ESCAPES if leaf in self._places else ():
-                escaped = _escaped(leaf, escape)
-                at = text.find(f'"{escaped}"', start)
-                if at >= 0:
-                    yield text[start : at + 1]
-                    yield {escape: self._places[leaf]}
-                    start = at + 1 + len(escaped)
-                    break
-        if start:
-            yield text[start:]
-
-    def _pieces(self, text: str) -> Iterator[Any]:
-        """The text as a part of a known one, or with known ones in it."""
-        if len(text) < LONG or " " not in text:
-            yield text
-            return
-        recent = [known for known in reversed(self._recent) if known in self._places]
-        for known in recent:
-            if (at := known.find(text)) >= 0:
-                yield {"cut": [self._places[known], at, at + len(text)]}
-                return
-        inside = max((known for known in recent if known in text), key=len, default="")
-        if not inside:
-            yield text
-            return
-        before, _, after = text.partition(inside)
-        yield from self._pieces(before)
-        yield self._places[inside]
-        yield from self._pieces(after)
+        for each in known:
+            written = form(each)
+            at = text.find(written, start)
+            if at >= 0:
+                pieces += [text[start:at], self._numbers[each]]
+                start = at + len(written)
+        return [*pieces, text[start:]] if pieces else []
 
 
-def _parsed(text: str) -> Any:
-    """The value of a JSON text; None if it is no object and no list."""
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _strings_in(text: str) -> Iterator[str]:
+    """The long strings in a JSON object or list; none if the text is neither."""
     try:
-        return json.loads(text) if text[:1] in ("{", "[") else None
+        values = [json.loads(text)] if text[:1] in ("{", "[") else []
     except (ValueError, RecursionError):
-        return None
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    """The long strings in a JSON value, in order."""
-    match value:
-        case str():
-            if len(value) >= LONG:
-                yield value
-        case dict():
-            for item in value.values():
-                yield from _leaves(item)
-        case list():
-            for item in value:
-                yield from _leaves(item)
-
-
-def _escaped(text: str, escape: str) -> str:
-    return json.dumps(text, ensure_ascii=_ESCAPES[escape])[1:-1]
+        return
+    while values:
+        value = values.pop()
+        if isinstance(value, str) and len(value) >= LONG:
+            yield value
+        elif isinstance(value, dict | list):
+            values += reversed([*value.values()] if isinstance(value, dict) else value)

@@ -1,12 +1,10 @@
 """Files that cannot be played or written: one sentence each, and nothing is overwritten."""
 
 import asyncio
-import base64
 import json
 import os
 import random
 import tempfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,14 +66,10 @@ def swapped(tape: Path, place: int) -> str:
     return "\n".join(lines)
 
 
-def packed(pace: str) -> str:
-    return "z" + base64.b64encode(zlib.compress(pace.encode(), 1)).decode()
-
-
 def bomb(tape: Path) -> str:
     """References that make far more text than there is in the file."""
     changed(tape, "header", prompt="x" * 20_000)
-    return changed(tape, "tool_running", title={"$": {"join": [0] * 20_000}})
+    return changed(tape, "tool_running", title={"$": [0] * 20_000})
 
 
 CASES = {
@@ -110,13 +104,11 @@ CASES = {
     "patch out of range": (to("file_changed", patch=[[900, 2, "x"]]), "changes lines 900 to 902 of"),
     "patch backwards": (to("file_changed", patch=[[3, 1, "x"], [1, 1, "x"]]), "changes lines 1 to 2"),
     "another patch": (to("file_changed", patch=[[0, 1, "x"]]), "make another 'index.html' than"),
-    "pace changed": (to("file_delta", pace="3*x"), "'3*x' is not a pace"),
-    "pace too short": (to("file_delta", pace="3*2"), "its pace does not fit its text"),
-    "pace packed badly": (to("file_delta", pace="zzz"), "its pace cannot be decompressed"),
-    "endless pace": (to("text_delta", pace="0*9999999 " * 30), "does not fit its text"),
-    "swollen pace": (to("file_delta", pace=packed("1 " * 30_000_000)), "does not fit its text"),
+    "odd pace": (to("file_delta", pace="3*x"), "`pace` is '3*x', not a list"),
+    "pace too short": (to("file_delta", pace=[3, 0, 3]), "its pace does not fit its text"),
+    "pace goes back": (to("file_delta", pace=[-3, 0, len(PAGE) + 3, 0]), "its pace does not fit its text"),
     "no such text": (to("tool_running", title={"$": 99}), "'99' refers to no text before it"),
-    "an odd reference": (to("tool_running", title={"$": {"x": 1}}), "refers to no text before it"),
+    "an odd reference": (to("tool_running", title={"$json": ["x", {}]}), "'{}' refers to no text before it"),
     "far too much text": (bomb, "its references make more than 200,000,000 characters"),
     "no such message": (to("variant", messages=[99]), "is 99, not an object"),
     "odd file": (to("variant", files={"index.html": 3}), "These are not saved files"),
@@ -157,9 +149,7 @@ values = st.recursive(
     | st.integers()
     | st.floats()
     | st.text(max_size=9)
-    | st.sampled_from(
-        ["ask", "create_file", "call", "run_finished", "../x", {"$": 0}, {"$": {"leaf": [3, 0]}}]
-    ),
+    | st.sampled_from(["ask", "create_file", "call", "run_finished", "../x", {"$": 0}, {"$json": ["x", 3]}]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=5,
 )

@@ -1,4 +1,4 @@
-"""Any script survives the way through a file; any pace survives being written."""
+"""Any script survives the way through a file."""
 
 import asyncio
 import json
@@ -14,7 +14,6 @@ from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import to_wire
 from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
-from agent_nb.run.pace import read_pace, write_pace
 from tests.support.cassettes import PROMPT, facts, play, record
 
 words = st.text(max_size=60)
@@ -121,13 +120,3 @@ def test_what_is_saved_is_the_run_without_its_secrets(turns):
 
 def shown(content):
     return mask(whole_text(content)) if isinstance(content, str) else content
-
-
-gaps = st.just(0) | st.integers(0, 100_000)
-
-
-@given(st.lists(st.tuples(st.text("ab", max_size=30), gaps), min_size=1, max_size=80))
-def test_any_pace_survives_being_written(fragments):
-    whole = "".join(text for text, _ in fragments)
-    pace = write_pace([(len(text), gap) for text, gap in fragments], len(whole))
-    assert list(read_pace(pace, whole)) == fragments
