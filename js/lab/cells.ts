@@ -12,7 +12,11 @@ interface Found {
 	readonly index: number;
 }
 
-export function createLab(app: App, tracker: Tracker, actions: NotebookModule["NotebookActions"]): Lab {
+export function createLab(
+	app: App,
+	tracker: Tracker,
+	actions: NotebookModule["NotebookActions"],
+): Omit<Lab, "setRuns"> {
 	const insert = createInsert(tracker);
 	return {
 		version: VERSION,

@@ -6,6 +6,7 @@ import { addCommands } from "./commands.ts";
 import { LAB } from "./interface.ts";
 import { type App, type NotebookModule, type Palette, setScope, shared, type Tracker } from "./jupyter.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
+import { createStatus, type StatusBar, type WidgetModule } from "./status.ts";
 
 const NAME = "agent-nb";
 
@@ -15,13 +16,17 @@ async function plugins(): Promise<object[]> {
 	const { IEditorExtensionRegistry } = await shared<{ IEditorExtensionRegistry: unknown }>(
 		"@jupyterlab/codemirror",
 	);
+	const { IStatusBar } = await shared<{ IStatusBar: unknown }>("@jupyterlab/statusbar");
+	const lumino = await shared<WidgetModule>("@lumino/widgets");
 	const cells = {
 		id: `${NAME}:cells`,
 		autoStart: true,
 		requires: [INotebookTracker],
-		optional: [ICommandPalette],
-		activate(app: App, tracker: Tracker, palette: Palette | null): void {
-			Object.defineProperty(window, LAB, { value: Object.freeze(createLab(app, tracker, NotebookActions)) });
+		optional: [ICommandPalette, IStatusBar],
+		activate(app: App, tracker: Tracker, palette: Palette | null, bar: StatusBar | null): void {
+			const setRuns = bar ? createStatus(bar, lumino) : () => {};
+			const value = Object.freeze({ ...createLab(app, tracker, NotebookActions), setRuns });
+			Object.defineProperty(window, LAB, { value });
 			addCommands(app, tracker, palette);
 		},
 	};

@@ -17,8 +17,8 @@ export interface Place {
 }
 
 /**
- * Every function takes the press of the user that led to it, and does nothing without a fresh and trusted one.
- * They answer false or null where the notebook is read-only or the output is in none of the open notebooks.
+ * What acts takes the press of the user that led to it, and does nothing without a fresh and trusted one. It answers
+ * false or null where the notebook is read-only or the output is in none of the open notebooks.
  */
 export interface Lab {
 	readonly version: number;
@@ -31,4 +31,6 @@ export interface Lab {
 	interrupt(place: Place, press: UIEvent): boolean;
 	/** Opens the output in a view of its own beside the notebook, which Notebook 7 cannot do. */
 	open(place: Place, press: UIEvent): boolean;
+	/** Shows in the status bar how many runs of a kernel are under way. Any object stands for the kernel. */
+	setRuns(kernel: object, count: number): void;
 }

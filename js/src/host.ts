@@ -6,7 +6,7 @@
 // replaces the first frame.
 
 import { STOP_ALL } from "../lab/interface.ts";
-import type { CellOutput, NotebookContext } from "./cells.ts";
+import { type CellOutput, labExtension, type NotebookContext } from "./cells.ts";
 import { claim, release } from "./claims.ts";
 import { keepFarFramesOut } from "./far-frames.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
@@ -59,6 +59,8 @@ export class Host {
 	/** Outputs that were found so far. */
 	#found = 0;
 	#isLong = false;
+	/** Runs under way. */
+	#busy = 0;
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
 
@@ -80,6 +82,7 @@ export class Host {
 		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
+			this.#tellBusy();
 			for (const element of [...this.#mounts.keys()]) this.unmount(element);
 		});
 	}
@@ -173,6 +176,7 @@ export class Host {
 	lose(why: string): void {
 		this.gone = true;
 		this.#runs.lose(why);
+		this.#tellBusy();
 	}
 
 	/**
@@ -227,7 +231,15 @@ export class Host {
 		keepFarFramesOut(this.#signal);
 	}
 
+	/** Tells JupyterLab how many runs are under way, if that has changed. */
+	#tellBusy(): void {
+		const busy = this.gone || this.#signal?.aborted ? 0 : this.#runs.busy;
+		if (busy !== this.#busy) labExtension()?.setRuns(this, busy);
+		this.#busy = busy;
+	}
+
 	#onRun(run: RunEntry): void {
+		this.#tellBusy();
 		this.#checkLength();
 		this.#unmountPrevious(run);
 		if (run.state) for (const view of this.#views) this.#showIn(view, run);

@@ -318,6 +318,11 @@ export class Runs {
 		return run;
 	}
 
+	/** How many runs are under way. */
+	get busy(): number {
+		return [...this.#byKey.values()].filter((run) => run.busy).length;
+	}
+
 	/** Stops all runs under way. */
 	stop(): void {
 		for (const run of this.#byKey.values()) if (run.busy) void run.command("stop");
