@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import marimo
 import traitlets
@@ -35,8 +35,9 @@ from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.notebook.asking import ask_in_text
-from agent_nb.notebook.cell_request import CassettePlan, Mode, Request, all_demo, providers, read_mode, start
+from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode, start
 from agent_nb.notebook.live.hub import Hub, HubModel
+from agent_nb.options import CassetteMode
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.base import Provider
 from agent_nb.render import bundle
@@ -116,35 +117,36 @@ class Cell:
 
     def prepare(self) -> list[Prepared]:
         """The run of each variant, ready to start. Reads files."""
-        chosen, default, _ = read_mode(self.options, "`{}`")
-        mode, pace = chosen or default or "auto", self.options.get("pace", self.demo_pace)
-        request = self._request(mode)
-        if mode in ("auto", "replay") and (prepared := request.replay(self.options.get("pace", 0))):
+        mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
+        if mode in ("auto", "replay") and (prepared := self._replay()):
             return prepared
         if mode == "replay" and not all_demo(self._model_names):
             raise CassetteError(
                 f"There is no cassette of this request: {' or '.join(self._cassettes)}. "
                 "`record=True` writes one, `replay='off'` asks the model."
             )
-        return request.ask(providers(self._models, pace), None if mode == "live" else self._target(mode))
+        models = providers(self._models, self.options.get("pace", self.demo_pace))
+        agent = self._agent(models[0])
+        if mode != "live":
+            agent = agent.recording(self._target(mode), folder=self.folder)
+        return self._prepare(agent, models=models, variants=self.options.get("variants", 1))
 
-    def _request(self, mode: Mode) -> Request:
-        path, *others = self._cassettes
-        plan = CassettePlan(
-            mode="auto" if mode == "replay" else mode,
-            path=path,
-            others=tuple(others),
-            folder=self.folder,
-            named_models=tuple(self._model_names),
-            is_preferred=True,
-        )
-        return Request(
-            prompt=self.prompt,
-            material=cast("Material", _part(self.options, _MATERIAL)),
-            variants=self.options.get("variants", 1),
-            cassette=plan,
-            make_agent=self._agent,
-        )
+    def _replay(self) -> list[Prepared]:
+        """The runs of the first cassette that was recorded for this request; none if there is no such cassette."""
+        models = [name for name in self._model_names for _ in range(self.options.get("variants", 1))]
+        for path in self._cassettes:
+            with contextlib.suppress(CassetteError):
+                return play(
+                    path,
+                    self.folder,
+                    self.options.get("pace", 0),
+                    lambda provider: self._prepare(self._agent(provider)),
+                    models,
+                )
+        return []
+
+    def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
+        return agent.prepare_variants(self.prompt, **_part(self.options, _MATERIAL), **variants)
 
     @cached_property
     def key(self) -> str:
@@ -158,7 +160,7 @@ class Cell:
     @property
     def _cassettes(self) -> list[str]:
         """The cassettes that may be played: one to be shared, and the one that was recorded here."""
-        if given := read_mode(self.options, "`{}`")[2]:
+        if given := read_mode(self.options, "`{}`")[1]:
             return [given]
         return [f"cassettes/{self.name}{SUFFIX}", f"{CACHE}/{self.key}{SUFFIX}"]
 
@@ -175,7 +177,7 @@ class Cell:
     def _model_names(self) -> list[str]:
         return [full_name(model) if isinstance(model, str) else model.name for model in self._models]
 
-    def _target(self, mode: Mode) -> str:
+    def _target(self, mode: CassetteMode) -> str:
         """Where to record. A recording that could not be played is replaced, unless the user asked for it."""
         shared, *here = self._cassettes
         if mode == "record" or not here:

@@ -12,6 +12,7 @@ from agent_nb.prompts import STACKS
 
 Approve = Literal["ask", "auto", "deny"]
 APPROVE: tuple[Approve, ...] = get_args(Approve)
+CassetteMode = Literal["auto", "record", "replay", "live"]
 Value = TypeVar("Value")
 
 
@@ -230,6 +231,10 @@ class Options:
     """The line itself."""
     prefers_replay: bool = False
     """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""
+    mode: CassetteMode = "auto"
+    """Whether the cell asks, records or replays, as the line and the environment say together."""
+    cassette: str = ""
+    """The path of the cell's cassette, relative to the session's folder."""
 
 
 OPTIONS_HEAD = "\n\nOptions:\n"

@@ -299,6 +299,11 @@ class RunSettings:
         """What the price depends on besides the model."""
         return self._set(lambda row: row.priced)
 
+    def chosen(self) -> dict[str, Any]:
+        """The settings of an agent that differ from the default, as `agent.with_settings` takes them."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in DERIVED}
+        return {name: value for name, value in values.items() if value != getattr(RunSettings(), name)}
+
     def requested(self) -> Json:
         """What goes into the vendor's parameters."""
         return self._set(lambda row: row.sent == "request")

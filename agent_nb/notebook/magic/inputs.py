@@ -8,10 +8,12 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.atomic import read_file
+from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.threads import off_loop
+from agent_nb.errors import ConfigError
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.notebook.cell_request import CassettePlan
+from agent_nb.notebook.cell_request import default_mode
 from agent_nb.notebook.values.value_paths import lookup
 
 DESIGN_FOLDER = "design"
@@ -20,14 +22,13 @@ SYSTEM_LIMIT = 100_000
 _WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGN_FOLDER}/NAME.md` in the working folder, or the text itself"
 
 
-async def load_images(
-    names: Iterable[str], namespace: Mapping[str, Any], cassette: CassettePlan
-) -> list[Image]:
+async def load_images(names: Iterable[str], namespace: Mapping[str, Any]) -> list[Image]:
     """The images that `-i` names: variables, which can be lists of images, then paths and https URLs."""
     images = []
     for name in names:
         for label, source in _sources(name, namespace):
-            cassette.check_image(source)
+            if str(source).startswith(("https:", "http:")) and default_mode() == "replay":
+                raise ConfigError(f"{MODE_VARIABLE}=replay, so {source!r} is not fetched. Use a local file.")
             images.append(await off_loop(to_image, source, label))
     return images
 

@@ -1,33 +1,37 @@
 """Turns a cell and its options into a run that is ready to start. Mistakes are found here, before anything is sent."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.model_name import DEMO_MODEL, is_demo
+from agent_nb._base.constants import MODE_VARIABLE
+from agent_nb._base.model_name import DEMO_MODEL, REPLAY, is_demo, is_replay
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
+from agent_nb.cassette import cassettes_for, locate
 from agent_nb.engine.approval_rules import MODES, Mode, Rules
 from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
-from agent_nb.errors import ConfigError
+from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
-from agent_nb.notebook.cell_request import CassettePlan, Request, providers
+from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
-from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.stubs import is_stub
 from agent_nb.notebook.retry_cells import line_options
@@ -37,31 +41,41 @@ from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import Described, describe_path, expand, finished_run, joined
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
-from agent_nb.options import OPTIONS, Options
+from agent_nb.options import OPTIONS, CassetteMode, Options
 from agent_nb.plugins import TOOLS
 from agent_nb.prompts import check_stack
+from agent_nb.prompts.left_out import count_requests
 from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
+from agent_nb.run.run_writer import SUFFIX
 from agent_nb.run.store import RunStore
 from agent_nb.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings
 from agent_nb.tools import Tool, Toolbox
 
+_FLAGS = {"record": "--record", "live": "--replay off"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A cell that is ready to run."""
+    """A cell, read and checked, and its runs."""
 
-    name: str
-    prepared: tuple[Prepared, ...]
-    """The run of each variant, ready to start."""
-    key: str
-    note: str
-    """Lines to show first, such as what was masked; can be empty."""
-    middleware: str = ""
-    """The names of the middleware in use."""
+    session: Session
+    options: Options
+    settings: RunSettings
+    """What its runs are set to."""
     rules: CellRules
     """What plugins say about the cell."""
+    base: Run | None
+    prompt: Described
+    pace: float
+    """Time factor of a demo or replay."""
+    viewer: PageViewer | None
+    """Shows the page to the model; None if nothing can."""
+    prepared: tuple[Prepared, ...] = ()
+    """The run of each variant, ready to start."""
+    note: str = ""
+    """Lines to show first, such as what was masked."""
 
     @property
     def replays(self) -> bool:
@@ -72,149 +86,84 @@ class Plan:
         """The model of each variant, by name."""
         return [prepared.provider.name for prepared in self.prepared]
 
+    @property
+    def key(self) -> str:
+        """Identifies the output: the same request has the same key."""
+        first, *others = self.models
+        settings, base = self.prepared[0].settings, self.base.key if self.base else ""
+        images = [sha256(image.data) for image in self.prompt.images]
+        own = (self.prepared[0].opening.prompt, first, base, settings.instructions or "")
+        # Left out if empty, so that a request without them has the key that it always had.
+        extras = (others, *settings.matched().values(), images)
+        return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 
-async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
-    """Reads variables, files and options; raises `UsageError` if the cell cannot run as written."""
-    name = check_name(options.name, session.namespace)
-    if not cell.strip():
-        raise UsageError(
-            f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
-        )
-    if await off_loop(is_stub, cell, session.home):
-        raise UsageError(
-            "The cell still has the placeholder of an exercise and no prompt, so nothing was sent. Write your prompt in"
-            " its place."
-        )
-    rules = await off_loop(CellRules.of, session, name)
-    options = rules.options(options)
-    base = _base(session, options, name)
-    sent = options.data or (base and base.settings.get("data")) or session.defaults.data
-    stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
-    stack = check_stack(stack) if stack else None
-    options = replace(options, stack=stack, data="schema" if rules.sends_schema_only else sent)
-    if options.data == "schema" and (options.cells or options.images or options.network):
-        raise UsageError(
-            "--cells, -i and --network send values, and --data schema sends none. Leave them out."
-        )
-    if options.data == "schema" and options.system in session.namespace:
-        raise UsageError(
-            f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
-            " --system, or name a file."
-        )
-    count_variants(len(options.models), options.variants)
-    cassette = plan_cassette(session, options, base, rules)
-    prompt = await _read_prompt(session, options, cell, cassette)
-    # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
-    pace = options.pace if options.pace is not None else (1.0 if watched else 0.0)
-    servers = [name for name in options.tools if is_server(name)]
-    written = _Cell(
-        session=session,
-        options=options,
-        base=base,
-        prompt=prompt,
-        cassette=cassette,
-        pace=pace,
-        viewer=_viewer(session, options, watched=watched),
-        server_tools=absent_tools(servers),
-        rules=rules,
-    )
-    if replayed := await off_loop(written.replay):
-        return replayed
-    if servers:
-        written = replace(written, server_tools=await start_tools(session, servers))
-    return await off_loop(written.ask)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cell:
-    """What a cell says, read and checked."""
-
-    session: Session
-    options: Options
-    base: Run | None
-    prompt: Described
-    cassette: CassettePlan
-    pace: float
-    viewer: PageViewer | None
-    """Shows the page to the model; None if nothing can."""
-    server_tools: Sequence[Tool]
-    """The tools of MCP servers. They stand for those of the cassette until the servers are started."""
-    rules: CellRules
-
-    def replay(self) -> Plan | None:
+    def replay(self, server_tools: Sequence[Tool]) -> "Plan | None":
         """Plays the cassette, if there is one for this request."""
-        prepared = self._request().replay(self.pace)
-        return self._plan(prepared) if prepared else None
+        options, tools = self.options, _tools(self.options.tools, self.session, server_tools)
+        models = [name for name in options.models or (None,) for _ in range(options.variants)]
 
-    def ask(self) -> Plan:
-        """Asks the models, and records them if the cell is to do so."""
-        cassette, defaults, default = self.cassette, self.session.defaults, self.rules.default_model
-        names, note = choose_models(self.session, cassette.named_models or ((default,) if default else ()))
-        for name in names:
-            cassette.check_network(name)
-        if self.options.pace is not None and not any(map(is_demo, names)):
+        def prepare(provider: Provider) -> list[Prepared]:
+            return self._prepare(self._agent(provider, tools, self.settings))
+
+        for path in self._cassettes():
+            try:
+                return self._ready(play(path, self.session.home, self.pace, prepare, models))
+            except CassetteError:
+                if options.mode != "auto" or not (options.prefers_replay or all_demo(options.models)):
+                    raise
+        return None
+
+    def _cassettes(self) -> Iterator[str]:
+        """The cassettes to try: that of the cell, and if one is preferred, all that were recorded for its prompt."""
+        mode, path = self.options.mode, self.options.cassette
+        own = locate(path, self.session.home)
+        exists = os.path.exists(own)  # `Path.exists` raises if it is too long
+        if mode == "replay" or (mode == "auto" and exists):
+            yield path
+        if mode == "auto" and self.options.prefers_replay:
+            for file in cassettes_for(self.prompt.text, own.parent):
+                if file != own:
+                    yield (Path(path).parent / file.name).as_posix()
+
+    def ask(self, server_tools: Sequence[Tool]) -> "Plan":
+        """Asks the models, and records them if the cell is to do so. Plugins limit what they may use and cost."""
+        options, session, default = self.options, self.session, self.rules.default_model
+        names, note = choose_models(session, options.models or ((default,) if default else ()))
+        _check_network(names, options.cassette)
+        if options.pace is not None and not any(map(is_demo, names)):
             raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
-        requested = RunSettings(**self._chosen()).requested()
-        models = providers(names, self.pace, **requested, silence=defaults.silence)
-        record_to = cassette.path if cassette.mode == "record" else None
-        prepared = self._request(names).ask(models, record_to, quiet=True)
-        if self.options.data == "schema":
-            known = known_names(user_names(self.session.shell))
+        settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
+        tools = _tools(options.tools, session, server_tools).without(self.rules.without_tools)
+        models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
+        agent = self._agent(models[0], tools, settings)
+        if options.mode == "record":
+            agent = agent.recording(options.cassette, folder=session.home, quiet=True)
+        prepared = self._prepare(agent, models=models, variants=options.variants)
+        if settings.data:
+            known = known_names(user_names(session.shell))
             prepared = [each.knowing(known) for each in prepared]
-        return self._plan([each.pointing_at(self.prompt.elements) for each in prepared], note)
+        return self._ready([each.pointing_at(self.prompt.elements) for each in prepared], note)
 
-    def _request(self, models: Sequence[str] = ()) -> Request:
-        return Request(
-            prompt=self.prompt.text,
-            material={"images": self.prompt.images, "base": self.base},
-            variants=self.options.variants,
-            cassette=self.cassette,
-            make_agent=lambda provider: self._agent(provider, models),
-        )
-
-    def _agent(self, provider: Provider, models: Sequence[str] = ()) -> Agent:
-        """The agent. Plugins limit what it may use and cost, unless it replays a cassette and so names no models."""
-        options, defaults = self.options, self.session.defaults
-        tools = _tools(options.tools, self.session, self.server_tools)
-        approve = _read_rules(options.approve, defaults.approve)
-        limits = Limits.read(
-            lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
-        )
-        if models:
-            limits, tools = self.rules.limits(limits, models), tools.without(self.rules.without_tools)
-        system = find_system(options.system, self.session.namespace, self.session.home)
+    def _agent(self, provider: Provider, tools: Toolbox, settings: RunSettings) -> Agent:
+        approve = _read_rules(self.options.approve, self.session.defaults.approve)
         agent = Agent(
             provider,
             tools=tools,
-            system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
-            limits=limits,
             approve=self.rules.approve(approve),
             middleware=used(self.session).values(),
-        ).with_viewer(self.viewer, looks=defaults.looks)
-        return agent.with_settings(**self._chosen())
-
-    def _chosen(self) -> dict[str, Any]:
-        """The settings that options of the same name, or else the defaults, have chosen."""
-        names = (SETTINGS.keys() & OPTIONS.keys()) - DERIVED
-        values = {
-            name: getattr(self.options, name) or getattr(self.session.defaults, name, None) for name in names
-        }
-        return {name: value for name, value in values.items() if value and value != "all"}
-
-    def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
-        prepared = tuple(_with_line(self.rules.prepare(each), self.options.line) for each in prepared)
-        opening = prepared[0].opening
-        schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
-        sent = schema if self.options.data == "schema" else ""
-        notes = (*self.rules.notes(), note, sent, self._lacking(), *_notes(self.prompt, opening.shortened))
-        return Plan(
-            name=self.options.name,
-            prepared=prepared,
-            key=self._key(prepared),
-            middleware=", ".join(self.session.middleware),
-            rules=self.rules,
-            note="\n".join(filter(None, notes)),
         )
+        return agent.with_viewer(self.viewer).with_settings(**settings.chosen())
+
+    def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
+        return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
+
+    def _ready(self, prepared: Sequence[Prepared], note: str = "") -> "Plan":
+        runs = tuple(_with_line(self.rules.prepare(each), self.options.line) for each in prepared)
+        schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
+        sent = schema if self.settings.data else ""
+        shortened = runs[0].opening.shortened
+        notes = (*self.rules.notes(), note, sent, self._lacking(), *_notes(self.prompt, shortened))
+        return replace(self, prepared=runs, note="\n".join(filter(None, notes)))
 
     def _lacking(self) -> str:
         """What to add where the run to continue had tools that this cell has not."""
@@ -224,15 +173,136 @@ class _Cell:
             return ""
         return f"`{self.base.name}` had the tools of `{lacking}`, and this cell has not. Add `{lacking}`."
 
-    def _key(self, prepared: Sequence[Prepared]) -> str:
-        """Identifies the output: the same request has the same key."""
-        first, *others = (each.provider.name for each in prepared)
-        request, base = prepared[0], self.base.key if self.base else ""
-        images = [sha256(image.data) for image in self.prompt.images]
-        own = (request.opening.prompt, first, base, request.settings.instructions or "")
-        # Left out if empty, so that a request without them has the key that it always had.
-        extras = (others, *request.settings.matched().values(), images)
-        return request_key(self.options.name, *own, *(extra for extra in extras if extra))
+
+async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
+    """Reads variables, files and options; raises `UsageError` if the cell cannot run as written."""
+    check_name(options.name, session.namespace)
+    await off_loop(_check_prompt, session, cell)
+    rules = await off_loop(CellRules.of, session, options.name)
+    options = rules.options(options)
+    base = _base(session, options)
+    settings = await off_loop(_settings, session, options, base, rules)
+    count_variants(len(options.models), options.variants)
+    options = choose_cassette(session, options, base, rules)
+    plan = Plan(
+        session=session,
+        options=options,
+        settings=settings,
+        rules=rules,
+        base=base,
+        prompt=await _read_prompt(session, options, cell, schema_only=bool(settings.data)),
+        # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
+        pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
+        viewer=_viewer(session, shown=watched and not options.plain),
+    )
+    servers = [name for name in options.tools if is_server(name)]
+    if replayed := await off_loop(plan.replay, absent_tools(servers)):
+        return replayed
+    return await off_loop(plan.ask, await start_tools(session, servers))
+
+
+def _check_prompt(session: Session, cell: str) -> None:
+    if not cell.strip():
+        raise UsageError(
+            f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
+        )
+    if is_stub(cell, session.home):
+        raise UsageError(
+            "The cell still has the placeholder of an exercise and no prompt, so nothing was sent. Write your prompt in"
+            " its place."
+        )
+
+
+def _settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
+    """What the options, the run to continue and the defaults say together."""
+    defaults = session.defaults
+    inherited = {name: base.settings.get(name) for name in ("stack", "data")} if base else {}
+    values: dict[str, Any] = {
+        name: getattr(options, name) or inherited.get(name) or getattr(defaults, name, None)
+        for name in (SETTINGS.keys() & OPTIONS.keys()) - DERIVED
+    }
+    values["stack"] = values["stack"] and check_stack(values["stack"])
+    data = "schema" if rules.sends_schema_only else values["data"]
+    values["data"] = "" if data == "all" else data
+    if values["data"]:
+        _check_sends_no_values(session, options)
+    system = find_system(options.system, session.namespace, session.home)
+    return RunSettings(
+        **{name: value for name, value in values.items() if value},
+        limits=Limits.read(
+            lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
+        ),
+        instructions="\n\n".join(filter(None, (defaults.instructions, system))) or None,
+        looks=defaults.looks,
+    )
+
+
+def _check_sends_no_values(session: Session, options: Options) -> None:
+    if options.cells or options.images or options.network:
+        raise UsageError(
+            "--cells, -i and --network send values, and --data schema sends none. Leave them out."
+        )
+    if options.system in session.namespace:
+        raise UsageError(
+            f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
+            " --system, or name a file."
+        )
+
+
+def choose_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> Options:
+    """With `mode`, `cassette` and the models that the user has named; raises `UsageError` if they contradict."""
+    default, environment = session.defaults.named_model, default_mode()
+    models = options.models or rules.allowed([default] if default else [])
+    chosen, given = read_mode(vars(options), "--{}")
+    mode = chosen or environment or "auto"
+    if not chosen and mode == "record" and not options.is_named:
+        mode = "live"
+    if not chosen and mode == "replay":
+        mode = "auto"  # without network access
+    if replayed := next((name for name in models if is_replay(name)), None):
+        _check_replay(replayed, options, mode, models)
+        path = Path(replayed.removeprefix(f"{REPLAY}:").strip()).as_posix()
+        return replace(options, mode="replay", cassette=path, models=(), variants=0)
+    if mode == "record" and not (options.is_named or given):
+        raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
+    if environment == "replay" and mode in ("record", "live") and not all_demo(models):
+        raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out {_FLAGS[mode]}.")
+    if options.prefers_replay and mode == "live":
+        mode = "auto"
+    path = Path(given or _default_path(options, base)).as_posix()
+    return replace(options, mode=mode, cassette=path, models=models)
+
+
+def _check_replay(name: str, options: Options, mode: CassetteMode, models: Sequence[str]) -> None:
+    """Refuses the options that `-m replay:...` excludes."""
+    if mode in ("record", "live"):
+        raise UsageError(f"`-m {name}` plays a cassette. Leave out {_FLAGS[mode]}.")
+    if len(models) > 1:
+        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out the other -m.")
+    if options.variants != 1:
+        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out -n.")
+    if options.replay:
+        raise UsageError(f"`-m {name}` names the cassette. Leave out --replay.")
+    if not name.removeprefix(f"{REPLAY}:").strip():
+        raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero{SUFFIX}`.")
+
+
+def _default_path(options: Options, base: Run | None) -> str:
+    """`cassettes/NAME.run.jsonl`, or `cassettes/NAME-2.run.jsonl` for a cell that continues NAME."""
+    number = 1
+    if base is not None and options.name == base.name:
+        number += sum(count_requests(message.text) for message in base.messages if message.role == "user")
+    return f"cassettes/{options.name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
+
+
+def _check_network(models: Sequence[str], cassette: str) -> None:
+    """Refuses the models that need the network if only cassettes and the demo are allowed."""
+    for name in models:
+        if default_mode() == "replay" and not is_demo(name):
+            raise ConfigError(
+                f"{MODE_VARIABLE}=replay, and there is no cassette {cassette!r} for {name!r}. "
+                "Record one with `--record`, or use `-m demo:`."
+            )
 
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:
@@ -243,25 +313,26 @@ def _with_line(prepared: Prepared, line: str) -> Prepared:
     return replace(prepared, run_settings=settings)
 
 
-def _viewer(session: Session, options: Options, *, watched: bool) -> PageViewer | None:
+def _viewer(session: Session, *, shown: bool) -> PageViewer | None:
     """The user's browser, if it shows the run; else headless Chromium, if it is installed."""
-    shown = watched and hasattr(session.shell, "kernel") and not options.plain
+    shown = shown and hasattr(session.shell, "kernel")
     return LiveViewer(installed_viewer()) if shown else installed_viewer()
 
 
-async def _read_prompt(session: Session, options: Options, cell: str, cassette: CassettePlan) -> Described:
+async def _read_prompt(session: Session, options: Options, cell: str, *, schema_only: bool) -> Described:
     """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
     namespace = session.namespace
     describe: Callable[..., Described] = describe_path
-    if options.data == "schema":
+    if schema_only:
         describe = partial(describe_schema, known=known_names(user_names(session.shell)))
     parts = [expand(cell.strip(), namespace, describe)]
     for variable in options.variables:
         described = describe(variable, namespace)
         parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
     if options.cells:
-        parts.append(Described(recent_cells(session.shell, options.cells)))
-    images = await load_images(options.images, namespace, cassette)
+        cells = [*islice(recent_cells(session.shell), options.cells)]
+        parts.append(Described("\n\n".join(reversed(cells))))
+    images = await load_images(options.images, namespace)
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)
     return replace(prompt, images=(*prompt.images, *images), broken=prompt.text != text)
@@ -299,11 +370,11 @@ def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str
     return (DEMO_MODEL,), f"No API key found, so the offline demo model answers. {remedy}"
 
 
-def _base(session: Session, options: Options, name: str) -> Run | None:
+def _base(session: Session, options: Options) -> Run | None:
     """The run to continue from."""
     if options.base and options.continues:
         raise UsageError("Use either --from NAME or -c, not both.")
-    wanted = options.base or (name if options.continues else None)
+    wanted = options.base or (options.name if options.continues else None)
     if wanted is None:
         if options.compact:
             raise UsageError(

@@ -28,7 +28,6 @@ from agent_nb.messages import Image, Text, Usage
 from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.cell_request import start
 from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
-from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import Plan, make_plan
@@ -82,44 +81,37 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     mask_environment()
     try:
         plan = await make_plan(session, options, cell, watched=watched)
-        if options.dry_run:
+        if plan.options.dry_run:
             show_dry_run(plan)
             return
-        _check_name_is_free(session, plan.name)
+        _check_name_is_free(session, plan.options.name)
         handle = start(plan.prepared)
     except MissingKeyError as error:
         raise UsageError(missing_key(session, error)) from None
     except AgentError as error:
         raise UsageError(str(error)) from None
-    handle.label(plan.name, plan.key)
-    shown = replace(options, network=options.network and not plan.replays)
+    handle.label(plan.options.name, plan.key)
+    shown = replace(plan.options, network=plan.options.network and not plan.replays)
     view = view_for(session.shell, handle, shown, watched=watched, cell=written_cell(session.shell, cell))
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)
         view.connect(partial(pick, session, handle))
-        if options.background:
-            _in_background(session, handle, view, options, plan.rules)
+        if plan.options.background:
+            _in_background(plan, handle, view)
             return
         if is_attended(session.shell):
             view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
         await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
-        run, unsaved = await _finish(session, handle, view, options)
-        await _after(plan.rules, run, view)
+        run, unsaved = await _finish(plan, handle, view)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` holds what was done so far.")
-    if run.reason == "failed" and not options.no_raise:
+    if run.reason == "failed" and not plan.options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
     if unsaved:
         raise CellError("SaveFailed", unsaved)
     if run.failed_check:
         raise CellError("CheckFailed", run.failed_check)
-
-
-async def _after(rules: CellRules, run: Run, view: View) -> None:
-    """Lets plugins do what they do after a run, such as writing a log."""
-    for note in await off_loop(rules.end, run):
-        view.warn(note)
 
 
 @contextlib.contextmanager
@@ -154,14 +146,13 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
             return await handle
 
 
-async def _finish(
-    session: Session, handle: Handle, view: View, options: Options, *, rebind: bool = True
-) -> tuple[Run, str]:
+async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
     """Checks, binds, saves and shows the run; returns it, and why `--save` failed, or an empty string."""
+    session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = bind(session, run) if rebind else None
     saved: list[str] = []
-    unsaved = _save_files(session, run, options) if options.save else ""
+    unsaved = _save_files(plan, run, options.save) if options.save else ""
     if options.save and not unsaved:
         saved.append(options.save)
         view.warn(f"Files saved in {options.save}.")
@@ -180,16 +171,17 @@ async def _finish(
         view.warn(handle.recorded)
     image = await page_image(handle.viewer, run) if session.defaults.saved_image else b""
     view.finish(run, files_name, saved, image)
+    for note in await off_loop(plan.rules.end, run):
+        view.warn(note)
     return run, unsaved
 
 
-def _save_files(session: Session, run: Run, options: Options) -> str:
+def _save_files(plan: Plan, run: Run, folder: str) -> str:
     """Writes the files; returns why that failed, or an empty string."""
-    folder = options.save or ""
     try:
-        if refusal := _refusal(session, run, options):
+        if refusal := _refusal(plan, run, folder):
             return refusal
-        write_files(run.files, folder, session.home)
+        write_files(run.files, folder, plan.session.home)
     except FileError as error:  # its message includes the remedy
         return str(error)
     except OSError as error:
@@ -200,9 +192,9 @@ def _save_files(session: Session, run: Run, options: Options) -> str:
     return ""
 
 
-def _refusal(session: Session, run: Run, options: Options) -> str:
+def _refusal(plan: Plan, run: Run, folder: str) -> str:
     """Why nothing is saved because of what the files would do or replace, unless the user agrees; empty if they do."""
-    folder, home = options.save or "", session.home
+    home = plan.session.home
     targets = targets_of(run.files, folder, home)
     replaced = dict.fromkeys(not_ours(targets, home), "replaces what no run wrote")
     acts = replaced | acting_files(targets, home)
@@ -212,7 +204,7 @@ def _refusal(session: Session, run: Run, options: Options) -> str:
     lines = "".join(f"\n  {printable(safe_text(path), keep='')} {effect}" for path, effect in effects.items())
     question = f"Saving to {folder!r} needs your consent:{lines}\nSave all files?"
     with contextlib.suppress(KeyboardInterrupt):
-        if is_attended(session.shell) and not options.background and confirm(question):
+        if is_attended(plan.session.shell) and not plan.options.background and confirm(question):
             return ""
     path, effect = next(iter(effects.items()))
     return (
@@ -249,7 +241,8 @@ def _held_run(session: Session, run: Run) -> Run:
     return current
 
 
-def _in_background(session: Session, handle: Handle, view: View, options: Options, rules: CellRules) -> None:
+def _in_background(plan: Plan, handle: Handle, view: View) -> None:
+    session = plan.session
     assign(session, handle.name, handle)
     session.background[handle.id] = handle
 
@@ -259,8 +252,7 @@ def _in_background(session: Session, handle: Handle, view: View, options: Option
         # The user may have given the name another value in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
-            run, unsaved = await _finish(session, handle, view, options, rebind=rebind)
-            await _after(rules, run, view)
+            _, unsaved = await _finish(plan, handle, view, rebind=rebind)
         if unsaved:
             view.warn(unsaved)
 
@@ -279,7 +271,7 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
 
 def show_dry_run(plan: Plan) -> None:
     """Prints the request of the first turn."""
-    prepared = plan.prepared[0]
+    prepared, used = plan.prepared[0], ", ".join(plan.session.middleware)
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(played := prepared.provider, ReplayProvider):
         tools = played.recorded.tools
@@ -294,7 +286,7 @@ def show_dry_run(plan: Plan) -> None:
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
         *prepared.left_out,
         *prepared.settings.dry_run_lines(),
-        *([f"Middleware: {plan.middleware}, which may change what is sent"] if plan.middleware else []),
+        *([f"Middleware: {used}, which may change what is sent"] if used else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]

@@ -20,12 +20,10 @@ _NAMED_TEXT = re.compile(
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def recent_cells(shell: Any, count: int) -> str:
-    """The source, text output and error of the last cells, newest last."""
+def recent_cells(shell: Any) -> Iterator[str]:
+    """The source, text output and error of each cell before the current one, newest first."""
     sources = shell.history_manager.input_hist_raw
-    current = len(sources) - 1
-    blocks = []
-    for number in range(max(1, current - count), current):
+    for number in range(len(sources) - 2, 0, -1):
         output = _mask_named("\n".join(_text_outputs(shell, number)))
         source = _mask_named(sources[number])
         failure = getattr(shell.history_manager, "exceptions", {}).get(
@@ -35,8 +33,7 @@ def recent_cells(shell: Any, count: int) -> str:
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
             block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""
-        blocks.append(block)
-    return "\n\n".join(blocks)
+        yield block
 
 
 def _text_outputs(shell: Any, number: int) -> Iterator[str]:

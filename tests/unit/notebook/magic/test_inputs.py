@@ -6,8 +6,8 @@ import PIL.Image
 import pytest
 from IPython.core.error import UsageError
 
+from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.cell_request import CassettePlan
 from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_images, system_names
 
 RED = PIL.Image.new("RGB", (8, 6), "red")
@@ -70,17 +70,11 @@ def test_design_systems_are_listed(home: Path):
     assert system_names(home) == ["brand", "rules"]
 
 
-def cassette_plan(home: Path, *, offline: bool = False) -> CassettePlan:
-    return CassettePlan(
-        mode="auto", path="a.jsonl", folder=home, named_models=(), all_variants=False, offline=offline
-    )
-
-
 async def test_images_come_from_variables_lists_and_files(home: Path):
     RED.save(home / "red.png")
     namespace = {"one": RED, "shots": [RED, home / "red.png"], "table": {"a": RED}}
     names = ["one", "shots", "shots[1]", 'table["a"]', str(home / "red.png")]
-    images = await load_images(names, namespace, cassette_plan(home))
+    images = await load_images(names, namespace)
     assert [image.name for image in images] == [
         *("one", "shots[0]", "shots[1]", "shots[1]", 'table["a"]', "red.png")
     ]
@@ -88,9 +82,10 @@ async def test_images_come_from_variables_lists_and_files(home: Path):
 
 async def test_an_empty_list_is_refused(home: Path):
     with pytest.raises(UsageError, match="`none` is empty"):
-        await load_images(["none"], {"none": []}, cassette_plan(home))
+        await load_images(["none"], {"none": []})
 
 
-async def test_nothing_is_fetched_when_offline(home: Path):
+async def test_nothing_is_fetched_when_offline(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(MODE_VARIABLE, "replay")
     with pytest.raises(ConfigError, match="not fetched"):
-        await load_images(["https://example.org/a.png"], {}, cassette_plan(home, offline=True))
+        await load_images(["https://example.org/a.png"], {})

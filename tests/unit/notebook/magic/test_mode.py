@@ -9,7 +9,7 @@ from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.errors import AgentError
 from agent_nb.notebook.magic.cell_rules import CellRules
-from agent_nb.notebook.magic.mode import plan_cassette
+from agent_nb.notebook.magic.plan import choose_cassette, make_plan
 from tests.support.shells import quick_run
 
 PROMPT = "A form"
@@ -32,30 +32,29 @@ def recorded(shell, tmp_path, tape):
 
 
 def choose(shell, line: str, base=None):
-    return plan_cassette(shell.session, shell.options(line), base, CellRules())
+    return choose_cassette(shell.session, shell.options(line), base, CellRules())
 
 
 @pytest.mark.parametrize(
     ("line", "variable", "wanted"),
     [
-        ("hero", "", ("auto", False)),
-        ("hero --record", "", ("record", False)),
-        ("hero --replay", "", ("replay", False)),
-        ("hero --replay off", "", ("live", False)),
-        ("hero", "record", ("record", False)),
-        ("", "record", ("live", False)),
-        ("hero", "live", ("live", False)),
-        ("hero", " Replay ", ("auto", True)),
-        ("hero --replay", "replay", ("replay", True)),
-        ("hero --replay", "live", ("replay", False)),
-        ("hero --replay off -m demo:", "replay", ("live", True)),
-        ("-m replay:tapes/x.jsonl", "", ("replay", False)),
+        ("hero", "", "auto"),
+        ("hero --record", "", "record"),
+        ("hero --replay", "", "replay"),
+        ("hero --replay off", "", "live"),
+        ("hero", "record", "record"),
+        ("", "record", "live"),
+        ("hero", "live", "live"),
+        ("hero", " Replay ", "auto"),
+        ("hero --replay", "replay", "replay"),
+        ("hero --replay", "live", "replay"),
+        ("hero --replay off -m demo:", "replay", "live"),
+        ("-m replay:tapes/x.jsonl", "", "replay"),
     ],
 )
 def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wanted):
     monkeypatch.setenv(MODE_VARIABLE, variable)
-    plan = choose(shell, line)
-    assert (plan.mode, plan.offline) == wanted
+    assert choose(shell, line).mode == wanted
 
 
 @pytest.mark.parametrize(
@@ -85,29 +84,33 @@ def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
 
 
 def test_the_cassette_is_named_after_the_run(shell):
-    assert choose(shell, "hero").path == "cassettes/hero.run.jsonl"
-    assert choose(shell, "hero --record tapes/x").path == "tapes/x"
-    assert choose(shell, "hero --replay x.jsonl").path == "x.jsonl"
-    assert choose(shell, "--replay hero").path == "cassettes/hero.run.jsonl"
-    assert choose(shell, "-m replay:tapes/x.jsonl").path == "tapes/x.jsonl"
+    assert choose(shell, "hero").cassette == "cassettes/hero.run.jsonl"
+    assert choose(shell, "hero --record tapes/x").cassette == "tapes/x"
+    assert choose(shell, "hero --replay x.jsonl").cassette == "x.jsonl"
+    assert choose(shell, "--replay hero").cassette == "cassettes/hero.run.jsonl"
+    assert choose(shell, "-m replay:tapes/x.jsonl").cassette == "tapes/x.jsonl"
 
 
 def test_a_cell_that_continues_has_its_own_cassette(shell):
     first = quick_run()
     assert first.name == "run"
-    assert choose(shell, "run -c", first).path == "cassettes/run-2.run.jsonl"
-    assert choose(shell, "other --from run", first).path == "cassettes/other.run.jsonl"
+    assert choose(shell, "run -c", first).cassette == "cassettes/run-2.run.jsonl"
+    assert choose(shell, "other --from run", first).cassette == "cassettes/other.run.jsonl"
     third = Agent(model("demo:", pace=0)).run_sync("Make it blue", base=first)
-    assert choose(shell, "run -c", third).path == "cassettes/run-3.run.jsonl"
+    assert choose(shell, "run -c", third).cassette == "cassettes/run-3.run.jsonl"
 
 
 def test_the_model_is_read_from_option_config_and_environment(shell, monkeypatch):
-    assert choose(shell, "hero").named_models == ()
+    assert choose(shell, "hero").models == ()
     monkeypatch.setenv("AGENT_NB_MODEL", "openai:a")
-    assert choose(shell, "hero").named_models == ("openai:a",)
+    assert choose(shell, "hero").models == ("openai:a",)
     shell.magics.model = "openai:b"
-    assert choose(shell, "hero").named_models == ("openai:b",)
-    assert choose(shell, "hero -m openai:c").named_models == ("openai:c",)
+    assert choose(shell, "hero").models == ("openai:b",)
+    assert choose(shell, "hero -m openai:c").models == ("openai:c",)
+
+
+async def plan(shell, line: str, prompt: str = PROMPT):
+    return await make_plan(shell.session, shell.options(line), prompt, watched=False)
 
 
 @pytest.mark.parametrize(
@@ -120,50 +123,35 @@ def test_the_model_is_read_from_option_config_and_environment(shell, monkeypatch
         ("x", False),
     ],
 )
-def test_an_existing_cassette_plays(shell, recorded, line, plays):
-    assert (choose(shell, line).provider(0) is not None) is plays
+async def test_an_existing_cassette_plays(shell, recorded, line, plays):
+    assert (await plan(shell, line)).replays is plays
 
 
-def test_a_replay_without_a_cassette_is_refused(shell):
+async def test_a_replay_without_a_cassette_is_refused(shell):
     with pytest.raises(REFUSED) as caught:
-        choose(shell, "hero --replay").provider(0)
-    assert "cassettes/hero.run.jsonl" in str(caught.value)
-    assert str(caught.value).endswith("`--record` writes one.")
+        await plan(shell, "hero --replay")
+    assert str(caught.value) == "There is no cassette 'cassettes/hero.run.jsonl'. `--record` writes one."
 
 
-def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
+async def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
     (tmp_path / "cassettes" / "hero.run.jsonl").write_text("not a cassette\n")
     with pytest.raises(REFUSED, match="--replay off"):
-        choose(shell, "hero").provider(0)
-    assert choose(shell, "hero -m demo:").provider(0) is None
+        await plan(shell, "hero")
+    assert not (await plan(shell, "hero -m demo:")).replays
 
 
-def matches(shell, line: str, prompt: str) -> bool:
-    plan = choose(shell, line)
-    return plan.matches([Agent(plan.provider(0)).prepare(prompt)], variants=1)
-
-
-def test_a_mismatch_says_what_differs(shell, recorded):
-    assert matches(shell, "hero", PROMPT)
+async def test_a_mismatch_says_what_differs(shell, recorded):
     with pytest.raises(REFUSED) as caught:
-        matches(shell, "hero", "A game")
+        await plan(shell, "hero", "A game")
     assert "'cassettes/hero.run.jsonl' was recorded with" in str(caught.value)
     assert "prompt" in str(caught.value)
     with pytest.raises(REFUSED, match="demo"):
-        matches(shell, "hero -m openai:gpt-6-sol", PROMPT)
-    assert not matches(shell, "hero -m demo:", "A game")
+        await plan(shell, "hero -m openai:gpt-6-sol")
+    assert not (await plan(shell, "hero -m demo:", "A game")).replays
 
 
-def test_offline_allows_no_network_access(shell, monkeypatch):
-    free = choose(shell, "hero")
-    free.check_network("openai:gpt-6-sol")
-    free.check_image("https://example.org/a.png")
+async def test_offline_asks_no_model(shell, monkeypatch):
     monkeypatch.setenv(MODE_VARIABLE, "replay")
-    offline = choose(shell, "hero")
-    offline.check_network("demo:")
-    offline.check_image("a.png")
-    offline.check_image(b"https:")
+    assert (await plan(shell, "hero -m demo:")).models == ["demo:"]
     with pytest.raises(REFUSED, match=r"no cassette 'cassettes/hero.run.jsonl' for 'openai:gpt-6-sol'"):
-        offline.check_network("openai:gpt-6-sol")
-    with pytest.raises(REFUSED, match="is not fetched"):
-        offline.check_image("https://example.org/a.png")
+        await plan(shell, "hero -m openai:gpt-6-sol")

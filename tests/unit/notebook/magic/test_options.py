@@ -15,7 +15,8 @@ def test_every_option_is_in_the_help_in_order(shell):
     ]
     assert places == sorted(places)
     others = {each.name for each in fields(Options)} - set(OPTIONS)
-    assert others == {"is_named", "line", "prefers_replay"}  # read from NAME; set by the rules of a plugin
+    # read from the whole line, set by the rules of a plugin, and what follows from several options
+    assert others == {"is_named", "line", "prefers_replay", "mode", "cassette"}
 
 
 def test_defaults_are_those_of_the_fields(shell):
