@@ -53,10 +53,6 @@ SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for
 """Tools that send images or files. A run that sends no values has none of them."""
 
 
-class AgentParts:
-    """A model, its tools and its limits. `Agent` adds what starts runs."""
-
-
 class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 

@@ -3,6 +3,7 @@
 `%load_ext agent_nb` imports this module, so it stays light; `run_cell.py` does the work, and the first run imports it.
 """
 
+import asyncio
 import contextlib
 import importlib
 import inspect
@@ -13,6 +14,7 @@ from functools import partial
 from importlib.machinery import PathFinder
 from typing import Any, TypeVar
 
+from IPython import get_ipython
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from traitlets import observe
@@ -21,7 +23,6 @@ from agent_nb._base.installed import InstalledFirst
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
-from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.magic_settings import Settings
 from agent_nb.notebook.session import Session
 from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
@@ -33,6 +34,7 @@ _SHOWN = (
     ("agent_nb.engine.race", "Race"),
 )
 """What is displayed as a run when it is a cell's result."""
+_AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"
 USAGE = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
 
 
@@ -43,6 +45,60 @@ def with_options(magic: Magic) -> Magic:
     listed = textwrap.fill(spelled, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
     magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{listed}"
     return magic
+
+
+class CellRewriter:
+    """An input transformer that turns a `%%agent` cell into `await ...`, so that it runs on the kernel's own loop.
+
+    IPython does not await what a magic returns, but it does run a cell with a top-level `await`. Run All, interrupts
+    and comm messages then work as in any other cell, and no loop is nested.
+
+    Below an outer magic (`%%time`, `%%capture`) IPython transforms the inner cell while the outer one is executing.
+    An `await` would be an error there, so the cell is left to the plain magic.
+    """
+
+    def __init__(self, shell: Any, magic_name: str) -> None:
+        self.shell = shell
+        self.magic_name = magic_name
+        self._cells: list[asyncio.Task[Any] | None] = []
+        """The task of each cell that has begun and not ended; None for a cell outside of a task."""
+
+    @property
+    def executing(self) -> int:
+        """How many cells are executing. JupyterLite does not say when a cell with an `await` ends; its task does."""
+        self._cells = [task for task in self._cells if task is None or not task.done()]
+        return len(self._cells)
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        if self.executing or not getattr(self.shell, "autoawait", True):
+            return lines
+        start = next(
+            (i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), None
+        )
+        if start is None:
+            return lines
+        head = lines[start].rstrip("\n")
+        magic, _, rest = head.partition(" ")
+        if magic.rstrip() != f"%%{self.magic_name}":
+            return lines
+        body = "".join(lines[start + 1 :])
+        return [f"await {_AGENT_CELL}({rest!r}, {body!r})\n"]
+
+    def begin_cell(self, *_: Any) -> None:
+        try:
+            self._cells.append(asyncio.current_task())
+        except RuntimeError:  # no loop is running
+            self._cells.append(None)
+
+    def end_cell(self, *_: Any) -> None:
+        if self.executing:  # the cell with `%load_ext` ends without a `pre_run_cell` that we saw
+            self._cells.pop()
+
+
+async def agent_cell(line: str, cell: str) -> None:
+    """Runs a rewritten cell."""
+    magics = get_ipython().magics_manager.registry["AgentMagics"]
+    await magics.run_cell(line, cell)
 
 
 @magics_class

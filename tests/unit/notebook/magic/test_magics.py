@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agent_nb.notebook.magic.rewrite import CellRewriter
+from agent_nb.notebook.magic.magics import CellRewriter
 from agent_nb.providers.vendors import VENDORS
 
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from agent_nb.notebook.magic.rewrite import CellRewriter
+from agent_nb.notebook.magic.magics import CellRewriter
 from tests.support.shells import start_shell
 
-AWAITED = "await __import__('agent_nb.notebook.magic.rewrite', fromlist=['rewrite']).agent_cell"
+AWAITED = "await __import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"
 
 
 @pytest.fixture(scope="module")
