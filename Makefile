@@ -101,7 +101,7 @@ $(GRADERS_VENV)/.installed: pyproject.toml
 	AGENT_NB_SKIP_BUILD=1 $(GRADERS_VENV)/bin/python -m pip install -q -e . --group graders
 	touch $@
 
-supply-chain: env ## dependencies with licences, sizes and import times; known vulnerabilities; two equal builds
+supply-chain: env ## dependencies with licences, sizes and import times; known vulnerabilities; the stacks' files; two equal builds
 	$(PY) -m pip install -q pip-audit
 	$(PY) -m docs.scripts.supply_chain
 

@@ -1,5 +1,7 @@
 """Removes from a page what makes a browser connect to a host although the policy forbids to load from it.
 
+Tags that load a file of a stack get its hash, so that the browser takes no other file from the CDN.
+
 These are hints such as `preconnect`, and frames and refreshes, for which Chromium connects before it asks the policy.
 The document in a `srcdoc` would have to be read in the same way, so that is removed too.
 `policy.json` lists the known values of their attributes; an attribute with any other value is removed.
@@ -14,7 +16,7 @@ in JavaScript. This takes linear time, as a tag with a `<` outside quotes is not
 import re
 from typing import NamedTuple
 
-from agent_nb.render.policy import KNOWN_VALUES
+from agent_nb.render.policy import INTEGRITY, KNOWN_VALUES
 
 _TAG = re.compile(rf"<({'|'.join(KNOWN_VALUES)})(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
 _SPACE = re.compile(r"[\t\n\f\r ]*")
@@ -41,7 +43,7 @@ def gated(markup: str, blocked: list[str] | None = None) -> str:
         at, name = tag.end(), tag[1].lower()
         attributes = _attributes(markup, at)
         if attributes is None:
-            pieces += [markup[done : tag.start() + 1], " "]
+            pieces += [markup[done : tag.start() + 1], "" if name == "script" else " "]
             done = tag.start() + 1
             continue
         for attribute in attributes:
@@ -92,4 +94,6 @@ def _known(tag: str, attribute: _Attribute, source: str) -> str:
     words = KNOWN_VALUES[tag].get(attribute.name)
     if words is not None and not {*_WORD.findall(attribute.value.lower())} <= {*words}:
         return ""
-    return _TAG.sub(r"&lt;\1", source)
+    digest = INTEGRITY.get(attribute.value) if attribute.name in ("src", "href") else None
+    hashed = f' integrity="{digest}" crossorigin="anonymous"' if digest else ""
+    return _TAG.sub(r"&lt;\1", source) + hashed

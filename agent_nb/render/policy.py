@@ -28,6 +28,8 @@ OUTPUT_POLICY = _joined(_parts["output"])
 """For the HTML of a tool, which runs no scripts."""
 KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
 """The words that attributes of some tags may have, for `gate.py`."""
+INTEGRITY: dict[str, str] = _parts["integrity"]
+"""The hashes of the files of the stacks, as in the packages on npm: `make supply-chain` compares them."""
 
 PLAIN_TAGS = frozenset(_parts["plain_tags"].split())
 """The tags of HTML that needs no frame, for `plain_html`."""

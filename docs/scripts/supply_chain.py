@@ -3,12 +3,14 @@
 The figures go to `build/quality/supply.json`. An audit whose database cannot be reached is a line that says so.
 """
 
+import base64
 import hashlib
 import importlib.metadata
 import json
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from agent_nb._base.table import Table
+from agent_nb.render.policy import INTEGRITY
 from tests.bench.quality import write_figures
 from tests.support import ROOT
 
@@ -24,6 +27,7 @@ PROJECT = "agent-nb"
 IMPORTS = 3
 """Times that each package is imported in a process of its own; the fastest counts."""
 _TOTAL = re.compile(r"import time:\s+\d+ \|\s+(\d+) \| +(\S+)")
+_ADDRESS = re.compile(r"/npm/(.[^@]+)@([^/]+)/(.+)")
 COLUMNS = ("package", "version", "licence", "KB installed", "ms to import")
 
 
@@ -128,6 +132,25 @@ def _vulnerabilities(report: dict[str, Any]) -> int:
     return sum(len(each.get("vulns", ())) for each in report["dependencies"])
 
 
+def stack_files() -> dict[str, str]:
+    """For each file that a stack loads, whether its hash is that of the file in the package on npm."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {address: _compared(address, digest, folder) for address, digest in INTEGRITY.items()}
+
+
+def _compared(address: str, digest: str, folder: str) -> str:
+    package, version, path = _ADDRESS.findall(address)[0]
+    command = ["npm", "pack", "--json", "--silent", f"{package}@{version}"]
+    try:
+        packed = subprocess.run(command, cwd=folder, capture_output=True, check=True, timeout=180)
+    except (OSError, subprocess.SubprocessError):
+        return "not available here: npm cannot be reached, or is not installed"
+    with tarfile.open(Path(folder, json.loads(packed.stdout)[0]["filename"])) as archive:
+        file = archive.extractfile(f"package/{path}")
+        found = base64.b64encode(hashlib.sha384(file.read() if file else b"").digest()).decode()
+    return "equal" if digest == f"sha384-{found}" else "NOT EQUAL"
+
+
 def two_builds() -> dict[str, Any]:
     """The SHA-256 of the wheel, built in two clean clones with paths of different lengths."""
     digests = []
@@ -159,11 +182,19 @@ def main() -> None:
             audit("pip-audit", python_audit, ROOT),
             audit("npm audit", ["npm", "audit", "--omit=dev", "--json"], ROOT / "js"),
         ]
-    figures = {"direct": rows, "further": others, "audits": audits, "wheel": two_builds()}
+    figures = {
+        "direct": rows,
+        "further": others,
+        "audits": audits,
+        "files": stack_files(),
+        "wheel": two_builds(),
+    }
     write_figures("supply", figures)
     print(Table(COLUMNS, [[row.get(name) or "" for name in COLUMNS] for row in (*rows, *others)], ""))
     for each in audits:
         print(f"{each['audit']}: {each['result']}.")
+    for address, result in figures["files"].items():
+        print(f"{address}: {result}.")
     print(f"Two builds of the wheel are {'equal' if figures['wheel']['equal'] else 'NOT equal'}.")
 
 

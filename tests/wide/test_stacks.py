@@ -44,7 +44,8 @@ RAN = {
 
 def recommended(stack: str) -> str:
     blocks = re.findall(r"```html\n(.*?)```", stack_text(stack), re.DOTALL)
-    return "<!doctype html>\n<title>x</title>\n<h1>A page</h1>\n" + "".join(blocks)
+    page = "<!doctype html>\n<title>x</title>\n<h1>A page</h1>\n" + "".join(blocks)
+    return re.sub(r'((?:src|href)="https:[^"]+)', r"\1?stand-in", page)  # so that it gets no hash
 
 
 def addresses(page: str) -> list[str]:
@@ -58,11 +59,12 @@ class Libraries(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.asked.append(f"https://{self.headers['host']}{self.path}")
-        name = self.path.rpartition("/")[2]
+        name = self.path.partition("?")[0].rpartition("/")[2]
         body = LIBRARIES[name].encode()
         self.send_response(200)
         self.send_header("content-type", "text/css" if name.endswith(".css") else "text/javascript")
         self.send_header("content-length", str(len(body)))
+        self.send_header("access-control-allow-origin", "*")
         self.end_headers()
         self.wfile.write(body)
 
@@ -113,6 +115,21 @@ def test_saved_page_runs_the_stack(stage: Stage, asked: list[str], stack: str):
     )
     check(stage.page.frame_locator("iframe").frame_locator("iframe").locator("html"), stack)
     assert sorted(asked) == sorted(addresses(page))
+
+
+@pytest.mark.parametrize("stack", [stack for stack in STACKS if RAN[stack]])
+def test_another_file_at_the_address_of_a_library_does_not_run(stage: Stage, asked: list[str], stack: str):
+    page = (
+        recommended(stack).replace("?stand-in", "")
+        + f"<script>onload = () => {{ {MARK.format('end')} }}</script>"
+    )
+    stage.play(wrote("index.html", page))
+    frame = stage.preview.locator("html")
+    frame.get_by_role("heading", name="A page").wait_for()
+    frame.locator("xpath=self::*[@data-end]").wait_for()
+    assert frame.evaluate("root => Object.keys(root.dataset)") == ["end"]
+    assert frame.evaluate("root => getComputedStyle(root.querySelector('h1')).color") != "rgb(1, 2, 3)"
+    assert sorted({*asked}) == sorted(addresses(page))
 
 
 def check(frame: Any, stack: str) -> None:

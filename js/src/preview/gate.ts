@@ -1,9 +1,10 @@
 // Removes from a page what makes a browser connect to a host although the policy forbids to load from it. Everything
 // that a frame gets goes through here. `agent_nb/render/gate.py` does the same for saved pages, and says how and why.
 
-import { tags } from "../../../agent_nb/render/policy.json";
+import { integrity, tags } from "../../../agent_nb/render/policy.json";
 
 const KNOWN: Record<string, Record<string, string[]>> = tags;
+const INTEGRITY = new Map(Object.entries(integrity));
 const TAG = new RegExp(`<(${Object.keys(KNOWN).join("|")})(?=[\\t\\n\\f\\r />])`, "gi");
 /** A tag of which the name is not complete yet. */
 const UNNAMED = /<[a-z]{0,12}$/i;
@@ -48,7 +49,7 @@ export class Gate {
 			at = index + open.length;
 			const attributes = readAttributes(text, at);
 			if (attributes === "unfinished" && !last) return this.#hold(text, index, out + text.slice(done, index));
-			if (typeof attributes === "string") edit(index + 1, index + 1, " ");
+			if (typeof attributes === "string") edit(index + 1, index + 1, gapIn(name));
 			else
 				for (const attribute of attributes) {
 					const source = text.slice(attribute.start, attribute.end);
@@ -72,12 +73,17 @@ export class Gate {
 		const words = KNOWN[tag]?.[attribute.name];
 		const isKnown =
 			!words || (attribute.value.toLowerCase().match(WORD) ?? []).every((word) => words.includes(word));
-		if (isKnown) return source.replace(TAG, "&lt;$1");
+		const hash = /^(src|href)$/.test(attribute.name) && INTEGRITY.get(attribute.value);
+		const hashed = hash ? ` integrity="${hash}" crossorigin="anonymous"` : "";
+		if (isKnown) return source.replace(TAG, "&lt;$1") + hashed;
 		if (tag !== "link" && this.blocked.length < MAX_BLOCKED)
 			this.blocked.push(`<${tag} ${source.slice(0, MAX_SHOWN)}>`);
 		return "";
 	}
 }
+
+/** What makes a tag text; a script that cannot be read does not connect by itself. */
+const gapIn = (tag: string): string => (/^script$/i.test(tag) ? "" : " ");
 
 /** The same for a whole page. */
 export function gated(html: string): string {

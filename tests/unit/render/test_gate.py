@@ -9,7 +9,7 @@ import pytest
 from justhtml import JustHTML
 
 from agent_nb.render.gate import gated
-from agent_nb.render.policy import KNOWN_VALUES
+from agent_nb.render.policy import INTEGRITY, KNOWN_VALUES
 from agent_nb.render.preview import frame_attributes, framed_page, still_frame_attributes, with_frame_script
 from tests.support import ROOT
 from tests.support.connecting_pages import ISSUED, generated
@@ -19,7 +19,12 @@ HOST = "https://canary.example"
 ESBUILD = ROOT / "js" / "node_modules" / ".bin" / "esbuild"
 PAGES = [page.format(HOST) for page in ISSUED.values()] + [generated(seed, HOST) for seed in range(200)]
 
+VUE = "https://cdn.jsdelivr.net/npm/vue@3.5.45/dist/vue.global.prod.js"
+HASH = f' integrity="{INTEGRITY[VUE]}" crossorigin="anonymous"'
+
 UNTOUCHED = [
+    f"<script src='{VUE}?x'></script><p title='{VUE}'>{VUE}</p>",
+    "<script>a <script + '\"' + b; </script>",
     '<link rel="stylesheet" href="https://a.example/x.css"><link rel=icon href=data:,>',
     "<link rel=\"icon\" href=\"data:image/svg+xml,<svg xmlns='x'><text y='.9em'>A</text></svg>\">",
     '<meta charset="utf-8"><meta http-equiv="Content-Type" content="x">',
@@ -37,6 +42,12 @@ CHANGED = [
     ("<iframe src={address} title={name}/>", "<iframe  title={name}/>"),
     ("<script>a[i] <meta / 2;</script>", "<script>a[i] < meta / 2;</script>"),
     ("<link rel=icon", "< link rel=icon"),
+    (f"<script src='{VUE}'></script>", f"<script src='{VUE}'{HASH}></script>"),
+    (f"<SCRIPT\n async src={VUE}>", f"<SCRIPT\n async src={VUE}{HASH}>"),
+    (
+        f"<script title='<iframe src=//a.example>' src={VUE}>",
+        f"<script title='&lt;iframe src=//a.example>' src={VUE}{HASH}>",
+    ),
 ]
 
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from agent_nb.prompts import STACKS, stack_text
-from agent_nb.render.policy import OUTPUT_POLICY, POLICY, policy_for
+from agent_nb.render.policy import INTEGRITY, OUTPUT_POLICY, POLICY, policy_for
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,6 +49,10 @@ def test_the_page_about_security_names_every_host():
     hosts = {address.split("/")[2] for address in web_sources(POLICY)}
     assert hosts == {"cdn.jsdelivr.net"}
     assert "`cdn.jsdelivr.net`" in (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+
+
+def test_every_file_has_its_hash():
+    assert {*INTEGRITY} == {*web_sources(POLICY)}
 
 
 def test_the_widget_reads_the_same_file():
