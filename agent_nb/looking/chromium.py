@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,22 +36,14 @@ PATH_VARIABLE = "AGENT_NB_CHROMIUM"
 SANDBOX_VARIABLE = "AGENT_NB_CHROMIUM_SANDBOX"
 """`off` runs Chromium without its sandbox."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-START_SECONDS, SECONDS = 20.0, 10.0
+START_SECONDS, SECONDS, LOAD_SECONDS, SETTLE_SECONDS = 20.0, 10.0, 4.0, 3.0
 """For starting, and for everything that a page may take. What is not done by then is missing from the report."""
-LOAD_SECONDS, REPLY_SECONDS, SETTLE_SECONDS = 4.0, 2.0, 3.0
 AT_ONCE = 2
 """Browsers that run at the same time, whatever the number of variants."""
 MAX_PAGE, MAX_ENTRIES, MAX_AT_A_PLACE = 10_000_000, 200, 3
-_ENVIRONMENT = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LD_LIBRARY_PATH",
-    "FONTCONFIG_FILE",
-    "FONTCONFIG_PATH",
-    "TZ",
-)
+_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
 """What Chromium gets of the environment; the rest may hold keys."""
+_FOLDERS = "HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"
 _FLAGS = (
     "--no-proxy-server",
     "--disable-gpu",
@@ -107,53 +99,57 @@ class ChromiumViewer:
 
     @contextlib.asynccontextmanager
     async def _page(self, request: CheckRequest | ElementRequest) -> AsyncIterator["_Page"]:
-        """A page in a browser of its own, as soon as it is this one's turn. Playwright's process ends with the look,
-        or with this process, and takes the browser along."""
-        from playwright.async_api import Error, async_playwright
+        """A page in a browser of its own, as soon as it is this one's turn."""
+        from playwright.async_api import Error
 
-        files = request.files if isinstance(request.files, Files) else Files(dict(request.files))
-        hosts = "".join(f", EXCLUDE {host}" for host in allowed_hosts())
+        page = _Page(Files(request.files), request.path)
         turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))
-        async with turns, _environment() as environment:
-            manager = async_playwright()
-            starting = asyncio.ensure_future(manager.__aenter__())
+        async with turns, _playwright() as (starting, home):
             try:
-                try:
-                    async with asyncio.timeout(START_SECONDS):
-                        browser = await (await asyncio.shield(starting)).chromium.launch(
-                            executable_path=self._path,
-                            chromium_sandbox=self._sandbox,
-                            args=[*_FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND{hosts}"],
-                            env=environment,
-                        )
-                        page = _Page(files, request.path)
-                        await page.open(await browser.new_context(service_workers="block"))
-                except (TimeoutError, OSError, Error) as error:
-                    why = str(error).partition("\n")[0] or "too slow"
-                    raise ViewerUnavailableError(f"Chromium did not start ({why}).") from None
-                try:
-                    async with asyncio.timeout(SECONDS):
-                        yield page
-                except TimeoutError:
-                    page.notes.append(f"The check was ended after {SECONDS:g} s.")
-                except Error as error:
-                    page.notes.append(f"The check ended early: {str(error).partition(chr(10))[0]}.")
-            finally:
-                await asyncio.shield(_end(manager, starting))
+                async with asyncio.timeout(START_SECONDS):
+                    browser = await self._launch(await asyncio.shield(starting), home)
+                    await page.open(await browser.new_context(service_workers="block"))
+            except (TimeoutError, OSError, Error) as error:
+                why = str(error).partition("\n")[0] or "too slow"
+                raise ViewerUnavailableError(f"Chromium did not start ({why}).") from None
+            try:
+                async with asyncio.timeout(SECONDS):
+                    yield page
+            except TimeoutError:
+                page.notes.append(f"The check was ended after {SECONDS:g} s.")
+            except Error as error:
+                page.notes.append(f"The check ended early: {str(error).partition(chr(10))[0]}.")
+
+    async def _launch(self, playwright: Any, home: str) -> Any:
+        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        hosts = "".join(f", EXCLUDE {host}" for host in allowed_hosts())
+        return await playwright.chromium.launch(
+            executable_path=self._path,
+            chromium_sandbox=self._sandbox,
+            args=[*_FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND{hosts}"],
+            env={**environment, **dict.fromkeys(_FOLDERS, home)},
+        )
 
 
 @contextlib.asynccontextmanager
-async def _environment() -> AsyncIterator[dict[str, str | float | bool]]:
-    """The environment of the browser, with a home of its own, which is removed."""
+async def _playwright() -> AsyncIterator[tuple["asyncio.Future[Any]", str]]:
+    """Playwright as it starts, and a folder. Its process ends with the look, also with one that is stopped while it
+    starts, or with this process, and takes the browser along."""
+    from playwright.async_api import async_playwright
+
+    manager = async_playwright()
+
+    async def end() -> None:
+        await asyncio.wait([starting])
+        if starting.exception() is None:
+            await manager.__aexit__()
+
     with tempfile.TemporaryDirectory(prefix="agent_nb-chromium-", ignore_cleanup_errors=True) as home:
-        folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), home)
-        yield {**{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}, **folders}
-
-
-async def _end(manager: Any, starting: "asyncio.Future[Any]") -> None:
-    await asyncio.wait([starting])
-    if starting.exception() is None:
-        await manager.__aexit__()
+        starting = asyncio.ensure_future(manager.__aenter__())
+        try:
+            yield starting, home
+        finally:
+            await asyncio.shield(end())
 
 
 def find_chromium() -> str | None:
@@ -189,9 +185,7 @@ class _Page:
         """How many messages of a level each line of a file has caused."""
         self._inlined: dict[str, str] = {}
         """The files behind scripts, by the ids of the scripts."""
-        self._seen: Json = {"screenshots": [], "elements": [], "findings": [], "overflow": None}
-        self._pausing: asyncio.Event | None = None
-        """Set when a script that does not end has been paused, to be stopped."""
+        self._seen: Json = {"screenshots": [], "elements": [], "findings": None, "overflow": None}
 
     @property
     def report(self) -> Json:
@@ -208,58 +202,46 @@ class _Page:
         self._page.on("requestfailed", self._failed)
         session.on("Runtime.consoleAPICalled", self._logged)
         session.on("Runtime.exceptionThrown", lambda data: self._thrown(data["exceptionDetails"]))
-        session.on("Log.entryAdded", lambda data: self._browser_says(data["entry"]))
+        session.on("Log.entryAdded", lambda data: self._refused(data["entry"]["text"]))
         session.on("Debugger.scriptParsed", self._parsed)
-        session.on("Debugger.paused", self._paused)
         for domain in ("Runtime", "Log", "Debugger"):
             await self._send(f"{domain}.enable")
+        await self._send("Debugger.setSkipAllPauses", {"skip": True})
 
     async def look(self, widths: tuple[int, ...]) -> None:
         """Loads the page, takes a screenshot at each width and checks accessibility, as far as the time allows."""
-        for number, width in enumerate(sorted(widths, reverse=True)):
+        await self._load(max(widths))
+        for width in sorted(widths, reverse=True):
             await self._resize(width)
-            if number == 0:
-                await self._load()
             await self._settle()
             await self._capture(width)
         await self._resize(max(widths))
-        self._seen["findings"] = found = await _answered(self._evaluate("findProblems()"), SETTLE_SECONDS)
-        if not isinstance(found, list):
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_SECONDS):
+                self._seen["findings"] = await self._evaluate("findProblems()")
+        if not isinstance(self._seen["findings"], list):
             self.notes.append("Accessibility was not checked.")
 
     async def look_at(self, selectors: tuple[str, ...], width: int) -> None:
         """Loads the page and finds out how these elements look, as far as the time allows."""
-        await self._resize(width)
-        await self._load()
+        await self._load(width)
         await self._settle()
         for element in await self._evaluate(f"elementStyles({json.dumps(selectors)})") or ():
             self._seen["elements"].append(
-                element and {**element, "png": await self._image_of(element["box"])}
+                element and {**element, "png": await self._image_of(*element["box"])}
             )
+
+    async def _load(self, width: int) -> None:
+        from playwright.async_api import Error
+
+        await self._resize(width)
+        try:
+            await self._page.goto(_HOST, timeout=1000 * LOAD_SECONDS)
+        except Error:
+            self.notes.append(f"The page was not loaded after {LOAD_SECONDS:g} s.")
 
     async def _resize(self, width: int) -> None:
         await self._page.set_viewport_size({"width": width, "height": 844 if width == PHONE else 800})
-
-    async def _load(self) -> None:
-        loading = asyncio.ensure_future(self._page.goto(_HOST, timeout=1000 * LOAD_SECONDS))
-        await asyncio.wait([loading])
-        if loading.exception():
-            self.notes.append(f"The page was not loaded after {LOAD_SECONDS:g} s.")
-        for _ in range(3):
-            if await _answered(self._send("Runtime.evaluate", {"expression": "1"}), REPLY_SECONDS):
-                return
-            self._pausing = asyncio.Event()
-            self._post("Debugger.pause")
-            await _answered(self._pausing.wait(), REPLY_SECONDS)
-            self._pausing = None
-            self._post("Runtime.terminateExecution")
-            self._post("Debugger.resume")
-        self.notes.append("The page is busy all the time.")
-
-    def _post(self, method: str) -> None:
-        """Sends a command whose answer nobody waits for."""
-        sent = asyncio.ensure_future(self._send(method))
-        sent.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def _settle(self) -> None:
         if not await self._evaluate(f"within({1000 * SETTLE_SECONDS:g}, headless.settle())"):
@@ -279,21 +261,19 @@ class _Page:
         height = max(1, int(metrics["cssContentSize"]["height"]))
         if width == PHONE:
             self._seen["overflow"] = await self._evaluate("findOverflow()")
-        png = await self._screenshot(0, 0, width, min(height, MAX_HEIGHT))
+        png = await self._screenshot(x=0, y=0, width=width, height=min(height, MAX_HEIGHT), scale=1)
         shot = {"width": width, "height": height, "png": png, "cut": height > MAX_HEIGHT}
         self._seen["screenshots"].insert(0, shot)  # the narrowest is taken last
 
-    async def _image_of(self, box: list[float]) -> str:
+    async def _image_of(self, x: float, y: float, width: float, height: float) -> str:
         """A small PNG of what is at this place of the page, in base64; empty if nothing is drawn there."""
-        left, top, width, height = (
-            min(number, MAX_HEIGHT) if index > 1 else number for index, number in enumerate(box)
-        )
+        width, height = min(width, MAX_HEIGHT), min(height, MAX_HEIGHT)
         if min(width, height) < 1:
             return ""
-        return await self._screenshot(left, top, width, height, min(1, MAX_SIDE / max(width, height)))
+        scale = min(1, MAX_SIDE / max(width, height))
+        return await self._screenshot(x=x, y=y, width=width, height=height, scale=scale)
 
-    async def _screenshot(self, x: float, y: float, width: float, height: float, scale: float = 1) -> str:
-        clip = {"x": x, "y": y, "width": width, "height": height, "scale": scale}
+    async def _screenshot(self, **clip: float) -> str:
         options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
         return str((await self._send("Page.captureScreenshot", options))["data"])
 
@@ -309,12 +289,12 @@ class _Page:
             await route.fulfill(body=document.encode("utf-8", "replace"), headers=headers)
         elif address in allowed_files():
             await route.continue_()
+        elif route.request.is_navigation_request():
+            self._block(address, "the page tried to go there")
+            await route.abort("aborted")  # leaves the page as it is
         else:
-            leaves = route.request.is_navigation_request()
-            self._block(address, "the page tried to go there" if leaves else _NOT_ALLOWED)
-            await route.abort(
-                "aborted" if leaves else "blockedbyclient"
-            )  # "aborted" leaves the page as it is
+            self._block(address, _NOT_ALLOWED)
+            await route.abort("blockedbyclient")
 
     def _failed(self, request: Any) -> None:
         if request.failure != "net::ERR_ABORTED":
@@ -326,67 +306,40 @@ class _Page:
         if address and address != "favicon.ico" and len(self._blocked) < MAX_ENTRIES:
             self._blocked.setdefault(address, reason)
 
+    def _refused(self, message: str) -> None:
+        if found := _VIOLATION.search(message):
+            self._block(found[1], _NOT_ALLOWED)
+
     def _logged(self, data: Json) -> None:
         text = " ".join(map(_argument, data["args"]))
         self._log(_LEVELS.get(data["type"], "info"), text, data.get("stackTrace"))
 
     def _thrown(self, details: Json) -> None:
-        described = details.get("exception", {}).get("description") or _argument(details.get("exception", {}))
-        text = " ".join(filter(None, (details.get("text"), described.partition("\n")[0])))
+        text = f"{details['text']} {_argument(details.get('exception', {}))}".partition("\n")[0]
         self._log("error", text, details.get("stackTrace") or {"callFrames": [details]})
-
-    def _browser_says(self, entry: Json) -> None:
-        """Messages of the browser. Those about loads are reported as blocked loads."""
-        if found := _VIOLATION.search(entry["text"]):
-            self._block(found[1], _NOT_ALLOWED)
-        elif (
-            entry["source"] not in ("network", "rendering", "security")
-            and "Security Policy" not in entry["text"]
-        ):
-            self._log(_LEVELS.get(entry["level"], "info"), entry["text"], entry.get("stackTrace"))
 
     def _log(self, level: str, text: str, stack: Json | None) -> None:
         line: Json = {"level": level, "text": text[:1000]}
-        if stack and stack.get("callFrames"):
-            line |= self._place(stack["callFrames"][0])
-        place = level, line.get("file"), line.get("line")
-        self._logged_at[place] += 1
+        if stack and stack["callFrames"]:
+            frame = stack["callFrames"][0]
+            inlined = self._inlined.get(frame.get("scriptId", ""))
+            name = inlined or frame.get("url", "").removeprefix(_HOST).rpartition("/")[2] or self._path
+            line |= {"file": name, "line": frame["lineNumber"] + 1}
+        self._logged_at[place := (level, line.get("file"), line.get("line"))] += 1
         if self._logged_at[place] <= MAX_AT_A_PLACE:
             self._console.append(line)
-        if (
-            self._logged_at.total() == MAX_ENTRIES
-        ):  # else a page that logs without end leaves no time for the rest
-            self._post("Runtime.disable")
+        if self._logged_at.total() == MAX_ENTRIES:
+            # A page that logs without end would leave no time for the rest.
+            self._stopping = asyncio.ensure_future(self._send("Runtime.disable"))
+            self._stopping.add_done_callback(lambda sent: sent.cancelled() or sent.exception())
             self.notes.append(f"Nothing was read from the console after {MAX_ENTRIES} messages.")
 
-    def _paused(self, data: Json) -> None:
-        if self._pausing is None:
-            self._post("Debugger.resume")  # a `debugger` statement
-            return
-        frame = data["callFrames"][0]
-        place = self._place({"url": frame.get("url", ""), **frame["location"]})
-        self.notes.append(f"A script did not end and was stopped: {place['file']}, line {place['line']}.")
-        self._pausing.set()
-
-    def _place(self, frame: Json) -> Json:
-        """The file and the line that a stack frame is in."""
-        inlined = self._inlined.get(frame.get("scriptId", ""))
-        name = inlined or frame.get("url", "").removeprefix(_HOST).rpartition("/")[2] or self._path
-        return {"file": name, "line": frame["lineNumber"] + 1}
-
     def _parsed(self, data: Json) -> None:
-        """Files of the page are inlined as data URLs."""
+        """Files of the page are inlined as data URLs, which stack traces do not show."""
         if data["url"].startswith("data:"):
             text = unquote(data["url"].partition(",")[2])
             path = next((path for path, content in self._files.items() if content == text), "a script")
             self._inlined[data["scriptId"]] = path
-
-
-async def _answered(answer: Awaitable[Any], seconds: float) -> Any:
-    """The answer; None if it does not come in time."""
-    with contextlib.suppress(TimeoutError):
-        return await asyncio.wait_for(answer, seconds)
-    return None
 
 
 def _argument(value: Json) -> str:
