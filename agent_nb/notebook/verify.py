@@ -45,7 +45,7 @@ for name, result in compared("../values", namespace):
 
 
 def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Table:
-    """Runs the cells and compares values, figures and files. Each cell may run for `seconds`."""
+    """Runs the cells and compares values and figures. Each cell may run for `seconds`."""
     if not all(map(find_spec, ("nbclient", "ipykernel", "cloudpickle"))):
         raise ConfigError('`--verify` needs nbclient: `pip install "agent-nb[verify]"`.')
     with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as folder:
@@ -64,7 +64,7 @@ def _rows(
 ) -> Iterator[tuple[str, str]]:
     inputs = _pickled(_inputs(run, cells, namespace), folder / "inputs", "cloudpickle")
     values = _pickled(_values(run, cells, namespace), folder / "values", "pickle")
-    copies = _copy_files(cells.code, folder / "work")
+    _copy_files(cells.code, folder / "work")
     (problem, _), *outcomes, (late, shown) = _execute(cells.code, folder, seconds)
     if problem:
         raise ConfigError(f"The inputs of the cells could not be loaded in a fresh kernel ({problem}).")
@@ -82,10 +82,7 @@ def _rows(
     left = [bundle for step in kept_steps(run) if step.end for bundle in step.end.outputs]
     found = [bundle for _, bundles in outcomes for bundle in bundles]
     for number, pair in enumerate(zip_longest(_images(left), _images(found)), 1):
-        yield f"figure {number}", _compared_bytes(*pair)
-    for path, changed in _files_in(folder / "work").items():
-        if changed != copies.get(path):
-            yield path, _compared_bytes(_file_left(run, path), (folder / "work" / path).read_bytes())
+        yield f"figure {number}", _compared_figures(*pair)
 
 
 def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
@@ -134,7 +131,7 @@ def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) ->
     return remarks
 
 
-def _copy_files(codes: Iterable[str], target: Path) -> dict[str, int]:
+def _copy_files(codes: Iterable[str], target: Path) -> None:
     """Copies the files below the working directory that the code names."""
     target.mkdir()
     nodes = (node for code in codes for node in ast.walk(parsed(code) or ast.Module([], [])))
@@ -143,19 +140,6 @@ def _copy_files(codes: Iterable[str], target: Path) -> dict[str, int]:
         if not path.is_absolute() and ".." not in path.parts and path.is_file():
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target / path)
-    return _files_in(target)
-
-
-def _files_in(folder: Path) -> dict[str, int]:
-    """The files below a folder, and when they were changed."""
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
-    return {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in paths}
-
-
-def _file_left(run: Run, path: str) -> bytes | None:
-    files = run.files if run.given_files is None else run.given_files
-    content = files.get(path) or (Path(path).read_bytes() if Path(path).is_file() else None)
-    return content.encode() if isinstance(content, str) else content
 
 
 def _images(bundles: Iterable[Any]) -> list[bytes]:
@@ -243,14 +227,11 @@ def difference(expected: Any, found: Any) -> str:
     return ""
 
 
-def _compared_bytes(expected: bytes | None, found: bytes | None) -> str:
-    """Compares figures, and files that the cells have written."""
+def _compared_figures(expected: bytes | None, found: bytes | None) -> str:
     if expected is None or found is None:
         return f"{DIFFERS}: only {'the run' if found is None else 'the cells'} made it"
     if expected == found:
         return EQUAL
-    if not found.startswith(b"\x89PNG"):
-        return f"{DIFFERS}: another SHA-256"
     score = closeness(Image(expected), Image(found))
     return f"{EQUAL if score and score >= 99 else DIFFERS}: {score or 0:.1f} of 100 alike"
 
