@@ -1,44 +1,16 @@
-"""The versions of files, oldest first: always the latest, and older ones up to a total size."""
+"""The versions of files, oldest first."""
 
 import base64
 import bisect
-from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from agent_nb._base.wire import Json
 
-MAX_OLD_BYTES = 64_000_000
-"""Of all versions that are not the latest of their file."""
+MAX_READ_BYTES = 256_000_000
+"""Of the versions of a file that are read: a few bytes can repeat a large text often."""
 _SLICE = 65_536
 
 Content = str | bytes
-
-
-class Versions(NamedTuple):
-    """The versions of one file; None where it was deleted."""
-
-    kept: tuple[Content | None, ...] = ()
-    dropped: int = 0
-    """How many older ones there were."""
-    old_bytes: int = 0
-
-    @property
-    def number(self) -> int:
-        """The number of the latest version, counted from 1 and including dropped ones."""
-        return self.dropped + len(self.kept)
-
-    def add(self, content: Content | None, replaced: int = 0) -> "Versions":
-        """With a version after one of `replaced` bytes."""
-        return Versions((*self.kept, content), self.dropped, self.old_bytes + replaced)
-
-
-def make_room(files: dict[str, Versions]) -> None:
-    """Drops the oldest version of the file with the most old bytes, until the rest fits."""
-    while sum(versions.old_bytes for versions in files.values()) > MAX_OLD_BYTES:
-        path = max(files, key=lambda path: files[path].old_bytes)
-        (oldest, *rest), dropped, old_bytes = files[path]
-        files[path] = Versions(tuple(rest), dropped + 1, old_bytes - byte_size(oldest))
 
 
 def byte_size(content: Content | None) -> int:
@@ -65,26 +37,25 @@ def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = st
     return wires
 
 
-def from_wire(data: Iterable[Json | None]) -> Versions:
-    """Reverses `to_wire`. Drops the oldest beyond the limit as it reads: a few bytes can repeat a large text often."""
-    kept: deque[Content | None] = deque()
-    before, dropped, size = "", 0, 0
+def from_wire(data: Iterable[Json | None]) -> tuple[Content | None, ...]:
+    """Reverses `to_wire`."""
+    versions: list[Content | None] = []
+    before, size = "", 0
     for wire in data:
         if wire is None:
-            kept.append(None)
+            versions.append(None)
         elif "base64" in wire:
-            kept.append(base64.b64decode(wire["base64"], validate=True))
+            versions.append(base64.b64decode(wire["base64"], validate=True))
         else:
             start, end = wire.get("keep", (0, 0))
             if not 0 <= start <= len(before) - end <= len(before):
                 raise ValueError("A version keeps more than there is.")
             before = before[:start] + str(wire["text"]) + before[len(before) - end :]
-            kept.append(before)
-        while size > MAX_OLD_BYTES:
-            size -= byte_size(kept.popleft())
-            dropped += 1
-        size += byte_size(kept[-1])
-    return Versions(tuple(kept), dropped, size - byte_size(kept[-1]))
+            versions.append(before)
+        size += byte_size(versions[-1])
+        if size > MAX_READ_BYTES:
+            raise ValueError("The versions are too large.")
+    return tuple(versions)
 
 
 def _since(before: str, text: str, shown: Callable[[str], str]) -> Json:

@@ -20,7 +20,7 @@ from agent_nb.errors import FileError
 from agent_nb.files import file_versions
 from agent_nb.files.diffs import unified_diff
 from agent_nb.files.file_paths import entry_of, media_type, safe_path
-from agent_nb.files.file_versions import Content, Versions, byte_size, make_room
+from agent_nb.files.file_versions import Content, byte_size
 
 MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000
@@ -62,7 +62,7 @@ class Files(Mapping[str, Content]):
     __slots__ = ("_sizes", "_versions")
 
     def __init__(self, contents: Mapping[str, Content] | None = None) -> None:
-        self._versions: dict[str, Versions] = {}
+        self._versions: dict[str, tuple[Content | None, ...]] = {}
         self._sizes: dict[str, int] = {}
         """In bytes, without deleted files."""
         if isinstance(contents, Files):
@@ -74,7 +74,7 @@ class Files(Mapping[str, Content]):
     def __getitem__(self, path: str) -> Content:
         if path not in self._sizes:
             raise KeyError(path)
-        content = self._versions[path].kept[-1]
+        content = self._versions[path][-1]
         assert content is not None
         return content
 
@@ -99,23 +99,21 @@ class Files(Mapping[str, Content]):
         return self._sizes[path]
 
     def versions(self, path: str) -> tuple[Content | None, ...]:
-        """All versions, oldest first; None where the file was deleted. Beyond 64 MB in all, the oldest are dropped."""
-        return self._versions[path].kept
+        """All versions, oldest first; None where the file was deleted."""
+        return self._versions[path]
 
     def version(self, path: str) -> int:
         """The number of the latest version, counted from 1."""
-        return self._versions[path].number
+        return len(self._versions[path])
 
     def diff(self, path: str, old: int = -2, new: int = -1) -> str:
         """The unified diff of two versions, by index in `versions`; before the first one the file is empty."""
-        kept, dropped, _ = self._versions[path]
-        versions = kept if dropped else (None, *kept)
-        old, new = (index + (index >= 0 and not dropped) for index in (old, new))
+        versions = None, *self._versions[path]
+        old, new = (index + (index >= 0) for index in (old, new))
         try:
             before, after = versions[old], versions[new]
         except IndexError:
-            gone = f"; {dropped} older were dropped" if dropped else ""
-            raise FileError(f"{path!r} has {len(kept)} version(s){gone}: ask for one of those.") from None
+            raise FileError(f"{path!r} has {self.version(path)} version(s): ask for one of those.") from None
         if isinstance(before, bytes) or isinstance(after, bytes):
             return "" if before == after else f"Binary files a/{path} and b/{path} differ\n"
         return unified_diff(before or "", after or "", path)
@@ -131,21 +129,17 @@ class Files(Mapping[str, Content]):
         if path not in self._sizes:
             raise FileError(f"There is no file {path!r} to delete.")
         files = self._copy()
-        files._add(path, None, files._sizes.pop(path))
+        files._versions[path] += (None,)
+        del files._sizes[path]
         return files
 
     def back_to(self, versions: Mapping[str, int]) -> "Files":
         """These files as they were when they had these versions, without any others."""
         files = Files()
         for path, number in versions.items():
-            kept, dropped, _ = self._versions[path]
-            kept = kept[: max(0, number - dropped)]
-            if not kept:
-                continue  # too old to be known
-            *older, latest = kept
-            files._versions[path] = Versions(kept, dropped, sum(map(byte_size, older)))
-            if latest is not None:
-                files._sizes[path] = byte_size(latest)
+            files._versions[path] = versions = self._versions[path][:number]
+            if versions[-1] is not None:
+                files._sizes[path] = byte_size(versions[-1])
         return files
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
@@ -179,10 +173,9 @@ class Files(Mapping[str, Content]):
         try:
             for path, saved in data.items():
                 versions = file_versions.from_wire(saved)
-                if versions.kept[-1] is not None:
-                    files._append(safe_path(path), versions.kept[-1])
+                if versions[-1] is not None:
+                    files._append(safe_path(path), versions[-1])
                 files._versions[safe_path(path)] = versions
-                make_room(files._versions)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError("These are not saved files: pass what `to_wire` returned.") from error
         return files
@@ -217,13 +210,9 @@ class Files(Mapping[str, Content]):
             return False
         size = byte_size(content)
         self._check_limits(path, content, size)
-        self._add(path, content, self._sizes.get(path, 0))
+        self._versions[path] = *self._versions.get(path, ()), content
         self._sizes[path] = size
         return True
-
-    def _add(self, path: str, content: Content | None, replaced: int) -> None:
-        self._versions[path] = self._versions.get(path, Versions()).add(content, replaced)
-        make_room(self._versions)
 
     def _check_limits(self, path: str, content: Content, size: int) -> None:
         kind, limit = ("text", MAX_TEXT_BYTES) if isinstance(content, str) else ("binary", MAX_BINARY_BYTES)

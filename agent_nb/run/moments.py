@@ -54,15 +54,13 @@ def file_changes(events: EventList) -> tuple[list[FileChanged], list[FileChanged
 
 
 def _content(files: Files, change: FileChanged, newest: int) -> str | bytes | None:
-    """The version that a change made. Counted from the end, because the oldest versions may have been dropped."""
+    """The version that a change made."""
     if change.action == "deleted":
         return None
     versions = files.versions(change.path)
     index = len(versions) - 1 - (newest - change.version)
     if index < 0:
-        raise ConfigError(
-            f"Version {change.version} of {change.path} was dropped: a run holds 64 MB of old versions."
-        )
+        raise ConfigError(f"There is no version {change.version} of {change.path}.")
     return versions[index]
 
 

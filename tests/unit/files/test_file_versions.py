@@ -1,4 +1,4 @@
-"""The versions of files within their bounds: what goes, what stays, and how they are counted."""
+"""The versions of files: how they are counted and saved."""
 
 import json
 
@@ -6,79 +6,8 @@ import pytest
 
 from agent_nb._base.secrets import mask
 from agent_nb.errors import FileError
-from agent_nb.files import Files, Workspace
-from agent_nb.files.file_versions import MAX_OLD_BYTES
-
-EDITS = 24
-SIZE = 4_000_000
-
-
-def page(number: int) -> str:
-    return f"{number:09}\n" + "x" * SIZE
-
-
-@pytest.fixture(scope="module")
-def files() -> Files:
-    """A small file with two versions, then a large one that was edited often."""
-    files = Files({"small.txt": "one"}).write("small.txt", "two")
-    for number in range(EDITS):
-        files = files.write("large.txt", page(number))
-    return files
-
-
-def old_bytes(files: Files) -> int:
-    return sum(len(version or "") for path in files for version in files.versions(path)[:-1])
-
-
-def test_old_versions_are_bounded_in_bytes(files: Files) -> None:
-    assert MAX_OLD_BYTES - SIZE - 100 < old_bytes(files) <= MAX_OLD_BYTES
-    assert files["large.txt"] == page(EDITS - 1)
-    kept = len(files.versions("large.txt"))
-    assert files.versions("large.txt")[0] == page(EDITS - kept)
-
-
-def test_the_heaviest_file_gives_way(files: Files) -> None:
-    assert files.versions("small.txt") == ("one", "two")
-
-
-def test_versions_are_counted_though_some_went(files: Files) -> None:
-    assert len(files.versions("large.txt")) < EDITS == files.version("large.txt")
-    change = Workspace(files).write("large.txt", "new")
-    assert change.version == EDITS + 1
-
-
-def test_a_diff_knows_what_went(files: Files) -> None:
-    kept = len(files.versions("large.txt"))
-    newest = files.diff("large.txt").splitlines()
-    assert [line for line in newest if line.startswith(("-0", "+0"))] == [
-        f"-{EDITS - 2:09}",
-        f"+{EDITS - 1:09}",
-    ]
-    assert files.diff("large.txt", -1, kept - 1) == ""
-    with pytest.raises(FileError, match=f"has {kept} version.*; {EDITS - kept} older were dropped"):
-        files.diff("large.txt", -kept - 1, -1)
-
-
-def test_an_earlier_value_keeps_its_own_versions(files: Files) -> None:
-    before = files.versions("large.txt")
-    files.write("large.txt", page(99))
-    assert files.versions("large.txt") == before
-
-
-def test_deleted_files_give_way_too() -> None:
-    files = Files()
-    for number in range(EDITS):
-        files = files.write(f"{number}.txt", page(number)).delete(f"{number}.txt")
-    kept = [path for number in range(EDITS) if len(files.versions(path := f"{number}.txt")) == 2]
-    assert len(kept) == MAX_OLD_BYTES // len(page(0))
-    assert Files.from_wire(files.to_wire()).to_wire() == files.to_wire()
-
-
-def test_what_is_read_back_is_bounded() -> None:
-    saved = {"a.txt": [{"text": page(number)} for number in range(EDITS)]}
-    files = Files.from_wire(saved)
-    assert old_bytes(files) <= MAX_OLD_BYTES
-    assert files["a.txt"] == page(EDITS - 1)
+from agent_nb.files import Files
+from agent_nb.files.file_versions import MAX_READ_BYTES
 
 
 def test_a_small_edit_is_saved_small() -> None:
@@ -90,12 +19,11 @@ def test_a_small_edit_is_saved_small() -> None:
     assert Files.from_wire(files.to_wire()).versions("a.html") == files.versions("a.html")
 
 
-def test_a_few_bytes_that_repeat_a_large_text_are_bounded_too() -> None:
-    large = page(0)
+def test_a_few_bytes_that_repeat_a_large_text_are_refused() -> None:
+    large = "x" * 4_000_000
     again = {"keep": [len(large), 0], "text": ""}
-    files = Files.from_wire({"a.txt": [{"text": large}, *[again] * EDITS * 4]})
-    assert old_bytes(files) <= MAX_OLD_BYTES
-    assert files["a.txt"] == large
+    with pytest.raises(FileError):
+        Files.from_wire({"a.txt": [{"text": large}, *[again] * (MAX_READ_BYTES // len(large))]})
 
 
 @pytest.mark.parametrize("keep", [[5, 0], [0, 5], [3, 3], [-1, 0], [0, -1], [1], "ab", None])
