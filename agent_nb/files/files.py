@@ -137,9 +137,9 @@ class Files(Mapping[str, Content]):
         """These files as they were when they had these versions, without any others."""
         files = Files()
         for path, number in versions.items():
-            files._versions[path] = versions = self._versions[path][:number]
-            if versions[-1] is not None:
-                files._sizes[path] = byte_size(versions[-1])
+            files._versions[path] = self._versions[path][:number]
+            if (latest := files._versions[path][-1]) is not None:
+                files._sizes[path] = byte_size(latest)
         return files
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
