@@ -77,16 +77,6 @@ class ImagesRow(LineRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetryRow(LineRow):
-    """Attempts of one turn that failed for the same reason, which is the detail."""
-
-    title: str = "Retry"
-    state: State = "retry"
-    waits: tuple[float, ...]
-    """Seconds waited after each attempt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRow(LineRow):
     """A tool call; its detail is the summary of its result."""
 

@@ -19,7 +19,6 @@ from agent_nb.render.rows import (
     LOOKS,
     ImagesRow,
     LineRow,
-    RetryRow,
     Row,
     SourcesRow,
     State,
@@ -105,9 +104,6 @@ def _line(row: LineRow) -> str:
     if isinstance(row, ToolRow):
         title, inside = _tool_title(row), _inside(row)
         facts += [duration(row.seconds)] if row.seconds >= 0.05 else []
-    elif isinstance(row, RetryRow) and len(row.waits) > 1:
-        waited = (f", then waited {duration(wait)}" if wait >= 0.05 else "" for wait in row.waits)
-        inside = "".join(f"<p>Attempt {number}{rest}</p>" for number, rest in enumerate(waited, 1))
     detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
     line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
     if isinstance(row, ToolRow) and row.code:

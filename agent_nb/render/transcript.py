@@ -10,7 +10,6 @@ from agent_nb.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.render.rows import (
     ImagesRow,
     LineRow,
-    RetryRow,
     Row,
     SourcesRow,
     State,
@@ -28,24 +27,7 @@ def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
     growing = Transcript()
     for event in events:
         growing.add(event)
-    return tuple(_with_retries_joined(growing.rows))
-
-
-def _with_retries_joined(rows: Iterable[Row]) -> list[Row]:
-    """The rows, with consecutive attempts that failed for the same reason as one row."""
-    joined: list[Row] = []
-    for row in rows:
-        last = joined[-1] if joined else None
-        if (
-            isinstance(row, RetryRow)
-            and isinstance(last, RetryRow)
-            and (last.turn, last.detail) == (row.turn, row.detail)
-        ):
-            waits = (*last.waits, *row.waits)
-            joined[-1] = replace(last, title=f"Tried {len(waits)} times", waits=waits)
-        else:
-            joined.append(row)
-    return joined
+    return tuple(growing.rows)
 
 
 class Transcript:
@@ -77,7 +59,7 @@ class Transcript:
             case ev.TurnRetrying(why=why, at=at):
                 self._end_stream(at)
                 self._withdraw()
-                return self._append(RetryRow(turn=self._turn, detail=why, waits=(event.wait,)), at)
+                return self._append(LineRow(turn=self._turn, title="Retry", detail=why, state="retry"), at)
             case ev.ConversationCompacted(at=at):
                 title, detail = COMPACTED[event.why], compaction(event)
                 return self._append(LineRow(turn=self._turn, title=title, detail=detail), at)
