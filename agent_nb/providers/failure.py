@@ -102,15 +102,6 @@ _RULES = (
 """The first rule that matches wins."""
 
 
-_DURATION = re.compile(
-    r"(\d{1,15}(?:\.\d{1,15})?) ?(ms|h|m|s)(?:ours?|in(?:ute)?s?|ec(?:ond)?s?)?(?![a-z])", re.IGNORECASE
-)
-_TRY_AGAIN = re.compile(
-    rf"(?:try again|retry) (?:in|after) (?P<time>(?:{_DURATION.pattern} ?)+)", re.IGNORECASE
-)
-_UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
 def limit_of(status: int, codes: list[str], message: str) -> Limit | None:
     """The limit that a refusal means; None if it is about something else.
 
@@ -136,8 +127,8 @@ def codes_in(body: Any) -> list[str]:
     return codes
 
 
-def wait_asked(headers: Mapping[str, str], body: Any = None, message: str = "") -> float | None:
-    """The seconds that a vendor asks to wait, from its headers, the details of its error or its message."""
+def wait_asked(headers: Mapping[str, str], body: Any = None) -> float | None:
+    """The seconds that a vendor asks to wait, from its headers or the details of its error."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
     if (seconds := _number(headers.get("retry-after", ""))) is not None:
@@ -145,17 +136,7 @@ def wait_asked(headers: Mapping[str, str], body: Any = None, message: str = "") 
     delays = (
         _number(str(detail.get("retryDelay", "")).removesuffix("s")) for detail in _google_details(body)
     )
-    return next((delay for delay in delays if delay is not None), _wait_in(message))
-
-
-def _wait_in(message: str) -> float | None:
-    """The time after "try again in", such as `6.379s`, `7m12s`, `120ms` or `17 seconds`."""
-    found = _TRY_AGAIN.search(message)
-    if found is None:
-        return None
-    return sum(
-        float(number) * _UNIT_SECONDS[unit.lower()] for number, unit in _DURATION.findall(found["time"])
-    )
+    return next((delay for delay in delays if delay is not None), None)
 
 
 def _error_in(body: Any) -> Mapping[str, Any]:
@@ -210,7 +191,7 @@ def from_status(
             f"{_subject(settings)} {why} ({status}): {line} Try again in a while.",
             kind=RateLimitError if status == 429 else ProviderError,
             retryable=headers.get("x-should-retry") != "false",
-            wait=wait_asked(headers, body, message),
+            wait=wait_asked(headers, body),
         )
     if 300 <= status < 400:
         where = headers.get("location", "another address")

@@ -140,31 +140,6 @@ async def test_a_quota_that_is_used_up_ends_at_once(protocol, status, body, reme
     assert remedy in str(error)
 
 
-@pytest.mark.parametrize(
-    ("message", "wait"),
-    [
-        (f"{RATE_TEXT} Please try again in 6.379s.", 6.379),
-        (f"{RATE_TEXT} Please try again in 7m12s. Visit https://platform.openai.com/account/limits", 432.0),
-        ("Rate limit is exceeded. Try again in 17 seconds.", 17.0),
-        ("Please try again in 1h2m3s.", 3723.0),
-        ("Please try again in 120ms.", 0.12),
-        ("Please retry in 36.429760048s.", 36.429760048),
-        ("Please retry after 2 minutes.", 120.0),
-        ("Please try again in a while. The limit is 30 s.", None),
-    ],
-)
-async def test_a_wait_in_the_message_is_read(message, wait, server):
-    error = await failure("responses", server, refusal(429, openai_error("rate_limit_exceeded", message)))
-    assert error.retryable
-    assert error.retry_after == (wait if wait is None else pytest.approx(wait))
-
-
-async def test_a_header_counts_more_than_the_message(server):
-    body = openai_error("rate_limit_exceeded", "Please try again in 6.379s.")
-    planned = refusal(429, body, **{"retry-after": "7"})
-    assert (await failure("responses", server, planned)).retry_after == 7.0
-
-
 def failed_response(code: str, message: str) -> bytes:
     response = {"status": "failed", "error": {"code": code, "message": message}}
     return sse({"type": "response.failed", "response": response}, "response.failed")
@@ -188,11 +163,6 @@ def failed_interaction(code: str, message: str) -> bytes:
 async def test_the_same_holds_in_the_middle_of_a_stream(protocol, event, retryable, server):
     error = await failure(protocol, server, reply(Say("Hello."), Raw(event)))
     assert error.retryable == retryable
-
-
-async def test_a_wait_is_read_from_an_error_in_the_middle_of_a_stream(server):
-    event = failed_response("rate_limit_exceeded", f"{RATE_TEXT} Please try again in 11.054s. Visit")
-    assert (await failure("responses", server, reply(Say("Hello."), Raw(event)))).retry_after == 11.054
 
 
 @pytest.mark.parametrize(
