@@ -79,8 +79,8 @@ def size_of(value: Any) -> str:
     kind: Any = known_class(type(value))[0]
     if (shape := getattr(kind, "shape", None)) is not None:
         return shape_text(shape.__get__(value), has_columns=hasattr(kind, "columns"))
-    # An Enum has the length of its class, and a GroupBy computes its length and keeps it.
-    if any("__len__" in vars(base) for base in kind.__mro__) and "GroupBy" not in kind.__name__:
+    # An Enum has the length of its class.
+    if any("__len__" in vars(base) for base in kind.__mro__):
         unit = "character" if kind is str else "byte" if kind is bytes else "item"
         return tables.counted(kind.__len__(value), unit)
     return ""
@@ -196,26 +196,6 @@ def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
         levels = (value.index.get_level_values(place) for place in range(value.index.nlevels))
         yield from (("index" if level.name is None else level.name, level.dtype) for level in levels)
     yield from zip(value.columns, value.dtypes, strict=True)
-
-
-def _grouped(value: Any, name: str) -> Content:
-    sizes, grouped = (kind.describe(part, name) for part, kind in _grouped_parts(value))
-    heading = f"{type(value).__name__} with {tables.counted(value.ngroups, 'group')}"
-    text = f"{heading}\nRows in each group:\n{sizes.text}\nWhat is grouped:\n{grouped.text}"
-    return Content(text, grouped.shown)
-
-
-def _mask_grouped(value: Any, mask: Mask) -> MaskedValue:
-    found = [(part, *kind.mask(part, mask)) for part, kind in _grouped_parts(value)]
-    if all(masked is part for part, masked, _ in found):
-        return value, []
-    names = list(dict.fromkeys(name for _, _, names in found for name in names))
-    return columns_only(value, value.obj.columns if value.obj.ndim == 2 else [value.obj.name]), names
-
-
-def _grouped_parts(value: Any) -> list[tuple[Any, Kind]]:
-    """The number of rows in each group, and what is grouped."""
-    return [(part, kind) for part in (value.size(), value.obj) if (kind := kind_of(part))]
 
 
 def _mask_pandas_frame(value: Any, mask: Mask) -> MaskedValue:
@@ -428,7 +408,6 @@ KINDS = (
         _own_dtype,
         _mask_pandas_index,
     ),
-    Kind(("pandas.core.groupby.GroupBy",), _grouped, repr_line, no_columns, _mask_grouped),
     Kind(("polars.DataFrame",), _as_table(_polars_frame), _frame_line, _polars_columns, _mask_polars_frame),
     Kind(("polars.Series",), _as_table(_polars_series), _series_line, _own_dtype, _mask_polars_series),
     Kind(("polars.LazyFrame",), _lazy_frame, repr_line, _polars_columns, _mask_lazy_frame),

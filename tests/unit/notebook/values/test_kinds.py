@@ -21,7 +21,6 @@ VALUES = {
     "pandas.DataFrame": lambda label, text: pd.DataFrame({label: [text]}),
     "pandas.Series": lambda label, text: pd.Series([text], name=label),
     "pandas.RangeIndex": lambda label, text: pd.Index([text], name=label),
-    "pandas.core.groupby.GroupBy": lambda label, text: pd.DataFrame({label: [text]}).groupby(label),
     "polars.DataFrame": lambda label, text: pl.DataFrame({label: [text]}),
     "polars.Series": lambda label, text: pl.Series(label, [text]),
     "polars.LazyFrame": lambda label, text: pl.DataFrame({label: [text]}).lazy(),

@@ -115,14 +115,6 @@ def test_columns_may_have_the_same_name_or_several_levels():
     assert "- ('a', 'x'): int64" in describe_table(levels).text
 
 
-def test_groups_are_counted():
-    described = describe("groups", SALES.groupby(SALES.sold % 3))
-    assert described.text.startswith("DataFrameGroupBy with 3 groups\nRows in each group:\n")
-    assert "What is grouped:\nDataFrame with 24 rows and 2 columns" in described.text
-    secret = pd.DataFrame({"password": ["hush", "hush"], "n": [1, 2]}).groupby("password")
-    assert "hush" not in describe("groups", secret).text
-
-
 def test_a_lazy_frame_is_not_computed():
     def fail(_: pl.DataFrame) -> pl.DataFrame:
         raise AssertionError("computed")
