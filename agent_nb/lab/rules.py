@@ -3,7 +3,6 @@
 import difflib
 import math
 import os
-import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -166,51 +165,36 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
         raise ConfigError(f"{file} has more than {MAX_BYTES // 1000} kB.")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{file}, line {line}: it is not UTF-8.") from None
-    try:
         content = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file} is not UTF-8.") from None
     except (ValueError, RecursionError) as error:  # not TOML, and it says where; a very deep table
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
-    return replace(_Reader(file, text).rules(path, content), digest=sha256(data))
+    return replace(_rules(path, file, content), digest=sha256(data))
 
 
-class _Reader:
-    """Reads the table, and knows the lines of its keys for the sentences."""
+def _rules(path: Path, file: str, content: dict[str, Any]) -> LabRules:
+    for name, value in content.items():
+        if name != TABLE:
+            hint = _nearest(name, [TABLE]) or f"The rules stand below `[{TABLE}]`."
+            raise ConfigError(f"{file}: there is no table or key {name[:40]!r}. {hint}")
+        if not isinstance(value, dict):
+            raise ConfigError(f"{file}: `{TABLE}` must be a table: write `[{TABLE}]`.")
+    values = {name: _value(file, name, value) for name, value in content.get(TABLE, {}).items()}
+    if values.get("open") and values.get("close") and values["open"] >= values["close"]:
+        raise ConfigError(f"{file}: `close` must be later than `open`.")
+    limits = {name: values.pop(name) for name in LIMITS if name in values}
+    return LabRules(path=path, file=file, limits=limits, **values)
 
-    def __init__(self, file: str, text: str) -> None:
-        self._file, self._lines = file, text.splitlines()
 
-    def rules(self, path: Path, content: dict[str, Any]) -> LabRules:
-        for name, value in content.items():
-            if name != TABLE:
-                hint = _nearest(name, [TABLE]) or f"The rules stand below `[{TABLE}]`."
-                raise self._error(name, f"there is no table or key {name[:40]!r}. {hint}")
-            if not isinstance(value, dict):
-                raise self._error(name, f"`{TABLE}` must be a table: write `[{TABLE}]`.")
-        values = {name: self._value(name, value) for name, value in content.get(TABLE, {}).items()}
-        if values.get("open") and values.get("close") and values["open"] >= values["close"]:
-            raise self._error("close", "`close` must be later than `open`.")
-        limits = {name: values.pop(name) for name in LIMITS if name in values}
-        return LabRules(path=path, file=self._file, limits=limits, **values)
-
-    def _value(self, name: str, value: Any) -> Any:
-        if name not in KEYS:
-            hint = _nearest(name, KEYS) or f"The keys are {', '.join(KEYS)}."
-            raise self._error(name, f"there is no key {name[:40]!r}. {hint}")
-        try:
-            return KEYS[name](value)
-        except ConfigError as error:
-            raise self._error(name, f"`{name}` {error}") from None
-
-    def _error(self, name: str, sentence: str) -> ConfigError:
-        return ConfigError(f"{self._file}, line {self._line_of(name)}: {sentence}")
-
-    def _line_of(self, name: str) -> int:
-        """The line that sets a key or opens a table of this name; tomllib does not tell."""
-        start = re.compile(rf"""\s*(?:\[+\s*)?(?:{TABLE}\s*\.\s*)?["']?{re.escape(name)}["']?\s*[.=\]]""")
-        return next((number for number, line in enumerate(self._lines, 1) if start.match(line)), 1)
+def _value(file: str, name: str, value: Any) -> Any:
+    if name not in KEYS:
+        hint = _nearest(name, KEYS) or f"The keys are {', '.join(KEYS)}."
+        raise ConfigError(f"{file}: there is no key {name[:40]!r}. {hint}")
+    try:
+        return KEYS[name](value)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: `{name}` {error}") from None
 
 
 def _checked(wanted: str, accepts: Callable[[Any], bool]) -> Callable[[Any], Any]:

@@ -65,7 +65,7 @@ def test_a_cell_is_refused_with_the_rule_and_the_file(shell, lab, rule, line):
 
 def test_a_broken_lab_file_refuses_and_an_edit_holds_from_the_next_cell(shell, lab):
     lab("budgte = 1")
-    broken = "lab.toml, line 2: there is no key 'budgte'. Did you mean `budget`?"
+    broken = "lab.toml: there is no key 'budgte'. Did you mean `budget`?"
     assert str(shell.run(DEMO).error) == broken
     assert broken in str(shell.run("%agent lab").error)
     lab('title = "Woche 3"')
@@ -239,7 +239,7 @@ def approved(shell, line: str = DEMO) -> str:
 
 def test_a_file_cannot_ask_less_often(shell, lab):
     lab('approve = "auto"')
-    assert 'lab.toml, line 2: `approve` must be "ask" or "deny"' in text_of(shell.run(DEMO))
+    assert 'lab.toml: `approve` must be "ask" or "deny"' in text_of(shell.run(DEMO))
 
 
 def test_the_stricter_of_the_file_and_the_user_counts(shell, lab):
@@ -260,4 +260,4 @@ def test_limits_of_a_file_hold_for_every_run(shell, lab):
         assert (settings["steps"], settings["seconds"]) == expected
     assert "at most 3" in repr(shell.run("%agent lab").displays)
     lab("steps = 0")
-    assert "lab.toml, line 2: `steps` must be a number above 0" in text_of(shell.run(DEMO))
+    assert "lab.toml: `steps` must be a number above 0" in text_of(shell.run(DEMO))

@@ -58,42 +58,42 @@ def test_little_is_enough(text):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[lab]\nbudgt = 1", "line 2: there is no key 'budgt'. Did you mean `budget`?"),
-        ("[lab]\n'Model' = 1", "line 2: there is no key 'Model'. Did you mean `models`?"),
-        ("[lab]\nzzz = 1", "line 2: there is no key 'zzz'. The keys are title, models,"),
+        ("[lab]\nbudgt = 1", "lab.toml: there is no key 'budgt'. Did you mean `budget`?"),
+        ("[lab]\n'Model' = 1", "lab.toml: there is no key 'Model'. Did you mean `models`?"),
+        ("[lab]\nzzz = 1", "lab.toml: there is no key 'zzz'. The keys are title, models,"),
         (
             "\n[laboratory]\nbudget = 1",
-            "line 2: there is no table or key 'laboratory'. The rules stand below",
+            "lab.toml: there is no table or key 'laboratory'. The rules stand below",
         ),
-        ("[labs]", "line 1: there is no table or key 'labs'. Did you mean `lab`?"),
-        ("budget = 1", "line 1: there is no table or key 'budget'. The rules stand below `[lab]`."),
-        ("lab = 3", "line 1: `lab` must be a table"),
+        ("[labs]", "lab.toml: there is no table or key 'labs'. Did you mean `lab`?"),
+        ("budget = 1", "lab.toml: there is no table or key 'budget'. The rules stand below `[lab]`."),
+        ("lab = 3", "lab.toml: `lab` must be a table"),
         (
             "[lab]\n\nbudget = '1'",
-            "line 3: `budget` must be US dollars of at least 0, such as 0.50, not '1'.",
+            "lab.toml: `budget` must be US dollars of at least 0, such as 0.50, not '1'.",
         ),
-        ("[lab]\nbudget = -1", "line 2: `budget` must be"),
-        ("[lab]\nbudget = nan", "line 2: `budget` must be"),
+        ("[lab]\nbudget = -1", "lab.toml: `budget` must be"),
+        ("[lab]\nbudget = nan", "lab.toml: `budget` must be"),
         ("[lab]\nbudget = true", "not true."),
-        ("[lab]\nrun_budget = 0", "line 2: `run_budget` must be US dollars above 0"),
-        ("[lab]\ntitle = 3", "line 2: `title` must be text in quotation marks, not 3."),
-        ("[lab]\nmodels = 'demo:'", "line 2: `models` must be a list of names"),
+        ("[lab]\nrun_budget = 0", "lab.toml: `run_budget` must be US dollars above 0"),
+        ("[lab]\ntitle = 3", "lab.toml: `title` must be text in quotation marks, not 3."),
+        ("[lab]\nmodels = 'demo:'", "lab.toml: `models` must be a list of names"),
         ("[lab]\nmodels = []", "`models` must name at least one model"),
         ("[lab]\nmodels = ['antropic:x']", "Did you mean `anthropic:`?"),
-        ("[lab]\ntools = [1]", "line 2: `tools` must be a list of names"),
+        ("[lab]\ntools = [1]", "lab.toml: `tools` must be a list of names"),
         ("[lab]\napprove = 'aks'", 'must be "ask" or "deny", not \'aks\'. Did you mean `ask`?'),
         ("[lab]\napprove = ['ask']", 'must be "ask" or "deny"'),
-        ("[lab]\nvariants = 9", "line 2: `variants` must be a whole number from 1 to 8, not 9."),
+        ("[lab]\nvariants = 9", "lab.toml: `variants` must be a whole number from 1 to 8, not 9."),
         ("[lab]\nvariants = 1.0", "not 1.0."),
-        ("[lab]\nreplay = 'always'", 'line 2: `replay` must be "prefer"'),
-        ("[lab]\nmode = 'on'", 'line 2: `mode` must be "full" or "hints" or "off"'),
-        ("[lab]\nopen = 2026-11-01T08:00:00", "line 2: `open` must say its time zone, such as"),
-        ("[lab]\nopen = 2026-11-01", "line 2: `open` must be a date with a time"),
+        ("[lab]\nreplay = 'always'", 'lab.toml: `replay` must be "prefer"'),
+        ("[lab]\nmode = 'on'", 'lab.toml: `mode` must be "full" or "hints" or "off"'),
+        ("[lab]\nopen = 2026-11-01T08:00:00", "lab.toml: `open` must say its time zone, such as"),
+        ("[lab]\nopen = 2026-11-01", "lab.toml: `open` must be a date with a time"),
         ("[lab]\nopen = '2026-11-01T08:00:00Z'", "without quotation marks, not '2026"),
         ("[lab]\nopen = 2026-02-30T08:00:00Z", "is not valid TOML: "),
         (
             "[lab]\nclose = 2026-11-01T08:00:00Z\nopen = 2026-11-01T09:30:00+01:00",
-            "line 2: `close` must be later than `open`.",
+            "lab.toml: `close` must be later than `open`.",
         ),
         ("[lab]\ntitle = 'x", "is not valid TOML: "),
         ("[lab]\nbudget = ", "is not valid TOML: "),
@@ -110,7 +110,7 @@ def test_what_is_wrong_is_one_sentence_with_the_line(text, sentence):
 
 
 def test_a_file_in_another_encoding():
-    with pytest.raises(ConfigError, match=r"line 2: it is not UTF-8"):
+    with pytest.raises(ConfigError, match=r"is not UTF-8"):
         read_lab(Path("lab.toml"), "[lab]\ntitle = 'é'".encode("latin-1"))
 
 
