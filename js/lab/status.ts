@@ -17,6 +17,7 @@ export function createStatus(bar: StatusBar, { Widget }: WidgetModule): Lab["set
 	const counts = new Map<object, number>();
 	const total = () => [...counts.values()].reduce((sum, count) => sum + count, 0);
 	const item = new Widget();
+	item.node.classList.add("jp-StatusBar-TextItem");
 	// Right of the kernel's state. Items of priority 0 are hidden in narrow windows.
 	const place = { align: "left", rank: 2, priority: 1 } as const;
 	bar.registerStatusItem("agent-nb:runs", { item, ...place, isActive: () => total() > 0 });
