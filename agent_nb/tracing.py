@@ -51,11 +51,7 @@ def disable() -> None:
 
 
 class RunTracer:
-    """The spans of one run.
-
-    Events arrive in the task of the turn or the call, so the current span is set there: spans of the vendor's HTTP
-    client and of a tool's code become its children. Each task has its own context, so nothing has to be reset.
-    """
+    """The spans of one run."""
 
     def __init__(self, tracer: Tracer, contents: bool) -> None:
         self._tracer, self._contents = tracer, contents

@@ -20,10 +20,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def is_secret_name(name: Any) -> bool:
-    """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`.
-
-    A tuple, as in columns with several levels, is one if any of its parts is.
-    """
+    """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
     if isinstance(name, tuple):
         return any(map(is_secret_name, name))
     text = str(name)

@@ -1,8 +1,4 @@
-"""Masks secrets in text: values that were registered, and strings with the shape of a key.
-
-Whatever leaves the kernel is masked: the output of cells, saved runs, cassettes, the page, the terminal, errors
-and log lines. Text without secrets is returned as the same object.
-"""
+"""Masks secrets in text: values that were registered, and strings with the shape of a key."""
 
 import html
 import itertools

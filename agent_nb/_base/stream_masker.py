@@ -30,10 +30,7 @@ _KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
 
 
 class StreamMasker:
-    """Masks one text piece by piece. The end of a piece is held back only while it may be the start of a secret.
-
-    What is held back depends on the text so far, not on how it was cut into pieces.
-    """
+    """Masks one text piece by piece. The end of a piece is held back only while it may be the start of a secret."""
 
     __slots__ = ("_before", "held")
 
@@ -60,10 +57,7 @@ class StreamMasker:
 
 
 def _secret_start(text: str) -> int:
-    """Where the part begins that must be held back, because it may be the start of a secret.
-
-    The characters that made it suspicious are released, except for the last: without that, nothing was suspicious.
-    """
+    """Where the part begins that must be held back, because it may be the start of a secret."""
     start = _known_start(text)
     for head in SHAPES:
         at = text.find(head, max(0, len(text) - _MAX_KEY))

@@ -1,7 +1,4 @@
-"""Decides where blocking work runs: in a thread, or inline where there are none, as in a browser.
-
-Nothing else in the package starts a thread or nests an event loop.
-"""
+"""Decides where blocking work runs: in a thread, or inline where there are none, as in a browser."""
 
 import asyncio
 import contextlib

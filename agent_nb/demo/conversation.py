@@ -1,7 +1,4 @@
-"""Reads a conversation: the current prompt, the calls made for it so far, and the page before it.
-
-What the demo model does in a turn is a list of actions: it thinks, says something, calls tools.
-"""
+"""Reads a conversation: the current prompt, the calls made for it so far, and the page before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

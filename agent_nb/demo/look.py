@@ -1,8 +1,4 @@
-"""Reads which colours a text asks for, and chooses how a page looks: hue, chroma, light or dark, font, layout.
-
-Every colour of a page is derived from one hue in OKLCH. Lightness is even across hues there, so text stays
-readable with any hue, and one number changes all colours of a page.
-"""
+"""Reads which colours a text asks for, and chooses how a page looks: hue, chroma, light or dark, font, layout."""
 
 import io
 import math

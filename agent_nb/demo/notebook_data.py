@@ -1,8 +1,4 @@
-"""How the demo model looks at the data of a notebook, if it is offered the tools for that and the prompt asks for it.
-
-It lists the variables, describes a table, runs code that answers one question about it, and uses the numbers for a
-page or an answer. Where it cannot do one of these, it says so and continues without.
-"""
+"""How the demo model looks at the data of a notebook, if it has the tools for that and the prompt asks for it."""
 
 import csv
 import re

@@ -1,7 +1,4 @@
-"""The provider of `demo:`: decides the next actions by the request alone, and plays them at the pace of a fast model.
-
-Every tool is called at most twice for a prompt, so that errors cannot cause an endless loop.
-"""
+"""The provider of `demo:`: decides the next actions by the request alone, played at the pace of a fast model."""
 
 import json
 import re

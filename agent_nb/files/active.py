@@ -26,10 +26,7 @@ _ACTING = {
 
 
 def acting_files(targets: Mapping[Path, bytes], home: Path) -> dict[Path, str]:
-    """What new files do by themselves, by path; `home` is the folder of the notebook.
-
-    Files that are there already, with the same content, are left out.
-    """
+    """What new files do by themselves, by path; `home` is the folder of the notebook."""
     acts = {target: acts_by_itself(target, home) for target in targets}
     return {target: act for target, act in acts.items() if act and not _is_there(target, targets[target])}
 

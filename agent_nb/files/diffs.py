@@ -108,10 +108,7 @@ def _hunks(old: list[str], new: list[str]) -> list[_Hunk]:
 
 
 def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:
-    """Hunks with at least one new line each, because the text of a patch cannot express zero lines.
-
-    A deletion is extended by an unchanged line next to it.
-    """
+    """Hunks with at least one new line each, because the text of a patch cannot express zero lines."""
     kept: list[_Hunk] = []
     for hunk in hunks:
         old_start, old_end, new_start, new_end = hunk

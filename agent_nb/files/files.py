@@ -1,7 +1,4 @@
-"""`Files`, the files of a run with all their versions: an immutable value.
-
-Paths are relative, with forward slashes, and never outside the root; see `safe_path`.
-"""
+"""`Files`, the files of a run with all their versions: an immutable value."""
 
 import html
 import io

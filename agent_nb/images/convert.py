@@ -1,8 +1,4 @@
-"""Converts what a notebook holds to an `Image` that every vendor takes.
-
-Libraries are recognised, never imported: an object can only be a figure if matplotlib is loaded. Images are
-re-encoded if a vendor may refuse them (CMYK, palettes, animation, rotation), and scaled to limits.
-"""
+"""Converts what a notebook holds to an `Image` that every vendor takes."""
 
 import base64
 import binascii

@@ -1,8 +1,4 @@
-"""Removes the background of an image: with an image model, with `rembg`, or locally by filling from the border.
-
-The local fill spreads from the border until it meets another colour. That works for subjects on a plain or
-evenly shaded background and not for scenes; its notes say so.
-"""
+"""Removes the background of an image: with an image model, with `rembg`, or locally by filling from the border."""
 
 import importlib.util
 import itertools

@@ -1,8 +1,4 @@
-"""Fetches a file over https, from the public internet only.
-
-Host names are resolved first, private addresses are refused, and the connection goes to the address that was
-checked. Each redirect is a new request with the same checks.
-"""
+"""Fetches a file over https, from the public internet only."""
 
 import ipaddress
 import socket

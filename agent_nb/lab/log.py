@@ -1,8 +1,4 @@
-"""The log of a lab: one line of JSON for each run, in the student's own folder.
-
-Each line has the SHA-256 of the line before it, so that a later change shows. Whoever owns the file can compute the
-hashes anew.
-"""
+"""The log of a lab: one line of JSON for each run, in the student's own folder."""
 
 import json
 import unicodedata

@@ -1,9 +1,4 @@
-"""Looks at pages with headless Chromium, which Playwright starts and ends.
-
-The page is shown under the policy of the live preview, and can reach nothing but the library files of the stacks.
-Chromium's own sandbox is what keeps a page that exploits a bug of the browser from the kernel, so a root user, for whom
-it does not work, has to allow Chromium without it.
-"""
+"""Looks at pages with headless Chromium, which Playwright starts and ends."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,4 @@
-"""Elements of a page, what they look like when it is shown, and what can find that out.
-
-A report about elements comes from the page, so it is untrusted: `read_looks` limits it and re-encodes its images.
-"""
+"""Elements of a page, what they look like when it is shown, and what can find that out."""
 
 import asyncio
 import contextlib
@@ -102,10 +99,7 @@ class ElementViewer(PageViewer, Protocol):
 
 
 def read_looks(report: Any, request: ElementRequest) -> list[ElementLook | None]:
-    """The looks in a report: `{elements: [{box, style, png} or null]}`, in the order of the selectors.
-
-    What is wrong with the report is left out. Decodes images: call it off the loop.
-    """
+    """The looks in a report: `{elements: [{box, style, png} or null]}`, in the order of the selectors."""
     entries = report.get("elements") if isinstance(report, dict) else None
     entries = entries if isinstance(entries, list) else []
     count = len(request.selectors)
@@ -146,10 +140,7 @@ LOOK_SECONDS = 12.0
 
 
 class SharedLook:
-    """One look at the elements that a prompt points at, for all variants of a request, before it is sent.
-
-    What is found goes with the question, but does not identify the request, since a replay finds nothing.
-    """
+    """One look at the elements that a prompt points at, for all variants of a request, before it is sent."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[tuple[Part, ...]] | None = None

@@ -1,7 +1,4 @@
-"""What a page looks like and reports when it is shown: the values of a check, and what can carry one out.
-
-Everything in a `PageCheck` comes from the page, so it is untrusted: `page_report.py` limits and re-encodes it.
-"""
+"""What a page looks like and reports when it is shown: the values of a check, and what can carry one out."""
 
 import base64
 import json

@@ -1,7 +1,4 @@
-"""Reads the report of a viewer, which shares its process with the page: nothing in it is trusted.
-
-Texts and lists are limited, and images are decoded and encoded again.
-"""
+"""Reads the report of a viewer, which shares its process with the page: nothing in it is trusted."""
 
 import base64
 import io

@@ -1,8 +1,4 @@
-"""The interface to a model: `Provider.stream(request)` yields pieces and ends with exactly one `Turn`.
-
-A provider keeps no state per stream. It raises `ProviderError` when a turn fails; the engine decides
-whether to retry.
-"""
+"""The interface to a model: `Provider.stream(request)` yields pieces and ends with exactly one `Turn`."""
 
 import asyncio
 import time

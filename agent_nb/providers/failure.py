@@ -168,10 +168,7 @@ def from_status(
     headers: Mapping[str, str] | None = None,
     body: Any = None,
 ) -> ProviderError:
-    """The error for an HTTP status, or the one that an error event stands for, and the vendor's message.
-
-    `body` is the error as JSON. Its codes say more than the status.
-    """
+    """The error for an HTTP status, or the one that an error event stands for, and the vendor's message."""
     headers = headers or {}
     line, codes = as_sentence(message), codes_in(body)
     limit = limit_of(status, codes, message)

@@ -1,7 +1,4 @@
-"""What a request can do without: when a vendor refuses such a part, the turn is retried once without it.
-
-Each provider lists its optional parameters. Tools, messages and token limits are never among them.
-"""
+"""What a request can do without: when a vendor refuses such a part, the turn is retried once without it."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""What the `genai-prices` tables know of a model: what its tokens cost, and how many a request can have.
-
-What they do not list is None, no guess.
-"""
+"""What the `genai-prices` tables know of a model: what its tokens cost, and how many a request can have."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""Finds the provider for a model's name. Nothing heavy is imported until a model is made.
-
-An unknown vendor, a missing key and a missing package raise different errors, each naming the remedy, before
-anything is sent.
-"""
+"""Finds the provider for a model's name. Nothing heavy is imported until a model is made."""
 
 import importlib
 import os

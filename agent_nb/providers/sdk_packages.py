@@ -1,7 +1,4 @@
-"""Whether a vendor's SDK is installed; in a browser tab it is loaded when the vendor is first asked.
-
-A live lesson starts sooner without the SDKs, and most lessons ask no vendor.
-"""
+"""Whether a vendor's SDK is installed; in a browser tab it is loaded when the vendor is first asked."""
 
 import importlib.util
 

@@ -1,8 +1,4 @@
-"""Reads server-sent events: bytes in, `(event, data)` out, in time linear in the bytes.
-
-Chunks may end anywhere, inside a character, a line ending or a field. Comments, `id:` and `retry:` are
-skipped; an event that the stream cuts short is never delivered.
-"""
+"""Reads server-sent events: bytes in, `(event, data)` out, in time linear in the bytes."""
 
 import re
 from collections.abc import Iterator
@@ -23,10 +19,7 @@ class SseReader:
         self._after_cr = False
 
     def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
-        """The events this chunk completes: the name (empty when none was given) and the data.
-
-        Raises `UnicodeDecodeError` if a name is not UTF-8. The data is as it came.
-        """
+        """The events this chunk completes: the name (empty when none was given) and the data."""
         if not self._pieces and not self._after_cr and (plain := _PLAIN_EVENT.fullmatch(chunk)):
             name, data = plain.groups(b"")
             return [(name.decode(), data)]

@@ -1,8 +1,4 @@
-"""What the providers share: the SDK opens a stream, and one reader reads it.
-
-Each provider's file defines how to connect, what to send, and what events and errors mean. A provider keeps
-no state of a stream.
-"""
+"""What the providers share: the SDK opens a stream, and one reader reads it."""
 
 import abc
 import asyncio

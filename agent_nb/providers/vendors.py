@@ -1,8 +1,4 @@
-"""The table of vendors: one row per name before the colon in `vendor:model`.
-
-A vendor with an OpenAI-compatible API is one row here and nothing else. Lists of vendors, keys and prices
-elsewhere are derived from this table. Nothing heavy is imported.
-"""
+"""The table of vendors: one row per name before the colon in `vendor:model`."""
 
 import re
 from collections.abc import Mapping

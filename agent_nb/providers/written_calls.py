@@ -203,10 +203,7 @@ def _is_json(text: str) -> bool:
 
 
 def is_quoted(call: ToolCall, sent: Iterable[str]) -> bool:
-    """Whether a call may be a quotation: one of the texts that were sent says to call this tool with these arguments.
-
-    It may say so in another way: with its keys in another order, as YAML, escaped, or as a quotation in Markdown.
-    """
+    """Whether a call may be a quotation: a text that was sent says to call this tool with these arguments."""
     name, arguments = _letters(call.name), json.loads(call.arguments)
     given = [_letters(json.dumps({key: value}, ensure_ascii=False)) for key, value in arguments.items()]
     return any(

@@ -1,7 +1,4 @@
-"""A finished run as frozen HTML, Markdown and plain text: pure functions, so equal runs give equal bytes.
-
-The `run` package imports this one, so a run is known here only by its type.
-"""
+"""A finished run as frozen HTML, Markdown and plain text: pure functions, so equal runs give equal bytes."""
 
 import base64
 import html
@@ -38,11 +35,7 @@ __all__ = [
 
 
 def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
-    """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them.
-
-    `image` is a small PNG of the page, which is shown where the page itself is not: in an untrusted notebook, on
-    GitHub, in a PDF or Word file of nbconvert or Quarto.
-    """
+    """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them."""
     rows = list(shortened(transcript(run.events), run.name))
     figure = {"image/png": base64.b64encode(image).decode()} if image else {}
     return {
@@ -66,11 +59,7 @@ class Progress:
 def first_frame(
     key: str, name: str, model: str, run_id: str = "", progress: Progress = Progress()
 ) -> dict[str, str]:
-    """The output of a cell before the widget mounts, which is also what a notebook saved during the run contains.
-
-    `run_id` tells the run apart from one of the same cell in another notebook on the same page. Where no page shows
-    the widget, `progress` is drawn in it about once a second.
-    """
+    """The output of a cell before the widget mounts, which is also what a notebook saved during the run contains."""
     note = f"`{name}` is running, or was when this was saved. Its result will be here when it has ended."
     shown = f"{note} {progress.hint}".strip()
     facts = [*filter(None, [progress.phase]), model_label(model)]

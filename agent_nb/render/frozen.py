@@ -199,10 +199,7 @@ def _code(run: "RunRecord") -> str:
 
 
 def _log(rows: Sequence[Row], *, folds: bool) -> str:
-    """The transcript in one fold, between the given images and the final text, which are always visible.
-
-    Without a page beside it, a transcript with code is not folded: it reads like a notebook.
-    """
+    """The transcript in one fold, between the given images and the final text, which are always visible."""
     given = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
     end = len(rows)

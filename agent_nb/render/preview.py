@@ -1,7 +1,4 @@
-"""Puts a page into a sandboxed frame, with the files that it uses inlined and a content security policy in front.
-
-The frame has an opaque origin. The policy allows the libraries of the stacks and nothing else.
-"""
+"""Puts a page into a sandboxed frame, with the files that it uses inlined and a content security policy in front."""
 
 import base64
 import posixpath

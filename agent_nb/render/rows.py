@@ -1,7 +1,4 @@
-"""The rows of a transcript, as HTML, Markdown, plain text and the terminal share them.
-
-Most rows are a line: the icon of its state, a title and a detail. A `LineRow` shows in all four without more code.
-"""
+"""The rows of a transcript, as HTML, Markdown, plain text and the terminal share them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

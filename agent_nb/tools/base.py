@@ -1,7 +1,4 @@
-"""What a tool is: one object that holds everything about it.
-
-The engine runs tools and the page draws their cards without knowing any of them by name.
-"""
+"""What a tool is: one object that holds everything about it."""
 
 import math
 from collections.abc import Awaitable, Callable, Mapping

@@ -339,10 +339,7 @@ class Docstring:
 
 
 def parse_docstring(text: str) -> Docstring:
-    """Parses a docstring as `inspect.getdoc` returns it, without its common indent.
-
-    Cassettes are matched by this text. A library that reads docstrings may read them differently in its next release.
-    """
+    """Parses a docstring as `inspect.getdoc` returns it, without its common indent."""
     headings = list(_HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     parameters = {name: " ".join(described.split()) for name, described in _SPHINX_PARAMETER.findall(text)}

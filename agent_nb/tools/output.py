@@ -1,7 +1,4 @@
-"""Turns what a function returned into what the model and the user get.
-
-PIL, matplotlib and pandas are recognised without importing them: if they are not loaded, no object is theirs.
-"""
+"""Turns what a function returned into what the model and the user get."""
 
 import base64
 import dataclasses

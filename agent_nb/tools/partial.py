@@ -1,8 +1,4 @@
-"""Reads the path and the text of a file in the JSON arguments of a call while they arrive, in linear time.
-
-Anything but strings named `path` and `content` silently ends the reading: the complete arguments are parsed elsewhere,
-strictly.
-"""
+"""Reads the path and the text of a file in the JSON arguments of a call while they arrive, in linear time."""
 
 import json
 import re

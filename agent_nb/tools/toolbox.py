@@ -68,10 +68,7 @@ class Toolbox:
         return box
 
     def offered(self, available: Collection[str], *, lean: bool = False) -> "Toolbox":
-        """A default toolbox without the tools whose needs are not available; any other toolbox has all of its tools.
-
-        A lean one has the tools of the user, those for files, and those that need what the user has given.
-        """
+        """A default toolbox without the tools whose needs are not available; any other toolbox has all of its tools."""
         if not self._is_default and not lean:
             return self
         left_out = set()

@@ -252,10 +252,7 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
 def handed_over(
     namespace: dict[str, Any], files: Workspace, shield: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[list[str]]:
-    """Puts `agent_files` and `to_file` into the namespace for the block; yields a note for each other name.
-
-    `shield` delays interrupts to the end of a block.
-    """
+    """Puts `agent_files` and `to_file` into the namespace for the block; yields a note for each other name."""
 
     def to_file(path: str, value: Any) -> str:
         """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a

@@ -1,8 +1,4 @@
-"""The tools `list_variables`, one line for each variable, and `describe_variable`, what `{{name}}` puts into a prompt.
-
-Nothing in a line takes time in proportion to the size of its value, except for the `repr` of unknown types. Values can
-raise anywhere: all that reads them is called with `call_within`.
-"""
+"""The tools `list_variables`, a line for each variable, and `describe_variable`, what `{{name}}` puts in a prompt."""
 
 import contextlib
 import inspect

@@ -1,8 +1,4 @@
-"""The hub: one undisplayed widget per kernel, through which every run reaches the page and back.
-
-A cell outputs plain HTML that carries the run's key; the page mounts the live interface over it. So nothing in a
-notebook depends on a widget's saved state. `docs/widget-protocol.md` describes the messages.
-"""
+"""The hub: one undisplayed widget per kernel, through which every run reaches the page and back."""
 
 import asyncio
 import itertools

@@ -190,10 +190,7 @@ class LiveRun:
         return self.stream.watched.is_set()
 
     async def _finds_page(self) -> bool:
-        """Whether a page shows the run. Waits while one may still come.
-
-        Late in a run too, because the loop may have been blocked until now.
-        """
+        """Whether a page shows the run. Waits while one may still come."""
         deadline = max(time.monotonic() + FIRST_HELLO, self._started + PATIENCE)
         while not await self.is_watched(POLL):
             if time.monotonic() > (self._started + FIRST_HELLO if self.refused else deadline):

@@ -49,12 +49,7 @@ _PACE, _OFF_SCREEN_PACE = Pace(), Pace()
 
 
 class RunStream:
-    """Sends one run to the page, and knows what has been sent.
-
-    Every event is sent within `INTERVAL` of its arrival, or later if many runs share the `pace` or no window has
-    the run on screen. Batches cover the run's events without a gap, so a page that missed one notices and asks for
-    everything again.
-    """
+    """Sends one run to the page, and knows what has been sent."""
 
     def __init__(
         self, run_id: str, events: EventList, meta: Meta, send: Callable[[Json], None], pace: Pace = _PACE

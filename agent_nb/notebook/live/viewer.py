@@ -14,10 +14,7 @@ Look: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
 
 
 class LiveViewer:
-    """A `PageViewer` for a run with a page. It is given to the agent before the run starts, and attached after.
-
-    If the user's browser cannot look, `otherwise` is asked.
-    """
+    """A `PageViewer` for a run with a page. It is given to the agent before the run starts, and attached after."""
 
     def __init__(self, otherwise: PageViewer | None = None) -> None:
         self._otherwise = otherwise

@@ -1,7 +1,4 @@
-"""Describes variables to the model: `{{name}}` and `-w`.
-
-The first describer that accepts a value describes it. Secrets are masked.
-"""
+"""Describes variables to the model: `{{name}}` and `-w`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -82,10 +79,7 @@ def read_path(path: str, read: Callable[[], T], seconds: float | None = None) ->
 
 
 def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Described:
-    """The value as text and images, limited in size, with secrets masked.
-
-    `masked_before` are the names that were masked in what the value was taken from.
-    """
+    """The value as text and images, limited in size, with secrets masked."""
     if isinstance(value, Masked) or is_secret(name, value):
         text = value if isinstance(value, Masked) else MASK
         return Described(str(text), masked=(f"`{name}`",))
@@ -155,11 +149,7 @@ def _describe_files(name: str, files: Files) -> Described:
 
 
 def _summarize_files(files: Mapping[str, str | bytes], limit: int) -> tuple[str, str]:
-    """The text for the model, and what of the files it shows; the latter is empty if it shows all text.
-
-    All text files are shown if they have at most `limit` characters together, else the page if it has. Every file
-    is listed with its size.
-    """
+    """The text for the model, and what of the files it shows; the latter is empty if it shows all text."""
     texts = {path: content for path, content in files.items() if isinstance(content, str)}
     page = entry_of(texts)
     shown, note = texts, ""

@@ -141,10 +141,7 @@ def _series_line(value: Any, mask: Mask) -> str:
 
 
 def _masked_cells(cells: list[Any], mask: Mask) -> list[Any] | None:
-    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask.
-
-    Of many, those at both ends are searched: no more are ever shown. If there is a secret, the others are masked.
-    """
+    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask."""
     rest = max(0, len(cells) - 2 * _SEARCHED)
     ends = [*cells[:_SEARCHED], *cells[_SEARCHED + rest :]] if rest else cells
     masked = [mask(cell) for cell in ends]

@@ -1,7 +1,4 @@
-"""Tables as the model sees them: facts about their columns, and all rows of a small table or both ends of a larger one.
-
-Libraries are recognised, never imported: if the value exists, its library is loaded.
-"""
+"""Tables as the model sees them: facts about columns, and all rows of a small table or both ends of a larger one."""
 
 import csv
 import importlib

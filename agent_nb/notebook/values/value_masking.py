@@ -1,7 +1,4 @@
-"""Masks values by name: variables, keys, fields and columns that are called like secrets.
-
-What lies below such a name is masked, and so is what is nested too deep to be searched.
-"""
+"""Masks values by name: variables, keys, fields and columns that are called like secrets."""
 
 import contextlib
 import copy
@@ -80,10 +77,7 @@ def _labels(value: Any) -> list[Any]:
 
 
 def mask_environment() -> None:
-    """Masks the values of environment variables that are called like secrets, such as `JUPYTERHUB_API_TOKEN`.
-
-    Code that a model runs can print them. The path of an existing file is not a secret.
-    """
+    """Masks the values of environment variables that are called like secrets, such as `JUPYTERHUB_API_TOKEN`."""
     for name, value in os.environ.items():
         if is_secret_name(name) and not os.path.exists(value):
             register(value)

@@ -54,10 +54,7 @@ class TooLongError(AgentError):
 
 
 async def _bound_length(response: httpx2.Response) -> None:
-    """Ends an answer that is too long, which the `mcp` package would read whole.
-
-    Of a stream of events, each event has a bound of its own.
-    """
+    """Ends an answer that is too long, which the `mcp` package would read whole."""
     if "event-stream" not in response.headers.get("content-type", ""):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Bounded(response.stream)
