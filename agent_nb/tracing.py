@@ -171,7 +171,6 @@ class RunTracer:
             attach(self._run_context)
 
     def _count(self, cost: float | None) -> None:
-        """Takes the cost of the run so far, which is reported after each turn."""
         if not self._is_counted and self._turn_ended is not None:
             self._is_counted = True
             if cost is not None and self._cost is not None:
@@ -212,7 +211,6 @@ class RunTracer:
         return span
 
     def _finish_call(self, event: ev.ToolFinished) -> None:
-        """Ends the span of a call, or makes one for a call that did not run."""
         span = self._running.pop(event.call_id, None) or self._start_call(event.call_id)
         if not event.ok:
             _fail(span, event.code or "_OTHER", event.summary if self._contents else "")
@@ -264,7 +262,6 @@ def _usage(usage: Usage) -> dict[str, Any]:
 
 
 def _message(message: Message) -> Json:
-    """A message in the form of the conventions; images are left out."""
     parts: list[Json] = []
     for part in message.parts:
         match part:

@@ -32,7 +32,6 @@ def _json(value: Any) -> str:
 
 
 def _from_to(before: str, after: str) -> str:
-    """Both texts; of long ones the part with the first difference."""
     if max(len(before), len(after)) > MOST_CHARACTERS:
         before, after = from_difference(before, after, MOST_CHARACTERS, BEFORE_CHANGE)
     return f"{before} to {after}"

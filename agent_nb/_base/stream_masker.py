@@ -69,7 +69,6 @@ def _secret_start(text: str) -> int:
 
 
 def _known_start(text: str) -> int:
-    """The same for the registered values alone."""
     start = len(text)
     if text[-PIECE:] not in PIECES and not _ends_escaped(text):
         return start

@@ -106,7 +106,6 @@ class TextBuffer:
         self._data.clear()
 
     def __len__(self) -> int:
-        """In bytes."""
         return len(self._data)
 
     def __str__(self) -> str:

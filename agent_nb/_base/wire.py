@@ -235,7 +235,6 @@ def _union_decoder(arguments: tuple[Any, ...]) -> Decoder:
 
 @cache
 def _fields_of(kind: Any) -> tuple[dict[str, Decoder], set[str]]:
-    """The decoders of the fields, and the names of those that must be there."""
     hints = typing.get_type_hints(kind)
     if not is_dataclass(kind):
         return {name: _decoder(hint) for name, hint in hints.items()}, set(kind.__required_keys__)

@@ -198,12 +198,10 @@ def app_of(text: str) -> str:
 
 
 def _head(text: str) -> str:
-    """The first clause, without "please make me" and the like."""
     return _CLAUSE.split(_ASKING.sub("", text), maxsplit=1)[0].strip()
 
 
 def _subject(text: str, kind: Kind) -> tuple[str, str]:
-    """The article that fits the subject, and the subject."""
     head = _ARTICLE.sub("", _head(text))
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()

@@ -78,7 +78,6 @@ def apply_changes(page: str, changes: list[Change]) -> str:
 
 
 def _take(changes: list[Change], made: list[Change], page: str) -> str:
-    """Adds the changes that match exactly one place; returns the page after them."""
     for change in made:
         if change.old != change.new and page.count(change.old) == 1:
             changes.append(change)

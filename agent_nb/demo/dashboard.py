@@ -97,7 +97,6 @@ def _sample(brief: Brief) -> Data:
 
 
 def _season(chance: random.Random, scale: float) -> tuple[float, ...]:
-    """Twelve months with a slight rise, a peak in summer and some noise."""
     peak = chance.uniform(4, 8)
     year = (
         scale * (0.7 + 0.03 * i + 0.35 * max(0, 1 - abs(i - peak) / 5) + chance.uniform(-0.06, 0.06))
@@ -248,7 +247,6 @@ def _tiles(data: Data) -> Html:
 
 
 def _trends(data: Data) -> Iterator[Figure]:
-    """The newest number of each column."""
     for name, values in data.columns[:4]:
         change = values[-1] / values[0] - 1 if values[0] else 0
         arrow = "↑" if change > 0 else "↓" if change < 0 else "→"
@@ -257,7 +255,6 @@ def _trends(data: Data) -> Iterator[Figure]:
 
 
 def _ranks(data: Data) -> Iterator[Figure]:
-    """The first and the last category beside all of them."""
     measure, values = data.columns[0]
     mean = sum(values) / len(values)
     if not measure.startswith("Average"):

@@ -125,7 +125,6 @@ def _finding(use: Use) -> Finding:
 
 
 def _sources(result: ToolResult) -> list[str]:
-    """The addresses of the images in a result: files of this run, and small images as data URIs."""
     files = [path for path in result.versions if _IMAGE_FILE.fullmatch(path)]
     small = [image for image in result.images if len(image.data) <= LARGEST_IMAGE]
     given = [result.text.strip()] if _DATA_URI.fullmatch(result.text.strip()) else []

@@ -198,7 +198,6 @@ def describe(brief: Brief) -> str:
 
 
 def _sections(brief: Brief) -> list[str]:
-    """The sections asked for, or the usual ones if none were; contact is always last."""
     if brief.kind != "landing":
         return []
     wanted = [name for name in brief.wants if name != "contact"]

@@ -83,7 +83,6 @@ class DemoProvider(Provider):
 
 
 def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tuple[Piece, float]]:
-    """The pieces of an action, each with its duration in seconds."""
     match action:
         case Think(text):
             yield from _fragments(text, assembler.thinking, THINKING)
@@ -194,7 +193,6 @@ def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
 
 
 def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[Action]]:
-    """What the model thinks first, and the actions of this turn."""
     if is_question(talk.prompt):
         return speech.thoughts_on_question(talk), [Say(speech.answer(talk))]
     if talk.earlier and not asks_for_a_page(talk.prompt):
@@ -206,7 +204,6 @@ def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[
 
 
 def _build(talk: Conversation, tools: Tools, brief: Brief, look: Look) -> list[Action]:
-    """Builds a new page: the page, one improvement, a summary."""
     created, edited = talk.called(CREATE), talk.called(EDIT)
     page = build_page(brief, look, found(talk))
     if created and not created[0].ok:

@@ -134,7 +134,6 @@ def _with_items(first: str, items: Sequence[str]) -> str:
 
 
 def _inputs(talk: Conversation) -> list[str]:
-    """What was taken from the notebook, the user's tools and images."""
     images = [f"{_images(talk)} I can only look at colours."] if talk.images else []
     return [*talk.findings, *summaries(talk, on_page=True), *images]
 

@@ -70,5 +70,4 @@ def entry_for(name: str, prompt: str) -> dict[str, Any]:
 
 
 def _fits(pattern: str, text: str) -> bool:
-    """Whether the pattern is found as whole words; an empty pattern fits everything."""
     return not pattern or re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE) is not None

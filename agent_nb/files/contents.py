@@ -46,7 +46,6 @@ def _is_table(value: Any) -> bool:
 
 
 def _stem(path: str) -> str:
-    """The name of a file as one that a script can use."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
     return stem if stem.isidentifier() else "data"
 
@@ -81,7 +80,6 @@ def _saved(save: Callable[..., Any], **options: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value for something inside a list or a dict that is not JSON."""
     if _is_a(value, "pandas", "DataFrame"):
         return json.loads(_table("json", value))
     if isinstance(value, set | frozenset):

@@ -124,7 +124,6 @@ def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:
 
 
 def _grouped(hunks: list[_Hunk]) -> list[list[_Hunk]]:
-    """Groups hunks whose context lines would touch."""
     groups = [[hunks[0]]]
     for hunk in hunks[1:]:
         if hunk.old_start - groups[-1][-1].old_end <= 2 * CONTEXT_LINES:

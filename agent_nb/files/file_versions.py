@@ -70,5 +70,4 @@ def _since(before: str, text: str, shown: Callable[[str], str]) -> Json:
 
 
 def _common(same: Callable[[int], bool], most: int) -> int:
-    """The largest count up to `most` for which the first or last characters are the same."""
     return bisect.bisect_left(range(most), True, key=lambda count: not same(count + 1))

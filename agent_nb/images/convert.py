@@ -138,7 +138,6 @@ def _from_object(obj: Any, name: str) -> Image:
 
 
 def _figure(obj: Any, figure_class: type) -> Any:
-    """The figure an object is or belongs to (axes know theirs)."""
     if isinstance(obj, figure_class):
         return obj
     owner = getattr(obj, "figure", None)
@@ -195,7 +194,6 @@ def _read(data: bytes, name: str) -> Image:
 
 
 def _is_plain(pil_image: Any) -> bool:
-    """Has one frame, in grey or colour, and no metadata of a camera."""
     try:
         return pil_image.mode in ("L", "RGB", "RGBA") and not pil_image.getexif() and _frames(pil_image) == 1
     except DAMAGE:
@@ -238,7 +236,6 @@ def _load(pil_image: Any, name: str) -> None:
 
 
 def _upright(pil_image: Any, name: str) -> Any:
-    """The first frame, rotated as its metadata says, in grey, RGB or RGBA."""
     from PIL import ImageOps
 
     _load(pil_image, name)

@@ -78,7 +78,6 @@ def fetch_https(
 
 
 def _place(url: str) -> tuple[str, int]:
-    """Host and port."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").encode("idna").decode(), parts.port or 443

@@ -122,7 +122,6 @@ def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], ch
 
 
 def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prompt: str) -> None:
-    """The label and the prompt, on a plate in the middle."""
     import PIL.ImageFont
 
     width, height = size

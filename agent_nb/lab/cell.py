@@ -116,7 +116,6 @@ class LabCell(Rules):
         return Reaction(stop="budget")
 
     def _said(self, note: str) -> Reaction:
-        """Says it once, however many variants end in the same way."""
         is_new, self._has_warned = not self._has_warned, True
         return Reaction(note if is_new else "")
 

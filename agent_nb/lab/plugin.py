@@ -81,7 +81,6 @@ def _submit(notebook: Notebook, rest: str) -> str:
 
 
 def _values(rules: LabRules) -> dict[str, object]:
-    """What each rule says, in the order of the table."""
     listed = ", ".join
     return {
         "title": rules.title,

@@ -234,7 +234,6 @@ def _read(path: Path, within: Path, remedy: str) -> bytes:
 
 
 def _check_saved(notebook: Notebook, path: Path) -> None:
-    """Refuses a file that is older than the last execution."""
     own = notebook.command("submit")
     # A cell that submits the notebook changes nothing worth saving.
     last = next((time for source, time in reversed(notebook.ended) if own not in source), 0.0)
@@ -283,7 +282,6 @@ def _candidates(notebook: Notebook, log: LogReading, own_name: str) -> Iterator[
 
 
 def _pages(runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """The newest page of each name, as closed as the preview."""
     left = MAX_PAGES
     newest: dict[str, bytes] = {}
     for path, data in runs.items():

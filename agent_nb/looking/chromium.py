@@ -261,7 +261,6 @@ class _Page:
         self._seen["screenshots"].insert(0, shot)  # the narrowest is taken last
 
     async def _image_of(self, x: float, y: float, width: float, height: float) -> str:
-        """A small PNG of what is at this place of the page, in base64; empty if nothing is drawn there."""
         width, height = min(width, MAX_HEIGHT), min(height, MAX_HEIGHT)
         if min(width, height) < 1:
             return ""

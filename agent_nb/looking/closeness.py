@@ -56,7 +56,6 @@ def side_by_side(given: Image, page: Image) -> Image:
 
 
 def _scaled(image: Any, width: int, height: int) -> Any:
-    """The image at this width, and its top at this height; white below its end."""
     import PIL.Image
 
     paper = PIL.Image.new("RGB", (width, height), "white")

@@ -123,7 +123,6 @@ def _look(entry: Any, width: int) -> ElementLook | None:
 
 
 def _image(png: Any) -> Image | None:
-    """The image in a PNG of ours, small enough; None if it is damaged."""
     pixels = decoded_png(png, _MAX_PNG, _MAX_PIXELS)
     if pixels is None:
         return None
@@ -182,7 +181,6 @@ def _place(element: Element) -> _Place:
 
 
 def _pages(elements: Iterable[Element]) -> Iterable[list[Element]]:
-    """The elements of each page."""
     pages: dict[tuple[int, str], list[Element]] = {}
     for element in elements:
         pages.setdefault(_place(element)[:2], []).append(element)

@@ -166,7 +166,6 @@ def _encoded_again(pixels: Any) -> tuple[Image, bool]:
 
 
 def _thumbnail(image: Image) -> bytes:
-    """The top of the page: 240 x 300 pixels, half as wide for a phone."""
     pixels = opened(image)
     width = _THUMBNAIL[0] if pixels.width > _THUMBNAIL[0] * 2 else _THUMBNAIL[0] // 2
     small = top_of(pixels, width, _THUMBNAIL[1])

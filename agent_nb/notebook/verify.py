@@ -132,7 +132,6 @@ def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) ->
 
 
 def _copy_files(codes: Iterable[str], target: Path) -> None:
-    """Copies the files below the working directory that the code names."""
     target.mkdir()
     nodes = (node for code in codes for node in ast.walk(parsed(code) or ast.Module([], [])))
     for name in {node.value for node in nodes if isinstance(node, ast.Constant)}:
@@ -237,6 +236,5 @@ def _compared_figures(expected: bytes | None, found: bytes | None) -> str:
 
 
 def _message(error: Any) -> str:
-    """The type and the text of an error, or of one that was raised in the fresh kernel."""
     name, text = getattr(error, "ename", type(error).__name__), getattr(error, "evalue", str(error))
     return shortened(printable(f"{name}: {text}" if name else text, keep=""), 200)

@@ -242,7 +242,6 @@ def _usage(counts: Json) -> Usage:
 
 
 def _detail(stop_details: Json | None) -> str:
-    """The vendor's explanation of a refusal, or its category."""
     details = stop_details or {}
     category = details.get("category") or ""
     return str(details.get("explanation") or category)
@@ -305,7 +304,6 @@ class AnthropicMessagesProvider(StreamingProvider):
 
 
 def _thinking(settings: Settings, max_tokens: int, messages: Sequence[Json]) -> Json:
-    """The thinking and effort parameters, in the form that the model takes."""
     family, effort = settings.family, settings.effort
     if effort == "none" and family.thinking_off:
         return {"thinking": {"type": family.thinking_off}}

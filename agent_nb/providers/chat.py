@@ -176,7 +176,6 @@ class ChatDecoder(Decoder):
         return ()
 
     def _rare(self, delta: Json) -> Sequence[Piece]:
-        """Thinking in either field, and refusals."""
         for detail in delta.get("reasoning_details") or ():
             _merge(self._reasoning_details, detail)
         for field in _REASONING:
@@ -329,7 +328,6 @@ class ChatProvider(StreamingProvider):
 
 
 def _effort(settings: Settings) -> Json:
-    """The vendor's own fields for the effort; empty when none is set."""
     vendor, effort = settings.vendor, settings.effort
     if effort is None:
         return {}

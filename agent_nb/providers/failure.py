@@ -198,7 +198,6 @@ def from_status(
 
 
 def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:
-    """What a refusal means and what to do about it; None if no remedy is known."""
     title = _subject(settings)
     if status < 500 and _BAD_KEY.search(text):
         return f"{title} refused the key", _key_remedy(settings)

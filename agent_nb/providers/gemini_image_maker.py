@@ -93,7 +93,6 @@ def _image(answer: Any) -> Image:
 
 
 def _image_tokens(details: Any) -> int | None:
-    """The image tokens among the counts per modality; None if there are no such counts."""
     if not details:
         return None
     return sum(count(one.token_count) for one in details if one.modality and one.modality.value == "IMAGE")

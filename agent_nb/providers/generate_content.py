@@ -257,7 +257,6 @@ def refuse_page(settings: Settings, opened: "Sequence[httpx2.Response]") -> None
 
 
 def _effort(settings: Settings) -> Json:
-    """The effort as a thinking level, as a budget of tokens, or not at all, as the model takes it."""
     family, effort = settings.family, settings.effort
     if effort and family.efforts:
         return {"thinking_level": family.effort(effort).upper()}

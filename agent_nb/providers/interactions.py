@@ -125,7 +125,6 @@ class InteractionsDecoder(Decoder):
         )
 
     def _complete(self, index: int) -> Json:
-        """The step as it is sent back."""
         step = self._steps[index]
         match step.get("type"):
             case "thought":

@@ -134,7 +134,6 @@ def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
 
 
 def _protocol(vendor: Vendor, name: str) -> str:
-    """The key of `APIS` to use."""
     if name and name not in vendor.apis:
         raise ConfigError(f"{vendor.name!r} has no api {name!r}. Use {' or '.join(vendor.apis)}.")
     return name or vendor.apis[0]
@@ -152,7 +151,6 @@ def _check_installed(vendor: Vendor, api: Api) -> None:
 
 
 def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
-    """The variable that held the key, empty for an argument, and the key."""
     variable, key = "", (api_key or "").strip()
     if not key and (found := find_key(vendor.keys)):
         variable, key = found

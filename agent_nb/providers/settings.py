@@ -88,7 +88,6 @@ class Settings:
 
 
 def _restored(values: dict[str, Any]) -> Settings:
-    """The settings from a pickle."""
     vendor = VENDORS[values["vendor"]]
     if "api_key" not in values:
         found = find_key(vendor.keys)

@@ -67,7 +67,6 @@ def _events(chunk: bytes, end: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _event(block: bytes) -> tuple[str, bytes] | None:
-    """The event a block of lines describes; None when it has no data."""
     name = b""
     lines: list[bytes] = []
     for line in block.removeprefix(_BYTE_ORDER_MARK).split(b"\n"):

@@ -130,7 +130,6 @@ class _Writing:
         return written
 
     def _defined(self, ref: str) -> str:
-        """The name of the definition of what is referred to."""
         name = ref.removeprefix("#/$defs/")
         if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
             name = _plain_name(ref)
@@ -142,7 +141,6 @@ class _Writing:
         return name
 
     def _target(self, ref: str) -> Json | None:
-        """The schema that a local reference refers to."""
         start, *steps = ref.split("/")
         found: Any = self.source if start == "#" else None
         for step in (each.replace("~1", "/").replace("~0", "~") for each in steps):
@@ -269,7 +267,6 @@ def _list(schema: Json, keyword: str, kind: type | tuple[type, ...] = (dict, boo
 
 
 def _properties(schema: Json) -> Json:
-    """The properties that a value can have."""
     value = schema.get("properties")
     return (
         {name: each for name, each in value.items() if each is not False} if isinstance(value, dict) else {}

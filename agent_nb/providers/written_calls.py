@@ -92,7 +92,6 @@ class WrittenCalls:
         return (CallPiece(self._id(1), text),)
 
     def _end(self, turn: Turn) -> Sequence[Piece]:
-        """The turn, with the calls that its text ends with."""
         text, streamed = "".join(self._text), self._first is not None
         calls = () if turn.message.tool_calls or turn.stop == "refusal" else self._calls(text, turn)
         if not calls:

@@ -144,7 +144,6 @@ def _tabs(labels: list[str], chosen: int) -> str:
 
 
 def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
-    """A label and a frame for the page of the run, or of each variant."""
     data = base64.b64encode(image).decode()
     still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
     shown_untrusted = f"{still}<em>Trust this notebook to see the page.</em>"

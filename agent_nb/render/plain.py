@@ -87,7 +87,6 @@ def _markdown_of(row: Row) -> str:
 
 
 def _step(row: ToolRow, images: bool) -> Iterator[str]:
-    """The code of a call and what it printed and displayed, as in a notebook."""
     yield fenced(mask(row.code).rstrip(), "python")
     for output in row.outputs:
         image = next(
@@ -111,7 +110,6 @@ def _source(source: Source) -> str:
 
 
 def _joined_lists(blocks: list[str]) -> list[str]:
-    """Consecutive list items form one list."""
     joined: list[str] = []
     for block in blocks:
         if joined and block.startswith("- ") and joined[-1].startswith("- "):

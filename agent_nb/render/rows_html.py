@@ -117,7 +117,6 @@ def _icon(state: State) -> str:
 
 
 def _tool_title(row: ToolRow) -> str:
-    """The title with the file that was changed as code."""
     before, path, after = row.title.partition(row.path) if row.path else (row.title, "", "")
     if not path:
         return with_code(row.title)

@@ -148,7 +148,6 @@ def result_expression(run: "RunRecord") -> str:
 
 
 def _unfinished_note(run: "RunRecord") -> str:
-    """Which files are unfinished; empty if none was being written when the run ended."""
     cut = unfinished_files(run.events, run.files)
     if not cut:
         return ""

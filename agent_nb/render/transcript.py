@@ -98,7 +98,6 @@ class Transcript:
         return None
 
     def _append(self, row: R, at: float) -> R:
-        """Adds a row after the text or thinking that was being streamed."""
         self._end_stream(at)
         self.rows.append(row)
         return row
@@ -112,7 +111,6 @@ class Transcript:
         return None
 
     def _withdraw(self) -> None:
-        """Removes the rows of this turn that the model has written."""
         self.rows = [
             row
             for row in self.rows

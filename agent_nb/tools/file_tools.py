@@ -336,7 +336,6 @@ def nearest_lines(text: str, wanted: str) -> str:
 
 
 def _most_alike(lines: list[str], block: list[str]) -> int | None:
-    """Where the block would start in the file, judging by the best match of one of its lines."""
     wanted = [line.strip()[:MAX_WIDTH_COMPARED] for line in block]
     longest = heapq.nlargest(LINES_COMPARED, range(len(block)), key=lambda offset: len(wanted[offset]))
     vocabulary = set(_WORD.findall("\n".join(block)))

@@ -373,7 +373,6 @@ def _is_cut_after(studio: Studio, order: Order) -> bool:
 
 
 def _prices(studio: Studio, order: Order) -> list[float | None]:
-    """What each request of `_made` is expected to cost."""
     cutting = [studio.cutter.price(Image(b""))] if _is_cut_after(studio, order) else []
     return [studio.maker.price(order), *cutting]
 

@@ -99,7 +99,6 @@ class FileArguments:
             pieces.append((self._path, offset, text))
 
     def _complete_path(self, pieces: list[Piece]) -> None:
-        """The path is complete: the content so far belongs to it."""
         is_first = self._path == ""
         try:
             self._path = safe_path(self._path_so_far)

@@ -68,7 +68,6 @@ def _compared(given: Sequence[Image], screenshots: Sequence[Screenshot]) -> tupl
 
 
 def _report(check: PageCheck) -> Iterator[str]:
-    """The check as the model reads it."""
     yield f"`{check.path}`, {human_size(check.size)}, in {_VIEWERS.get(check.viewer, check.viewer)}."
     for number, screenshot in enumerate(check.screenshots, 1):
         yield f"Image {number}: the page {screenshot.label}."

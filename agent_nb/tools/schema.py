@@ -185,7 +185,6 @@ def _with_article(kind: str) -> str:
 
 
 def _explained(error: Any, subject: str = "") -> ToolError:
-    """Names the field, what was expected and what came."""
     rule, wanted, value = error.rule, error.rule_definition, error.value
     field = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in error.path[1:]).lstrip(".")
     place = subject or (f"`{field}`" if field else "The arguments")

@@ -246,7 +246,6 @@ def _offered(tool: Tool, *, lean: bool, types: bool) -> ToolSpec:
 
 
 def _lean_spec(spec: ToolSpec, names: Sequence[str]) -> ToolSpec:
-    """The spec with these arguments and their types alone."""
     properties = spec.schema["properties"]
     required = [name for name in spec.schema.get("required", ()) if name in names]
     schema = {

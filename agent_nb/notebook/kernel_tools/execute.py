@@ -211,7 +211,6 @@ def _processes() -> dict[int, str]:
 
 
 def _hooks(shell: Any) -> dict[str, set[int]]:
-    """The functions that IPython calls for each cell, by where they were added."""
     lists = {name: getattr(shell, name, ()) for name in ("input_transformers_post", "ast_transformers")}
     lists |= getattr(shell.events, "callbacks", {})
     return {name: set(map(id, functions)) for name, functions in lists.items()}

@@ -133,7 +133,6 @@ def _send_new() -> None:
 
 
 def _text(ended: Execution) -> str:
-    """What the model reads: the output, what happened to names, and what the code left behind."""
     output = "\n".join(filter(None, (_plain(bundle).rstrip("\n") for bundle in ended.outputs)))
     return _joined(cut(safe_text(output), MAX_TEXT), ended.changes.sentence(), *ended.notes)
 
@@ -152,7 +151,6 @@ def _image_type(bundle: MimeBundle) -> str | None:
 
 
 def _images(outputs: Sequence[MimeBundle]) -> tuple[Image, ...]:
-    """The first images for the model; those that cannot be read are only on the card."""
     from agent_nb.images.convert import to_image
 
     images: list[Image] = []

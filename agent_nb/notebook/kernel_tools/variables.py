@@ -115,7 +115,6 @@ def _schema_line(name: str, value: Any, end: float) -> Schema:
 
 
 def _row(name: str, value: Any, end: float) -> tuple[str, str, str, str]:
-    """The row of a variable. If the variable cannot be read, the row says why."""
     seconds = min(SECONDS, end - time.monotonic())
     if seconds <= 0:
         return name, "", "", "(not read: the variables before took too long)"
@@ -143,7 +142,6 @@ def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _title(value: Any, size: Callable[[Any], str]) -> str:
-    """The type and size of a value, or its type alone if the size cannot be read."""
     extent = ""
     with contextlib.suppress(UnreadableError):
         extent = call_within(SECONDS, lambda: size(value))

@@ -280,14 +280,12 @@ def _show_output(run: LiveRun, command: _Command) -> None:
 
 
 def _checked(run: LiveRun, command: _Command) -> None:
-    """A page has been looked at, or could not be."""
     failure = f"the person's browser could not look at it ({command.error[:200]})."
     report = command.report if command.ok and isinstance(command.report, dict) else failure
     run.checked(command.client, command.check_id, report)
 
 
 def _undo(run: LiveRun, command: _Command) -> Json:
-    """Puts back the names that a call changed."""
     text, names = undo_store.undo(command.token)
     run.stream.set_undone(f"{command.token} {name}" for name in names)
     return {"text": text}

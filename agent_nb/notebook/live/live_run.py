@@ -255,7 +255,6 @@ class LiveRun:
         return {**where, "edit": safe_text(element.edit)}
 
     def _result(self, variant: int) -> Run:
-        """A finished variant."""
         if self.result is None:
             raise ConfigError("The run has not ended.")
         if self.result.variant == variant:

@@ -97,7 +97,6 @@ class Questions:
 
 
 def _covered(request: ApprovalRequested, args: Json) -> str:
-    """What "always" covers: the tool, or the tool with these arguments."""
     return f"{request.name} {json.dumps(args, sort_keys=True)}" if request.identical_only else request.name
 
 

@@ -351,7 +351,6 @@ def _mask_arrow_array(value: Any, mask: Mask) -> MaskedValue:
 
 
 def _arrow_fields(kind: Any) -> list[str]:
-    """The field names of pyarrow's structs, at any depth; none for other types."""
     count = getattr(kind, "num_fields", 0)
     fields = [kind.field(number) for number in range(count)]
     return [name for field in fields for name in (field.name, *_arrow_fields(field.type))]
@@ -380,7 +379,6 @@ def _mask_array(value: Any, mask: Mask) -> MaskedValue:
 
 
 def _text_fields(kind: Any) -> Iterator[str]:
-    """The names of the fields of a structured array that have text, at any depth."""
     for name in kind.base.names or ():
         if kind.base[name].base.kind not in _PLAIN_KINDS:
             yield name

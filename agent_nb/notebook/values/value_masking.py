@@ -66,7 +66,6 @@ def is_table(value: Any) -> bool:
 
 
 def _labels(value: Any) -> list[Any]:
-    """The columns of a table of a class that is not known."""
     try:
         if inspect.getattr_static(value, "columns", None) is None:  # a proxy's `__getattr__` has everything
             return []
@@ -103,7 +102,6 @@ def stored(value: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _members(kind: type) -> list[tuple[str, MemberDescriptorType]]:
-    """The slots of a class."""
     names = {name for base in kind.__mro__ for name in vars(base)} - {"__dict__", "__weakref__"}
     members = [(name, inspect.getattr_static(kind, name)) for name in sorted(names)]
     return [(name, member) for name, member in members if isinstance(member, MemberDescriptorType)]
@@ -151,7 +149,6 @@ class Masks:
         return masked
 
     def _copy(self, value: Any, depth: int) -> Any:
-        """The value itself if its copy would be the same."""
         if type(value) not in _BUILT_IN and is_table(value):
             return self._known(value, depth)
         match value:

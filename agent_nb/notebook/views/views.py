@@ -124,7 +124,6 @@ class LiveView(FrozenView):
         live.announce_ready(run, files_name, picked=picked, paths=self._saved)
 
     def _replace(self, form: dict[str, str]) -> None:
-        """Shows this in place of the first frame."""
         from IPython.display import clear_output
 
         if self._can_update:

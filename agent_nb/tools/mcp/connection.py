@@ -207,7 +207,6 @@ class Connection:
                 await asyncio.sleep(_RELIST_PAUSE)
 
     async def _hear(self, message: Any) -> None:
-        """A notification, or a line that is not a message."""
         self._unasked += 1
         if self._unasked > MAX_UNASKED and not self._stop.is_set():
             self.problem = f"It sent more than {MAX_UNASKED:,} messages that nobody asked for."

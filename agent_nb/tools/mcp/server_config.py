@@ -117,7 +117,6 @@ def _default_name(command: tuple[str, ...]) -> str:
 
 
 def _expand(text: str) -> str:
-    """Replaces `${VAR}` and `${VAR:-default}`."""
 
     def value(found: re.Match[str]) -> str:
         name, default = found[1], found[2]
