@@ -56,7 +56,6 @@ class RunTracer:
     def __init__(self, tracer: Tracer, contents: bool) -> None:
         self._tracer, self._contents = tracer, contents
         self._cost: float | None = 0.0
-        """That of the run so far."""
         self._common: dict[str, str] = {}
         self._run: Span | None = None
         self._run_context: Context | None = None
@@ -65,13 +64,11 @@ class RunTracer:
         self._is_counted = False
         """Whether the cost of the turn is known; what follows is that of its calls."""
         self._names: dict[str, str] = {}
-        """Names of the calls of the current turn, by call id."""
         self._arguments: dict[str, Json] = {}
         self._running: dict[str, Span] = {}
         self._finished: dict[str, tuple[Span, int]] = {}
         """Spans of calls that have ended, with their end: the results follow."""
         self._messages: list[Json] = []
-        """What the next turn is sent."""
 
     def __call__(self, event: ev.Event) -> None:
         match event:

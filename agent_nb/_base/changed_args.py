@@ -8,7 +8,6 @@ from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
 
 MOST_CHARACTERS = 400
-"""Characters of a value that are quoted."""
 BEFORE_CHANGE = 60
 """Characters that are quoted before the first difference of two long texts."""
 _MISSING = object()

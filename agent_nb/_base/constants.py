@@ -8,7 +8,6 @@ IN_BROWSER = sys.platform == "emscripten"
 """Whether Python runs in a browser tab, as in JupyterLite: no threads, no sockets, no other process."""
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""How hard a model thinks, in rising order."""
 
 MODEL_VARIABLE = "AGENT_NB_MODEL"
 """Names the model for cells and `%config` that name none."""

@@ -48,7 +48,6 @@ _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-
 _MIN_LINE = 16
 """Shorter lines of a secret are masked only together with the others."""
 _NEWLINE = re.compile(r"(?:(?<!\\)\\++[nr]|[\r\n])++")
-"""As it is, or escaped as in JSON."""
 _HARMLESS_LINE = re.compile(r'^-----|": ')
 MAX_ESCAPES = 4
 """A string of JSON that holds JSON that quotes JSON, as a saved run may, and once more in the run itself."""

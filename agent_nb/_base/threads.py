@@ -16,7 +16,6 @@ T = TypeVar("T")
 _loops: dict[tuple[str, int], asyncio.AbstractEventLoop] = {}
 _making = threading.Lock()
 TICK = 0.05
-"""Seconds."""
 
 
 @functools.cache

@@ -18,7 +18,6 @@ from typing import Any
 from agent_nb._base.text import shortened
 
 Json = dict[str, Any]
-"""A JSON object, as `json.loads` returns it."""
 
 
 def to_wire(value: Any) -> Any:

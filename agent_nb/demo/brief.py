@@ -11,7 +11,6 @@ from agent_nb.demo.texts import Trade, entry_for, trade_of
 Kind = Literal["landing", "dashboard", "form", "article", "game", "app"]
 
 _READ = 600
-"""Characters of a prompt that are searched for its subject."""
 
 _KIND_PATTERNS: dict[Kind, str] = {
     "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
@@ -99,9 +98,7 @@ class Data:
 class Brief:
     kind: Kind
     name: str
-    """The page's title."""
     subject: str
-    """What the page is about, as a noun phrase in lower case."""
     phrase: str
     """The subject with its article, for use in a sentence: "the bakery", "our newsletter", "sourdough"."""
     place: str
@@ -109,7 +106,6 @@ class Brief:
     """`in Lyon` or `near Lyon`; empty if there is no place."""
     trade: Trade
     wants: tuple[str, ...]
-    """The names of the sections asked for."""
     prompt: str
     variant: int
     data: Data | None = None

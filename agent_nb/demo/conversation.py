@@ -59,19 +59,15 @@ class Conversation:
     images: tuple[Image, ...]
     uses: tuple[Use, ...]
     path: str
-    """The page's path."""
     page: str | None
     """The page before the current prompt; None if the model has not seen all of it."""
     earlier: bool
     """Whether there was something before the current prompt."""
     own_tools: frozenset[str]
-    """The user's tools, which are tried out."""
     asking_tools: frozenset[str]
     """The tools that need approval for every call."""
     sees_notebook: bool
-    """Whether there are tools for the data of a notebook."""
     findings: tuple[str, ...] = ()
-    """What that data showed, a sentence each."""
 
     def called(self, name: str) -> tuple[Use, ...]:
         return tuple(use for use in self.uses if use.call.name == name)

@@ -13,7 +13,6 @@ from agent_nb.demo.texts import entry_for
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
 _READ = 20_000
-"""Characters of a prompt that are searched for numbers."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NUMBER = re.compile(r"^[^\w\s-]?-?[\d][\d,_ ]*(?:\.\d+)?\s?[%€$£]?$")
 _TOTAL = re.compile(r"(?:DataFrame|Table|RecordBatch) with ([\d,]+) rows? and [\d,]+ columns?\n")

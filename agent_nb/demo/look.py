@@ -16,7 +16,6 @@ HUES = {
     "blue": 255, "navy": 262, "indigo": 278, "violet": 295, "purple": 305, "lilac": 310, "magenta": 335, "pink": 355,
     "rose": 8,
 }  # fmt: skip
-"""Degrees in OKLCH."""
 
 _HUE = re.compile(rf"\b({'|'.join(HUES)})(?:ish)?\b", re.I)
 _QUIET = re.compile(r"\b(?:minimal\w*|monochrome|gr[ea]y|black and white|neutral)\b", re.I)
@@ -96,7 +95,6 @@ class Look:
     """The CSS `color-scheme`; `light dark` follows the reader's setting."""
     font: str
     layout: int
-    """0, 1 or 2."""
 
     @property
     def weight(self) -> str:

@@ -31,7 +31,6 @@ class Frame:
     name: str
     library: str
     rows: str
-    """How many, as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,6 @@ class Question:
     category: Column
     number: Column
     measure: str
-    """`total` or `average`."""
 
     @property
     def title(self) -> str:

@@ -20,7 +20,6 @@ TRIED_AT_MOST = 3
 LONGEST_REASON = 160
 LONGEST_LINE = 120
 LARGEST_IMAGE = 120_000
-"""Bytes of an image that is written into the page."""
 _DATA_URI = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+")
 _IMAGE_FILE = re.compile(r".+\.(?:png|jpe?g|gif|webp|svg)", re.I)
 _FORMATS = {

@@ -150,7 +150,6 @@ class _Builder:
     """Its template, and the name of its layouts."""
     slots: Callable[[Brief, Layout, Sequence[str]], Slots]
     title: str
-    """What it makes, for a sentence."""
     notice: str = ""
     """The line that the improvement adds; the trade's if it is empty."""
 

@@ -137,7 +137,6 @@ def _tool_size(tool: ToolSpec) -> int:
 
 Tools = Mapping[str, ToolSpec]
 _READ = 400
-"""Characters of a prompt that are looked at."""
 _PAGE = re.compile(
     r"\b(?:page|(?:web ?)?site|app|game|snake|tic[- ]?tac[- ]?toe|dashboard|chart|report|form|sign[- ]?up|survey"
     r"|article|blog|essay|post|story|tutorial|guide|recipe|portfolio|documentation)s?\b",
@@ -154,7 +153,6 @@ _MARKED = re.compile(
     rf"|(?:can|could|would|will|should|shall) (?:you|i|we)\b(?! (?:please )?{_MAKING}))",
     re.I,
 )
-"""The beginning of a question that ends with a question mark."""
 _UNMARKED = re.compile(
     rf"{_POLITE}(?:(?:what|who|when|where|why|how)"
     r"(?:['’]s| (?:is|are|was|were|do|does|did|can|should|will|much|many|old|far))\b"

@@ -29,12 +29,10 @@ class Trade:
     action: str
     notice: str
     offer: str
-    """The heading over `points`."""
     link: str = "Offer"
     """The same in one word, for the navigation."""
     points: list[list[str]]
     menu: list[list[str]]
-    """What it costs."""
     hours: list[list[str]]
 
     @property

@@ -61,7 +61,6 @@ class Files(Mapping[str, Content]):
     def __init__(self, contents: Mapping[str, Content] | None = None) -> None:
         self._versions: dict[str, tuple[Content | None, ...]] = {}
         self._sizes: dict[str, int] = {}
-        """In bytes, without deleted files."""
         if isinstance(contents, Files):
             self._versions, self._sizes = contents._versions, contents._sizes
             return

@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # imported when something is fetched
 
 MAX_BYTES = 20_000_000
 SECONDS = 20.0
-"""For all requests together."""
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
 _V6_SPECIAL = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
 """Ranges of tunnels, tests and documentation, which older versions of Python do not know."""

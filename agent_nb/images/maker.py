@@ -35,9 +35,7 @@ class ImageMaker(Protocol):
     note: str
     """What the model and the user must know about its images; empty for real ones."""
     edits: bool
-    """Takes orders with images."""
     transparent: bool
-    """Can make transparent backgrounds."""
 
     def price(self, order: Order) -> float | None:
         """The estimated cost in dollars: 0 for a local maker, None if unknown."""
@@ -78,7 +76,6 @@ class Studio:
     maker: ImageMaker
     cutter: Cutter
     online: bool = True
-    """Whether images may be fetched from the internet."""
     makers: tuple[ImageMaker, ...] = ()
     """The makers that may hold connections."""
 

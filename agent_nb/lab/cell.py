@@ -39,7 +39,6 @@ class LabCell(Rules):
         self._budget_rule = ""
         """The rule that limits what the run may cost; empty if it is the user's own `--budget`."""
         self._costs: dict[int, float] = {}
-        """By variant."""
         self._counter = BudgetCounter(lab.path)
         self._is_counted = self._has_warned = False
 

@@ -23,7 +23,6 @@ FILE = "lab-log.jsonl"
 MAX_LINE = 1_000_000
 """Bytes. What is written is always shorter."""
 MAX_PROMPT = 10_000
-"""Characters of a prompt in the log."""
 
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
 _MOST_ROWS = 200
@@ -37,7 +36,6 @@ class Entry:
 
     time: datetime
     run: str
-    """The name of the run."""
     id: str
     prompt: str
     model: str
@@ -46,7 +44,6 @@ class Entry:
     ended: str
     """The reason of the run, such as `end_turn` or `budget`."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 of each file."""
     edited: tuple[str, ...] = ()
     """Files that were edited by hand since the run before."""
     cost: float | None = None
@@ -55,7 +52,6 @@ class Entry:
     """Whether the check holds; None if there is none, or if the run ended before it."""
     notebook: str = ""
     lab: str = ""
-    """The SHA-256 of the lab file."""
     before: str = ""
     """The SHA-256 of the line before; empty in the first line."""
 

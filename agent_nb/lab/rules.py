@@ -38,7 +38,6 @@ class LabRules:
     file: str = FILE
     """The file as sentences name it."""
     digest: str = field(default="", compare=False)
-    """The SHA-256 of the file."""
     title: str = ""
     models: tuple[str, ...] = ()
     """Full names, such as `anthropic:claude-haiku-5-5`; the first usable one is the default."""

@@ -33,12 +33,10 @@ MAX_NOTEBOOK = 50_000_000
 MAX_LOG = 20_000_000
 MAX_RUN = 20_000_000
 MAX_RUNS = 50_000_000
-"""Bytes of all runs together."""
 MAX_PAGES = 20_000_000
 _SUBMIT = re.compile(r"^\s*%\w+[ \t]+submit\b", re.MULTILINE)
 _CHECK = re.compile(r"%%\w+\s.*--check(?:\s|=)")
 _MOST_NAMED = 5
-"""Cells that a remark names."""
 _GRANULARITY = 0.05
 """Seconds by which the time of a file may lag behind the clock."""
 
@@ -51,9 +49,7 @@ class CodeCell:
     """Its place among all cells of the notebook, from 1."""
     source: str
     count: int | None
-    """The number of its execution."""
     failed: bool
-    """Whether it has an error among its outputs."""
 
     @property
     def is_check(self) -> bool:

@@ -29,7 +29,6 @@ from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
 PATH_VARIABLE = "AGENT_NB_CHROMIUM"
 """The path of the browser, or `off`."""
 SANDBOX_VARIABLE = "AGENT_NB_CHROMIUM_SANDBOX"
-"""`off` runs Chromium without its sandbox."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 START_SECONDS, SECONDS, LOAD_SECONDS, SETTLE_SECONDS = 20.0, 10.0, 4.0, 3.0
 """For starting, and for everything that a page may take. What is not done by then is missing from the report."""
@@ -179,7 +178,6 @@ class _Page:
         self._logged_at: Counter[tuple[Any, ...]] = Counter()
         """How many messages of a level each line of a file has caused."""
         self._inlined: dict[str, str] = {}
-        """The files behind scripts, by the ids of the scripts."""
         self._seen: Json = {"screenshots": [], "elements": [], "findings": None, "overflow": None}
 
     @property

@@ -21,7 +21,6 @@ _PLAIN = 1.0
 """Contrast, as a standard deviation, below which an image has no structure to compare."""
 _BLOCK = 4
 _CONTRAST = 25.0
-"""Variance that counts as noise."""
 _FAR = 64.0
 """Average difference of a channel at which colours have nothing in common."""
 _SHOWN = 640, 1600

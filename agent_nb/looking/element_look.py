@@ -17,10 +17,8 @@ from agent_nb.messages import Image, Part, Text
 from agent_nb.prompts import about_elements
 
 MAX_SIDE = 400
-"""Pixels of an image on its long side."""
 MAX_IMAGE_BYTES = 60_000
 MAX_ELEMENTS = 6
-"""Elements of a request that are looked at."""
 _NAME = re.compile(r"[a-z-]{1,40}")
 _MAX_PROPERTIES = 20
 _MAX_VALUE = 100

@@ -25,7 +25,6 @@ from agent_nb.looking.page_check import (
 from agent_nb.messages import Image
 
 MAX_REPORT = 6_000_000
-"""Characters of a report."""
 MAX_HEIGHT = 4096
 """Pixels of a page that a screenshot shows, from the top."""
 MAX_IMAGE_BYTES = 300_000
@@ -40,9 +39,7 @@ _MAX_TARGETS = 3
 _MAX_TEXT = 300
 _MAX_NUMBER = 1_000_000
 MOST_LINES = 200
-"""Lines of a console that are kept."""
 _LONGEST_LINE = 2000
-"""Characters of such a line."""
 
 T = TypeVar("T")
 

@@ -93,7 +93,6 @@ _FROM_A_BROWSER = {"anthropic-dangerous-direct-browser-access": "true"}
 own key is used.
 """
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
-"""Thinking tokens for models without adaptive thinking."""
 _CACHED: Json = {"type": "ephemeral"}
 _BEGINNING = "(The conversation begins.)"
 """Stands before a conversation that begins with an answer, because the first message must be the user's."""

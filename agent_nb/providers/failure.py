@@ -58,9 +58,7 @@ class _Rule:
 
     limit: Limit
     codes: str = ""
-    """A regular expression for one of the error's codes, quota ids included."""
     message: str = ""
-    """A regular expression for the vendor's message."""
     statuses: tuple[int, ...] = ()
 
     def matches(self, status: int, codes: list[str], message: str) -> bool:
@@ -99,7 +97,6 @@ _RULES = (
     ),
     _Rule(limit="rate", statuses=(429,)),
 )
-"""The first rule that matches wins."""
 
 
 def limit_of(status: int, codes: list[str], message: str) -> Limit | None:

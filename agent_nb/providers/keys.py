@@ -10,7 +10,6 @@ IN_MEMORY = "memory"
 
 _from_colab: dict[str, str] = {}
 _entered: dict[str, str] = {}
-"""Keys that were entered, by the first variable of their vendor. They are nowhere else."""
 
 
 def remember_key(variable: str, key: str) -> None:

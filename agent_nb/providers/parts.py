@@ -109,7 +109,6 @@ class _Fitting:
         self._ids: set[str] = set()
         self._calls = 0
         self._open: list[tuple[str, ToolCall]] = []
-        """Calls without a result, each with its original id."""
 
     def assistant(self, message: Message) -> None:
         self.answer_open_calls()

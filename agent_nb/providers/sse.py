@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 _PLAIN_EVENT = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
-"""An event of one data line, as most are."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

@@ -63,7 +63,6 @@ class VendorClient(abc.ABC):
     def __init__(self, settings: Settings) -> None:
         self.settings, self.name = settings, settings.name
         self.sdk = settings.vendor.api.sdk
-        """The module to import before `connect`."""
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
         self._connecting = threading.Lock()
@@ -235,7 +234,6 @@ class StreamingProvider(VendorProvider):
     """A vendor whose SDK opens a stream of bytes, which is read here."""
 
     path: str
-    """The endpoint, below the base URL."""
     decoder: type[Decoder]
 
     async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":

@@ -75,7 +75,6 @@ class _Writing:
     names: dict[str, str] = field(default_factory=dict)
     definitions: Json = field(default_factory=dict)
     inlined: tuple[str, ...] = ()
-    """The references whose targets are being written in their place."""
     nodes: int = 0
     depth: int = 0
 
@@ -279,7 +278,6 @@ class Offered:
 
     tools: tuple[ToolSpec, ...]
     left_out: tuple[str, ...]
-    """A sentence for each tool that the vendor cannot be told of."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What is sent instead of names of tools."""
     properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

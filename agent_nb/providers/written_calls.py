@@ -18,7 +18,6 @@ from agent_nb.messages import Message, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
 
 Takes = Callable[[ToolCall], bool]
-"""Whether this call is to be run."""
 
 _OPENING = r"\s*(?:```\w*\s*)?(?:<tool_call>\s*)?"
 _OBJECT = re.compile(_OPENING + r"(?=\{)")
@@ -47,13 +46,11 @@ class WrittenCalls:
     def __init__(self, names: Collection[str], takes: Takes, prefix: str = "") -> None:
         self._names, self._takes, self._prefix = names, takes, f"text_call_{prefix}"
         self._text: list[str] = []
-        """All text of the answer."""
         self._head: str | None = ""
         """The text so far while it may still become the head of a call; None from then on."""
         self._first: str | None = None
         """The name of the call as which the text is passed on."""
         self._passed: list[str] = []
-        """The arguments that were passed on."""
         self._object = _Object()
 
     def read(self, pieces: Sequence[Piece]) -> Sequence[Piece]:

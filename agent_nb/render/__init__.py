@@ -83,7 +83,6 @@ class Form:
     masking, notes, foreign files and leaks go through them."""
 
     suffix: str
-    """Of its files."""
     has_notes: bool
     """Whether the notes of the run are in it."""
     unmasked: "Callable[[RunRecord], str]"

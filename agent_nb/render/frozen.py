@@ -41,7 +41,6 @@ MAX_PAGE = 1_000_000
 MAX_PAGE_ALONE = 200_000_000
 """Characters of a page outside the notebook: more than all files of a run can have."""
 MAX_CODE = 64_000
-"""Characters of code in one output."""
 
 _LINE = 240
 """Characters after which a style sheet is broken: notebooks are saved and compared line by line."""

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _IMAGE = re.compile(r"image/(?!svg)[\w.+-]+", re.ASCII)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 MAX_OUTPUT = 5_000
-"""Characters of one output of code."""
 
 
 def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> str:

@@ -84,9 +84,7 @@ class ToolRow(LineRow):
     args: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[MimeBundle, ...] = ()
     result: str = ""
-    """The text that the model received."""
     path: str = ""
-    """The file that the call changed."""
     action: FileAction | None = None
     note: str = ""
     """What the user told the model when asked for approval."""

@@ -30,11 +30,9 @@ from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import duration, image_labels
 
 MAX_OUTPUT = 20_000
-"""Characters of one output."""
 MAX_TABLE = 60_000
 """Characters of HTML that is no more than tables and text."""
 MAX_IMAGE = 400_000
-"""Characters of one image, in base64."""
 MAX_ARGUMENT = 2_000
 FIRST_LINES, MOST_LINES = 30, 40
 """Of a text with more than the most lines, only the first are not folded."""

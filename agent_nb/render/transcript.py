@@ -37,7 +37,6 @@ class Transcript:
         self.rows: list[Row] = []
         self._turn = 0
         self._fragments: list[str] = []
-        """Of the text or thinking that is still being streamed."""
         self._kind: type[TextRow | ThinkingRow] = TextRow
         self._since = 0.0
 

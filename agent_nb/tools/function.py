@@ -32,7 +32,6 @@ _DICTS = (dict, collections.abc.Mapping)
 @dataclass(frozen=True, slots=True)
 class Reader:
     schema: Json
-    """What the model is shown."""
     read: Callable[[Any], Any]
     """Converts a JSON value that fits the schema."""
 

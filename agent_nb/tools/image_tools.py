@@ -22,7 +22,6 @@ from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import object_schema, tool_spec
 
 SECONDS = 150.0
-"""For one image."""
 CALL_SECONDS = 180.0
 WAITS = (1.0, 4.0)
 """Before the second and the third attempt, unless the vendor asks for another wait."""
@@ -225,7 +224,6 @@ async def save_one(image: Image, path: str, context: ToolContext, note: str) -> 
 
 
 MAX_IMAGES = 8
-"""In one call."""
 PADDING = 4
 SMALLEST_CROP = 4
 PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured background."

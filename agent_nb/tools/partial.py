@@ -36,7 +36,6 @@ class FileArguments:
         self._name = ""
         """The argument whose value is being read; empty between two arguments."""
         self._offset = 0
-        """Where the next piece of the content begins."""
         self._path: str | None = ""
         """Empty until it is known; None if it is not valid."""
         self._path_so_far = ""

@@ -28,7 +28,6 @@ from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variant_tools import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
-"""Characters of a result that the model gets."""
 MAX_ERROR = 2_000
 
 FAMILIES: dict[str, tuple[Tool, ...]] = {
@@ -280,7 +279,6 @@ class _Stream:
 
 _lock = threading.Lock()
 _calls: list[object] = []
-"""The calls that run now."""
 _streams: list[_Stream] = []
 
 

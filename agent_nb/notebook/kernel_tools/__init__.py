@@ -10,7 +10,6 @@ from agent_nb.notebook.kernel_tools.variables import describe_variable, list_var
 from agent_nb.tools import Tool
 
 KERNEL = "kernel"
-"""The name of the group, for `-t`."""
 
 
 def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:

@@ -23,7 +23,6 @@ from agent_nb.events import MimeBundle
 HEAD, TAIL = 40_000, 10_000
 """Characters of all printed text that are kept: the first and the last."""
 MAX_LIVE = 30_000
-"""Characters that are sent to the page while the code runs."""
 MAX_LIVE_LINES = 2_000
 """Lines after which text is sent by the clock alone."""
 LIVE_INTERVAL = 0.03

@@ -33,7 +33,6 @@ from agent_nb.notebook.user_variables import user_names
 from agent_nb.tools.base import ToolContext
 
 POLL = 0.05
-"""Seconds between two looks at whether another call has ended."""
 
 ALTERNATIVES = {"agent_files": "_agent_files", "to_file": "_to_file"}
 """The names that the code can use, and those it has to use where the notebook has a variable of that name."""
@@ -58,7 +57,6 @@ class Execution:
     outputs: tuple[MimeBundle, ...]
     watchdog: Watchdog
     notes: list[str] = field(default_factory=list)
-    """Sentences about what it left behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,10 +30,8 @@ from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
 MAX_TEXT = 20_000
-"""Characters of the output that the model gets."""
 MAX_IMAGES = 4
 MAX_FRAMES = 8
-"""Frames of a traceback that the model gets."""
 MAX_MESSAGE = 4_000
 MAX_COMMAND = 60
 _OWN = (str(Path(__file__).parent), "<frozen ")

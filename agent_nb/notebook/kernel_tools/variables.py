@@ -30,12 +30,10 @@ from agent_nb.tools.output import to_output
 from agent_nb.tools.schema import tool_spec
 
 MOST = 200
-"""Variables that are listed."""
 SECONDS = 1.0
 """How long reading the size or the value of one variable may take."""
 SECONDS_IN_ALL = 5.0
 DESCRIBE_SECONDS = 10.0
-"""How long one part of a description may take."""
 WIDTH = 100
 DEPTH = 3
 _SEARCHED = 2_000

@@ -20,7 +20,6 @@ from typing import Any, Self
 from agent_nb._base.threads import start_thread
 
 TICK = 0.1
-"""Seconds between two looks at the clock."""
 AGAIN = 1.0
 """Seconds after which code that went on is stopped again."""
 POLITE = 2
@@ -52,13 +51,11 @@ class Watchdog:
         self.blocking = False
         """Whether the code runs without returning to the loop."""
         self.interrupted = False
-        """Whether the user has interrupted the code."""
         self.task: asyncio.Task[Any] | None = None
         """The task that runs the code. It is cancelled if the code awaits something."""
         self.seconds = seconds
         self._inside, self._on_tick, self._on_overrun = inside, on_tick, on_overrun
         self._stops = 0
-        """How often the code was to be stopped."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.current_thread()
         self._ended = threading.Event()
         self._signalled = False

@@ -35,7 +35,6 @@ FIRST_HELLO = 1.5
 PATIENCE = 5.0
 """Seconds from the start of the run that a page has before questions are asked without it, or nobody looks."""
 POLL = 0.1
-"""Seconds between two looks whether a front end has refused the widget."""
 CHECK_PATIENCE = 70.0
 """Seconds that the page has to look at a page. It does so for one variant after the other, 30 s each at most."""
 
@@ -72,7 +71,6 @@ class LiveRun:
         self.on_pick: Callable[[int], None] | None = None
         self.questions = Questions(handle.problems_of) if handle else Questions()
         self.ask_otherwise: Ask | None = None
-        """How to ask if no page shows the run."""
         self._checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
         """The open checks: the window that was asked, and its report to come."""
 

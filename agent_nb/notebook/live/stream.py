@@ -29,7 +29,6 @@ BURST = 0.1
 OFF_SCREEN = 1.0
 """Seconds between two batches of a run that no window has on screen: the messages are for those that somebody sees."""
 MAX_PAGE = 3_000_000
-"""Characters of a page that is sent to be looked at."""
 
 
 class Pace:
@@ -62,7 +61,6 @@ class RunStream:
         self._send, self._pace = send, pace
         self._encoder = Encoder()
         self._sent = 0
-        """How many of the events have been sent."""
         self._ready: Ready | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._next_batch = -math.inf

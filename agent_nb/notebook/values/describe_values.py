@@ -29,7 +29,6 @@ T = TypeVar("T")
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 SECONDS = 30.0
-"""How long the code of a value, such as its `repr`, may take."""
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
 
 

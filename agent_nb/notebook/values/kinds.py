@@ -30,7 +30,6 @@ MaskedValue = tuple[Any, list[str]]
 """The value itself, a masked copy or a text instead of it, and the names that were masked."""
 
 brief = reprlib.Repr()
-"""Stops after a few items and levels."""
 brief.maxlevel, brief.maxstring = 3, 40
 brief.maxlist = brief.maxtuple = brief.maxset = brief.maxfrozenset = brief.maxdeque = brief.maxdict = ITEMS
 
@@ -446,7 +445,6 @@ _OTHERS = {
 """Other classes that are named with `--data schema`, by module."""
 _BY_CLASS = {name: kind for kind in KINDS for name in kind.classes}
 _FULL_NAMES: dict[str, list[str]] = {}
-"""The full names of classes by their own names."""
 for _full_name in (
     *_BY_CLASS,
     *(f"{module}.{name}" for module in _OTHERS for name in _OTHERS[module].split()),

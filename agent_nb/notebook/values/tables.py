@@ -18,7 +18,6 @@ _UNIT = re.compile(r"(?<=64)\[(?:s|ms|us|ns)(?:, (?=.)|(?=\]))")
 SMALL = 2_000
 """Characters of rows. A table with no more is sent whole."""
 ENDS = 5
-"""Rows at each end that are shown of a larger table."""
 MOST_COLUMNS = 100
 _CELL = 200
 """Characters of a cell that are shown of a larger table."""

@@ -115,7 +115,6 @@ class Masks:
         self._found = False
         """Whether there is something to mask. A copy differs from its original also where that contains itself."""
         self._objects = 0
-        """Objects that contain what is looked at."""
         self._done: dict[tuple[int, int], tuple[Any, Any]] = {}
         """Each container with its copy, by its id and the number of objects around it."""
 

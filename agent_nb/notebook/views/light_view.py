@@ -16,7 +16,6 @@ from agent_nb.render.rows import LineRow, Row, TextRow, ToolRow
 from agent_nb.render.transcript import Transcript
 
 INTERVAL = 1.0
-"""Seconds between two updates."""
 MAX_ROWS = 10
 """Rows shown, the newest ones: a Jupyter server drops outputs above 1 MB a second."""
 

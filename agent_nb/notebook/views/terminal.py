@@ -43,7 +43,6 @@ class TerminalView(View):
         self._masker = StreamMasker()
         self._mid_line = False
         self._status = ""
-        """The status line on the screen; empty when there is none."""
 
     def start(self, note: str) -> None:
         super().start(note)

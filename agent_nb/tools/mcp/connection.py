@@ -28,7 +28,6 @@ from agent_nb.tools.mcp.process import GRACE, ServerProcess
 from agent_nb.tools.mcp.server_config import ServerConfig
 
 MAX_ANSWER = 32_000_000
-"""Bytes of an answer over HTTP."""
 MAX_UNASKED = 5_000
 """Messages that a server may send between two answers. One that sends more is ended."""
 MAX_PAGES = 50
@@ -96,9 +95,7 @@ class Connection:
         self._repair = ToolListRepair(self._version)
         self.listing: tuple[mcp_types.Tool, ...] = ()
         self.notes: tuple[str, ...] = ()
-        """What was left out of the list."""
         self.problem = ""
-        """Why it ended."""
         self._task = asyncio.create_task(self._own())
 
     @property

@@ -30,10 +30,8 @@ MAX_LINE = 32_000_000
 GRACE = 1.0
 """Seconds that a server has to end by itself when its stdin closes, and again after SIGTERM."""
 _TAIL = 2_000
-"""Bytes of stderr that are kept."""
 
 _running: dict[int, asyncio.subprocess.Process] = {}
-"""The processes that have not ended, by pid."""
 
 
 class ServerProcess:
@@ -43,7 +41,6 @@ class ServerProcess:
         self._config = config
         self._stderr = b""
         self.problem = ""
-        """Why the connection was ended from this side."""
         self.exit_code: int | None = None
         self.ended: asyncio.Task[None] | None = None
         """Done when the server can send nothing more."""

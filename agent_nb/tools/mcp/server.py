@@ -80,7 +80,6 @@ class Server:
         """The digest of each tool that the user has accepted, by its name on the server."""
         self._listed: tuple[ListedTool, ...] = ()
         self._raw: object = None
-        """What `_listed` was read from."""
         self._connection: Connection | None = None
         self._lock: asyncio.Lock | None = None
         self._starting = self._stopped = False
@@ -88,7 +87,6 @@ class Server:
         """Whether a call took too long and none has succeeded since."""
         self._may_restart = True
         self._calls = 0
-        """Calls that have not been answered yet."""
 
     @property
     def name(self) -> str:

@@ -30,7 +30,6 @@ class ServerConfig:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
-    """The working directory of the command."""
     key: str = ""
     """Identifies an entry of a project's file; empty for a server that the user added."""
     timeout: float = 60.0
