@@ -353,7 +353,12 @@ describe("several kernels", () => {
 		const source = "%%agent hero -t kernel\nA page";
 		const outputs = [{ data: { "text/html": '<div data-anb-run="k">' } }];
 		const cell = { getSource: () => source, getOutputs: () => outputs };
-		const lab = { version: VERSION, insert: vi.fn((_at, [{ source }]) => source), run: vi.fn(() => true) };
+		const lab = {
+			version: VERSION,
+			insert: vi.fn((_at, [{ source }]) => source),
+			run: vi.fn(() => true),
+			setRuns: vi.fn(),
+		};
 		vi.stubGlobal(LAB as unknown as string, lab);
 		const { model, stopIt, become } = mortal("3", { model: { sharedModel: { cells: [cell] } } });
 		await show();
@@ -371,6 +376,7 @@ describe("several kernels", () => {
 		await soon();
 		const ran = lab.run.mock.calls.map(([, id]: unknown[]) => id);
 		expect(ran).toEqual(["%load_ext agent_nb", source]);
+		expect(lab.setRuns.mock.calls.map(([, count]: unknown[]) => count)).toEqual([1, 0]);
 		stopIt();
 	});
 
@@ -378,7 +384,12 @@ describe("several kernels", () => {
 		["with the extension", VERSION, ["Insert as a cell", "Copy code"], ["Copy code"]],
 		["without it", 0, ["Copy code"], ["Copy code"]],
 	])("code in an answer is copied or inserted %s", async (_how, version, python, other) => {
-		const lab = { version, insert: vi.fn((_at, cells) => cells[0].source), run: vi.fn(() => true) };
+		const lab = {
+			version,
+			insert: vi.fn((_at, cells) => cells[0].source),
+			run: vi.fn(() => true),
+			setRuns: vi.fn(),
+		};
 		const writeText = vi.fn(() => Promise.resolve());
 		vi.stubGlobal(LAB as unknown as string, lab);
 		vi.stubGlobal("navigator", { clipboard: { writeText } });
