@@ -349,7 +349,7 @@ class Agent:
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
             )
-        if data and opening.history and opening.data != data:
+        if data and opening.history and opening.base_settings.get("data") != data:
             raise ConfigError(
                 "The conversation to continue may contain values, and this run sends none (`--data schema`)."
                 " Continue a run that sent none, or begin a new one."
@@ -358,13 +358,13 @@ class Agent:
     def _is_lean(self, opening: Opening) -> bool:
         """Whether requests are lean. A conversation stays so, and the server can reuse what it has read."""
         lean = self.settings.lean
-        return self.provider.lean or opening.lean if lean is None else lean
+        return self.provider.lean or bool(opening.base_settings.get("lean")) if lean is None else lean
 
     def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
         lean, rules = self._is_lean(opening), read_policy(self.approve, self.toolbox)
         settings = replace(
             self.settings,
-            stack=self.settings.stack or opening.stack,
+            stack=self.settings.stack or opening.base_settings.get("stack"),
             tools=tuple(tool.name for tool in offered),
             approve=str(rules),
             window=self.provider.window,

@@ -122,7 +122,7 @@ class ReplayHandle(RunHandle):
         self, provider: ReplayProvider, prepared: Prepared, group: VariantGroup, variant: int
     ) -> None:
         super().__init__(prepared, group.run_id, EventLog(), variant)
-        self._base = prepared.opening.base
+        self._base = prepared.opening.base_id
         self._recorded, self._annotations = provider.recorded, provider.run.annotations
         self._pace = provider.pace
         self._begin(self._play())

@@ -118,7 +118,14 @@ class Approvals:
         remarks: list[str] = []
         if self.rules.covers(tool):
             lets_run = self.rules.lets_run(tool) and not call.written
-            about = {"name": tool.name, "title": title, "lets_run": lets_run, **question_about(tool)}
+            about = {
+                "name": tool.name,
+                "title": title,
+                "lets_run": lets_run,
+                "description": tool.spec.description,
+                "schema": tool.spec.schema,
+                "identical_only": tool.identical_only,
+            }
             answer = await self._approve(call, args, about)
             remarks += _remarks(answer, args)
             args = args if answer.args is None else answer.args
@@ -241,18 +248,6 @@ def _answer_of(value: object) -> Answer:
         code="DENIED",
         hint=GO_ON,
     )
-
-
-def question_about(tool: Tool | None) -> Json:
-    """What an approval request says about the tool; nothing if the question is not about a tool."""
-    if tool is None:
-        return {}
-    spec = tool.spec
-    return {
-        "description": spec.description,
-        "schema": spec.schema,
-        "identical_only": tool.identical_only,
-    }
 
 
 def _denied(answer: Answer) -> ToolError:

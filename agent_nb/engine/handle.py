@@ -45,26 +45,13 @@ class Recording(Protocol):
         """Writes the cassette when all these runs have ended."""
 
 
-class Variant(Protocol):
-    """What a handle needs of each of its runs."""
-
-    prepared: "Prepared"
-    approvals: Approvals | None
-    """None if nothing in the run can ask."""
-    gate: DataGate | None
-    recording: Recording | None
-
-    @property
-    def files(self) -> Files: ...
-
-
 class Handle(ABC):
     """Work in progress: `await` it for the `Run`, iterate over it for its events."""
 
     settings: Json
     """What the run was set to; that of the first variant."""
 
-    def __init__(self, run_id: str, event_log: EventLog, variants: Sequence[Variant]) -> None:
+    def __init__(self, run_id: str, event_log: EventLog, variants: "Sequence[RunHandle]") -> None:
         self.id = run_id
         self._variants = variants
         self.name = self.key = "run"
@@ -190,6 +177,7 @@ class RunHandle(Handle):
     """One run in progress, whoever makes it. It finishes exactly once."""
 
     approvals: Approvals | None = None
+    """None if nothing in the run can ask."""
     gate: DataGate | None = None
 
     def __init__(self, prepared: "Prepared", run_id: str, event_log: EventLog, variant: int) -> None:

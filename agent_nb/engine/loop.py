@@ -136,7 +136,7 @@ class EngineRun(RunHandle):
         self._start(await off_loop(thumbnails, images) if images else ())
 
     def _start(self, images: tuple[Thumbnail, ...] = ()) -> None:
-        about = {"prompt": self._opening.prompt, "model": self.model, "base": self._opening.base}
+        about = {"prompt": self._opening.prompt, "model": self.model, "base": self._opening.base_id}
         self._emit(RunStarted, **about, settings=self.settings, images=images)
 
     async def _complete_settings(self) -> None:

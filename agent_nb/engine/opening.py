@@ -1,12 +1,13 @@
 """What a run begins with: the conversation so far, the files, the prompt and its images."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
+from agent_nb._base.wire import Json
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.engine.history import (
     describe_edits,
@@ -58,19 +59,23 @@ class Opening:
     """Files the user has given or edited since the base run, and that the question does not show in full."""
     shortened: tuple[str, ...] = ()
     """Given files of which the question shows only the first lines."""
-    base: str | None = None
-    base_variants: tuple[Files, ...] = ()
-    """The files of each variant of the base run."""
-    stack: str | None = None
-    """The stack of the base run."""
-    lean: bool = False
-    """Whether the requests of the base run were lean."""
+    base: Run | None = None
+    """The run to continue."""
     names: frozenset[str] = frozenset()
     """Names of the notebook that a run which sends no values may mention."""
-    data: str = ""
-    """What the base run sent of the user's data, if that was not all."""
-    density: float = 1.0
-    """How many tokens there are to an estimated one, as the vendor counted the base run."""
+
+    @property
+    def base_id(self) -> str | None:
+        return self.base.id if self.base else None
+
+    @property
+    def base_settings(self) -> Json:
+        return self.base.settings if self.base else {}
+
+    @property
+    def base_variants(self) -> tuple[Files, ...]:
+        """The files of each variant of the base run."""
+        return tuple(variant.files for variant in self.base.variants) if self.base else ()
 
     @property
     def inputs(self) -> tuple[Image, ...]:
@@ -114,7 +119,8 @@ def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
     if own_images and earlier:
         notes.append(image_numbers(len(earlier), len(own_images)))
     shortened = _shortened_files(files, base) if can_read else ()
-    opening = Opening(
+    edited = _edited_files(base) - {safe_path(path) for path in files or ()}
+    return Opening(
         prompt=prompt,
         system=system,
         history=history,
@@ -122,10 +128,10 @@ def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
         files=start,
         images=own_images,
         earlier_images=earlier,
-        edited=frozenset(shortened),
+        edited=edited.union(shortened),
         shortened=shortened,
+        base=base,
     )
-    return opening if base is None else _continuing(opening, base, files or {})
 
 
 def _question(prompt: str, notes: Iterable[str], images: Iterable[Image]) -> Message:
@@ -133,21 +139,10 @@ def _question(prompt: str, notes: Iterable[str], images: Iterable[Image]) -> Mes
     return Message(role="user", parts=parts)
 
 
-def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -> Opening:
-    """The opening with what it takes from the base run."""
-    return replace(
-        opening,
-        edited=opening.edited | (_edited_files(base) - {safe_path(path) for path in files}),
-        base=base.id,
-        base_variants=tuple(variant.files for variant in base.variants),
-        stack=base.settings.get("stack"),
-        data=base.settings.get("data", ""),
-        lean=bool(base.settings.get("lean")),
-        density=_density_of(base),
-    )
-
-
-def _density_of(base: Run) -> float:
+def base_density(base: Run | None) -> float:
+    """The ratio of actual to estimated tokens in the base run."""
+    if base is None:
+        return 1.0
     usages = [event.usage for event in base.events.of(TurnFinished)]
     answers = [place for place, message in enumerate(base.messages) if message.role == "assistant"]
     if not usages or not answers:
@@ -176,8 +171,8 @@ def as_sequence(images: Any) -> Iterable[Any]:
     return images if many and not isinstance(images, str | bytes | bytearray | memoryview) else (images,)
 
 
-def _edited_files(base: Run) -> frozenset[str]:
-    if base.given_files is None:
+def _edited_files(base: Run | None) -> frozenset[str]:
+    if base is None or base.given_files is None:
         return frozenset()
     return frozenset(path for path, content in base.given_files.items() if base.files.get(path) != content)
 

@@ -1,6 +1,6 @@
 """A run that has not started: what would be sent, what identifies it, and how to start it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -104,13 +104,13 @@ class Prepared:
         """
         return self.maker.differences(self, models) if self.maker else []
 
-    def pointing_at(self, elements: Sequence[Element]) -> "Prepared":
-        """The same request, to which is added how these elements look just before it is sent."""
-        return replace(self, opening=replace(self.opening, elements=tuple(elements)))
+    def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> "Prepared":
+        """The same request, to which is added how these elements look just before it is sent.
 
-    def knowing(self, names: frozenset[str]) -> "Prepared":
-        """The same request, which may mention these names of the notebook though it sends no values."""
-        return replace(self, opening=replace(self.opening, names=names))
+        It may mention these names of the notebook even if it sends no values.
+        """
+        opening = replace(self.opening, elements=tuple(elements), names=frozenset(names))
+        return replace(self, opening=opening)
 
     def start(self) -> RunHandle:
         """Starts the run in the running event loop."""

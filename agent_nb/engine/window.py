@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_nb._base.wire import Json
 from agent_nb.engine.compaction import Compacted, compact
 from agent_nb.engine.cost import density, estimate_tokens
+from agent_nb.engine.opening import base_density
 from agent_nb.errors import ProviderError
 from agent_nb.events import WhyCompacted
 from agent_nb.messages import Message, Part, Usage
@@ -54,7 +55,7 @@ class Window:
         self.size = prepared.settings.window
         """Tokens that a request and its answer may have together; None when that is unknown."""
         self._has_sent = False
-        self._density = opening.density
+        self._density = base_density(opening.base)
         self._fixed = estimate_tokens((), prepared.system, prepared.tools)
 
     def add_to_question(self, parts: Sequence[Part]) -> None:

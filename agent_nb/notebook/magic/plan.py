@@ -139,10 +139,8 @@ class Plan:
         if options.mode == "record":
             agent = agent.recording(options.cassette, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)
-        if settings.data:
-            known = known_names(user_names(session.shell))
-            prepared = [each.knowing(known) for each in prepared]
-        return self._ready([each.pointing_at(self.prompt.elements) for each in prepared], note)
+        known = known_names(user_names(session.shell)) if settings.data else ()
+        return self._ready([each.pointing_at(self.prompt.elements, known) for each in prepared], note)
 
     def _agent(self, provider: Provider, tools: Toolbox, settings: RunSettings) -> Agent:
         approve = _read_rules(self.options.approve, self.session.defaults.approve)

@@ -140,13 +140,13 @@ async def test_a_saved_run_is_offered_but_not_loaded(shell):
     assert call == "%agent load hero"
     assert "hero" not in shell.names
     assert shell.run(call).ok
-    assert (await opening(shell, DEMO + "x --from hero")).base == shell.names["hero"].id
+    assert (await opening(shell, DEMO + "x --from hero")).base_id == shell.names["hero"].id
 
 
 async def test_continuing_takes_the_current_value(shell):
     shell.names.update(hero=quick_run(), other=quick_run("A game"))
-    assert (await opening(shell, DEMO + "hero -c")).base == shell.names["hero"].id
-    assert (await opening(shell, DEMO + "hero --from other")).base == shell.names["other"].id
+    assert (await opening(shell, DEMO + "hero -c")).base_id == shell.names["hero"].id
+    assert (await opening(shell, DEMO + "hero --from other")).base_id == shell.names["other"].id
     assert (await opening(shell, DEMO + "hero")).base is None
 
 
@@ -295,7 +295,7 @@ async def test_a_run_in_the_background_can_be_continued_when_it_has_ended(shell)
     finally:
         handle.stop()
         ended = await handle
-    assert (await opening(shell, f"x --from hero {DEMO}")).base == ended.id
+    assert (await opening(shell, f"x --from hero {DEMO}")).base_id == ended.id
 
 
 async def test_with_the_network_the_model_is_not_told_that_nothing_loads(shell):
