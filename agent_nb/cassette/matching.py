@@ -7,7 +7,6 @@ import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.secrets import MASK
@@ -23,26 +22,6 @@ _EXCERPT = 48
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
 """Of a line that is read."""
-
-
-class RecordedImage(TypedDict):
-    name: str
-    sha256: str
-
-
-class RecordedRequest(TypedDict, total=False):
-    """The fingerprint of what the user asked for, as a file has it."""
-
-    prompt: str
-    model: str | None
-    variants: tuple[str | None, ...]
-    system: str
-    images: tuple[RecordedImage, ...]
-    files: dict[str, str]
-    tools: dict[str, str]
-    servers: dict[str, str]
-    """The origins of the tools that come from MCP servers."""
-    history: str
 
 
 def same_text(recorded: str, now: str) -> bool:

@@ -12,8 +12,8 @@ import agent_nb.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.log import log
-from agent_nb._base.wire import Json, WireError, from_wire
-from agent_nb.cassette.matching import RecordedRequest, as_recorded, changed, differences
+from agent_nb._base.wire import Json, from_wire
+from agent_nb.cassette.matching import as_recorded, changed, differences
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.fingerprint import release_fingerprint, variants_fingerprint
 from agent_nb.engine.handle import RunHandle
@@ -101,13 +101,10 @@ def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> R
     file, shown = locate(path, folder), Path(path).as_posix()
     try:
         run = read_run(read_file(file, MAX_BYTES), shown)
-        from_wire(RecordedRequest, run.fingerprint.get("yours", {}))
     except FileNotFoundError:
         raise CassetteError(f"There is no cassette {shown!r}.") from None
     except SavedRunError as error:
         raise CassetteError(f"{error} {AGAIN}") from None
-    except WireError as error:
-        raise CassetteError(f"{shown!r} is damaged at line 1: {error}. {AGAIN}") from None
     except (OSError, ValueError) as error:
         raise CassetteError(f"{shown!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
     if not run.events:

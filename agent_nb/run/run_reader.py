@@ -30,7 +30,44 @@ _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, V
 MAX_BYTES = 1_000_000_000
 _OWN = ("events", "variants", "messages", "replaced")
 """The fields of a run that are read in a way of their own."""
-_DIRECT = {"format": str, "version": int, "model": str, "reason": str, "prompt": str, "settings": Json}
+
+
+class _Image(TypedDict):
+    name: str
+    sha256: str
+
+
+class _Request(TypedDict, total=False):
+    """What must match for a replay; settings are there too."""
+
+    model: str | None
+    variants: tuple[str | None, ...]
+    system: str
+    images: tuple[_Image, ...]
+    files: dict[str, str]
+    tools: dict[str, str]
+    servers: dict[str, str]
+    """The origins of the tools that come from MCP servers."""
+    history: str
+
+
+class _Fingerprint(TypedDict, total=False):
+    yours: _Request
+    ours: Json
+
+
+class _Header(TypedDict):
+    """The first line."""
+
+    version: int
+    model: str
+    reason: str
+    id: str
+    name: str
+    key: str
+    settings: Json
+    prompt: str
+    fingerprint: _Fingerprint
 
 
 class _Paced(TypedDict):
@@ -63,17 +100,17 @@ def read_run(data: bytes, source: str) -> Run:
         raise SavedRunError(f"{source!r} is not a saved run: it does not say it is one.")
     if type(header.get("version")) is int and header["version"] > VERSION:
         raise SavedRunError(f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`.")
-    reading, number = _Reading(header), 1
+    number = 1
     try:
-        reading.check_header()
+        reading = _Reading(header)
         for number, line in enumerate(lines[1:], start=2):
             row = _parsed(line)
             if row is None and number == len(lines):
                 raise _cut_short(source)
             reading.row(row)
-        if not reading.is_complete:
+        if reading.result is None:
             raise _cut_short(source)
-        return reading.run()
+        return reading.result
     except SavedRunError:
         raise
     except _BROKEN as error:
@@ -101,7 +138,6 @@ class _Variant:
         """The first and the last event as they are in the file."""
         self.events = EventList()
         self.messages: list[Message] = []
-        self.record: Json | None = None
         self.calls: set[str] = set()
         self.asked: set[str] = set()
         """The calls with an open question: in a replay nobody could answer it."""
@@ -113,10 +149,8 @@ class _Variant:
         last = self.events[-1] if self.events else None
         if event.seq != len(self.events) + 1:
             raise ValueError(f"event {len(self.events) + 1} is expected here, not {event.seq}")
-        if isinstance(event, ev.RunStarted) != (last is None):
-            raise ValueError(
-                "a run begins here, inside another" if last else "the run does not begin with its start"
-            )
+        if last and isinstance(event, ev.RunStarted):
+            raise ValueError("a run begins here, inside another")
         if isinstance(last, ev.RunFinished):
             raise ValueError("the run has ended before")
         if not math.isfinite(event.at) or event.at < (last.at if last else 0):
@@ -169,82 +203,60 @@ class _Reading:
     """A file as far as it was read, line by line."""
 
     def __init__(self, header: Json) -> None:
+        from_wire(_Header, header)
         self._header = header
         self._texts = TextReader()
+        self._texts.add(header["prompt"])
         self._variants: list[_Variant] = []
-        self._records = 0
-        self._top: Json | None = None
-
-    def check_header(self) -> None:
-        for name, kind in _DIRECT.items():
-            if name not in self._header:
-                raise KeyError(name)
-            try:
-                from_wire(kind, self._header[name])
-            except WireError as error:
-                raise error.under(name) from None
-        from_wire(Json, self._header.get("fingerprint", {}))
-        self._texts.add(self._header["prompt"])
-
-    @property
-    def is_complete(self) -> bool:
-        ends = [variant.events[-1] for variant in self._variants if variant.events]
-        whole = all(isinstance(end, ev.RunFinished) for end in ends)
-        several = len(self._variants) > 1
-        return whole and 0 < len(self._variants) == self._records and (self._top is not None or not several)
+        self._runs: list[Run] = []
+        self.result: Run | None = None
+        """The run, if the file may end here."""
 
     def row(self, row: Any) -> None:
         if not isinstance(row, dict):
             raise ValueError("it is not a JSON object")
-        kind = row.get("type")
+        kind, self.result = row.get("type"), None
         if kind == RUN:
-            self._top = self._texts.convert(row)
+            self.result = self._whole(self._texts.convert(row))
         elif kind == VARIANT:
-            self._record(row)
+            self._end(self._texts.convert(row))
         else:
             self._event(row)
 
     def _event(self, row: Json) -> None:
-        starts = row.get("type") == ev.RunStarted.type and row.get("seq") == 1
         if row.get("type") in DELTAS:
             from_wire(str, row.get("text"))
+        starts = row.get("type") == ev.RunStarted.type and len(self._variants) == len(self._runs)
         row = self._texts.event(row)
         if starts:
             self._variants.append(_Variant(self._texts))
-        if not self._variants or self._records:
-            raise ValueError("an event stands outside of a run")
-        if starts:  # after the texts of the line were counted: the settings are in the first line of the file
             row.setdefault("settings", self._header["settings"])
+        if len(self._variants) == len(self._runs):
+            raise ValueError("an event stands outside of a run")
         variant = self._variants[-1]
         variant.rows = [*variant.rows[:1], row]
-        for event in _events({**row, "run_id": self._header.get("id")}):
+        for event in _events({**row, "run_id": self._header["id"]}):
             variant.add(event)
 
-    def _record(self, row: Json) -> None:
+    def _end(self, row: Json) -> None:
         if not self._variants:  # a run without events
             self._variants.append(_Variant(self._texts))
-        if self._records == len(self._variants):
+        variant = self._variants[-1]
+        if len(self._variants) == len(self._runs):
             raise ValueError("there are more ends than variants")
-        first = self._variants[0].record or {}
-        row = self._texts.convert(row)
-        same = {name: first[name] for name in from_wire(tuple[str, ...], row.get("as_first", ()))}
-        self._variants[self._records].record = {**row, **same}
-        self._records += 1
+        if variant.events and not isinstance(variant.events[-1], ev.RunFinished):
+            raise ValueError("the run has no end")
+        self._runs.append(self._made(variant, {**derived(self._header, variant.rows), **row}))
+        self.result = self._runs[0] if len(self._runs) == 1 else None
 
-    def run(self) -> Run:
-        runs = [self._variant(variant) for variant in self._variants]
-        if self._top is None:
-            return runs[0]
-        chosen = from_wire(int, self._top.get("chosen"))
-        if not 0 <= chosen < len(runs):
+    def _whole(self, row: Json) -> Run:
+        """The run of several variants."""
+        chosen = from_wire(int, row.get("chosen"))
+        if not 0 <= chosen < len(self._runs) == len(self._variants):
             raise ValueError(f"there is no variant {chosen}")
-        return self._made(self._variants[chosen], self._top, runs[chosen], variants=tuple(runs))
+        return self._made(self._variants[chosen], row, self._runs[chosen], variants=tuple(self._runs))
 
-    def _variant(self, variant: _Variant) -> Run:
-        assert variant.record is not None
-        return self._made(variant, {**derived(self._header, variant.rows), **variant.record}, None)
-
-    def _made(self, variant: _Variant, wire: Json, base: Run | None, **more: Any) -> Run:
+    def _made(self, variant: _Variant, wire: Json, base: Run | None = None, **more: Any) -> Run:
         """The run of these fields; those that are missing are as in `base`, if that is given."""
         found = fields_from_wire(Run, {name: value for name, value in wire.items() if name not in _OWN})
         for name in ("messages", "replaced"):

@@ -1,12 +1,12 @@
 """Writes a run as lines of JSON, with secrets masked. `docs/cassettes.md` describes the file; `run_reader.py` reads it.
 
-The first line says what is in the file, then there is a line for each event, in which consecutive deltas are one, and
-at last a line for each variant with what no event has. Long texts are written once (`text_pool.py`).
+The first line says what is in the file. Each variant is a line for each event, in which consecutive deltas are one, and
+a line with what no event has. Long texts are written once (`text_pool.py`).
 """
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
 
@@ -41,19 +41,18 @@ def run_file(run: RunRecord) -> bytes:
             lines.append(texts.event(row))
             if row["type"] == ev.FileChanged.type:
                 texts.change(row["path"], row.get("patch"))
-        records.append((_fields(variant), derived(header, rows)))
-    first = records[0][0]
-    for number, (found, known) in enumerate(records):
-        row = {name: value for name, value in found.items() if value != known.get(name, _DEFAULTS[name])}
-        same = [name for name, value in row.items() if number and value == first[name]]
-        own = {name: value for name, value in row.items() if name not in same}
-        lines.append({"type": VARIANT, **({"as_first": same} if same else {}), **texts.convert(own)})
+        records.append(_fields(variant))
+        known = {**_DEFAULTS, **derived(header, rows)}
+        lines.append({"type": VARIANT, **texts.convert(_others(records[-1], known))})
     if run.variants:
         chosen = next((place for place, each in enumerate(variants) if each.variant == run.variant), 0)
-        known = records[chosen][0]
-        row = {name: value for name, value in _fields(run).items() if value != known[name]}
+        row = _others(_fields(run), records[chosen])
         lines.append({"type": RUN, "chosen": chosen, **texts.convert(row)})
     return "".join(f"{_dump(line)}\n" for line in lines).encode()
+
+
+def _others(found: Json, known: Json) -> Json:
+    return {name: value for name, value in found.items() if value != known[name]}
 
 
 def _dump(line: Json) -> str:
@@ -73,16 +72,14 @@ def _header(run: RunRecord) -> Json:
     return masked
 
 
-def whole_fingerprint(header: Json) -> Json:
-    """The fingerprint of a file with the prompt, which the file has only once."""
-    found: Json = header.get("fingerprint") or {}
-    return {**found, "yours": {"prompt": header["prompt"], **found["yours"]}} if found else {}
-
-
 def derived(header: Json, rows: Sequence[Json]) -> Json:
     """The fields of a variant that follow from the first line and from its events."""
     known = {name: header[name] for name in ("name", "key", "id", "prompt", "settings")}
-    known["fingerprint"] = whole_fingerprint(header)
+    if fingerprint := header["fingerprint"]:
+        known["fingerprint"] = {
+            **fingerprint,
+            "yours": {"prompt": header["prompt"], **fingerprint["yours"]},
+        }
     if rows:
         start, end = rows[0], rows[-1]
         known |= {"model": start["model"], "settings": start.get("settings", header["settings"])}
@@ -109,9 +106,7 @@ def _messages(messages: Iterable[Message], added: Sequence[Message]) -> list[Jso
 
 
 _DEFAULTS = {
-    each.name: brief_wire(default)
-    if isinstance(default := default_of(each), str | int | tuple | dict)
-    else None
+    each.name: None if (default := default_of(each)) is MISSING else brief_wire(default)
     for each in fields(RunRecord)
     if each.name not in ("events", "variants")
 }
