@@ -20,7 +20,7 @@ from agent_nb._base.wire import to_wire
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import Store
 from agent_nb.batch.runs_handle import RunsHandle
-from agent_nb.cassette import CassetteRecording, Target, replay
+from agent_nb.cassette import CassetteRecording, replay
 from agent_nb.engine.approval_rules import Policy, read_policy
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
@@ -78,8 +78,8 @@ class Agent:
         read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.viewer: PageViewer | None = None
         """Shows pages to the model; None if nothing does."""
-        self._target: Target | None = None
-        """The cassette that its runs are recorded to."""
+        self._record: partial[CassetteRecording] | None = None
+        """Opens the recording of a run."""
         self._hooks = Hooks.of(middleware)
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
@@ -165,7 +165,7 @@ class Agent:
         ipyparallel's `view.executor`. At most `concurrency` jobs are submitted at a time. A cost counts when its run
         has ended, so at most `concurrency` runs exceed the budget. A job whose worker dies is submitted once more.
         """
-        if self._target is not None:
+        if self._record is not None:
             raise ConfigError(
                 "A cassette holds one prompt. Leave `recording` out, or use `save` to store the runs."
             )
@@ -281,8 +281,7 @@ class Agent:
         A cassette of another prompt is not replaced. A relative path is resolved against `folder`.
         A cassette that cannot be written is logged as a warning; with `quiet` only `handle.recorded` says so.
         """
-        target = Target(path=Path(path), folder=folder or Path(), quiet=quiet)
-        return self._copy(_target=target)
+        return self._copy(_record=partial(CassetteRecording, Path(path), folder or Path(), quiet))
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
         """Calls `subscriber(event)` for every event of later runs. Exceptions it raises are logged."""
@@ -382,7 +381,7 @@ class Agent:
             hooks=self._hooks,
             studio=studio,
             viewer=self.viewer,
-            record=partial(CassetteRecording, self._target) if self._target else None,
+            record=self._record,
         )
 
     def _requested(self) -> dict[str, Any]:

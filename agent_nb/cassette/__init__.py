@@ -2,13 +2,12 @@
 
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import AGAIN, ReplayProvider, locate, replay
-from agent_nb.cassette.recording import CassetteRecording, Target
+from agent_nb.cassette.recording import CassetteRecording
 
 __all__ = [
     "AGAIN",
     "CassetteRecording",
     "ReplayProvider",
-    "Target",
     "cassettes_for",
     "locate",
     "replay",

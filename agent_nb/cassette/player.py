@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from itertools import chain, repeat, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -193,24 +194,25 @@ class ReplayHandle(RunHandle):
         answer = last.text if last.role == "assistant" else ""
         for path, text in unsaved_files(self.events, workspace.files, answer, self.prepared.toolbox).items():
             workspace.write(path, text)
-        results = self._close_calls(last, played)
-        if results:
+        if results := self._close_calls(last, played):
             add(Message(role="tool", parts=results))
-        usage, cost = _usage(run, self.events)
-        seconds = self.events[-1].at
-        self._emit(ev.RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds)
+        updates = [*self.events.of(ev.UsageUpdated)]
+        end: Json = {
+            "reason": reason,
+            "usage": updates[-1].usage if updates else Usage(),
+            "cost": updates[-1].cost if updates else run.cost and 0.0,
+            "seconds": self.events[-1].at,
+        }
+        self._emit(ev.RunFinished, **end)
         return replace(
             run,
-            reason=reason,
+            **end,
             error=None,
             files=workspace.files,
             given_files=None,
             messages=(*messages, *added),
             history=question,
             replaced=run.replaced[:replaced],
-            usage=usage,
-            cost=cost,
-            seconds=seconds,
         )
 
     def _file_changed(self, change: Change) -> None:
@@ -218,46 +220,29 @@ class ReplayHandle(RunHandle):
 
     def _close_calls(self, last: Message, played: int) -> tuple[ToolResult, ...]:
         """Ends the calls that are open; returns the results that the last message asks for."""
-        begun, asked, ended = dict[str, None](), dict[str, None](), dict[str, ev.ToolFinished]()
-        for event in self.events:
-            match event:
-                case ev.TurnStarted() | ev.TurnRetrying():
-                    begun, asked = {}, {}
-                case ev.MessageAdded(message=message) if message.role == "tool":
-                    begun = {}
-                case ev.ToolStarted(call_id=call_id):
-                    begun[call_id] = None
-                case ev.ToolFinished(call_id=call_id, code="DENIED", summary=summary) if summary == AS_TEXT:
-                    begun.pop(call_id, None)
-                case ev.ToolFinished(call_id=call_id):
-                    ended[call_id] = event
-                case ev.ApprovalRequested(call_id=call_id):
-                    asked[call_id] = None
-                case ev.ApprovalResolved(call_id=call_id):
-                    asked.pop(call_id, None)
-                case _:
-                    pass
-        for call_id in asked:
-            self._emit(ev.ApprovalResolved, call_id=call_id, approved=False, by="stopped")
-        for call_id in (each for each in begun if each not in ended):
-            self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=NOT_RUN, code="STOPPED")
-        later = (
-            event.message for event in self._recorded.events[played:] if isinstance(event, ev.MessageAdded)
-        )
-        known = [part for part in next(later, assistant()).parts if isinstance(part, ToolResult)]
-        pairs = zip(last.tool_calls, begun, strict=False)
+        turn = EventList([*takewhile(_is_in_turn, reversed(self.events))][::-1])
+        answered = {event.call_id for event in turn.of(ev.ApprovalResolved)}
+        for event in turn.of(ev.ApprovalRequested):
+            if event.call_id not in answered:
+                self._emit(ev.ApprovalResolved, call_id=event.call_id, approved=False, by="stopped")
+        ended = {event.call_id: event.summary for event in turn.of(ev.ToolFinished)}
+        begun = [event.call_id for event in turn.of(ev.ToolStarted)]
+        for call_id in begun:
+            if call_id not in ended:
+                self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=NOT_RUN, code="STOPPED")
+        later = EventList(self._recorded.events[played:]).of(ev.MessageAdded)
+        parts = next((event.message.parts for event in later), ())
+        calls = [call_id for call_id in begun if ended.get(call_id) != AS_TEXT]
         return tuple(
-            known[place]
-            if event_id in ended and place < len(known)
+            part
+            if call_id in ended and isinstance(part, ToolResult)
             else ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
-            for place, (call, event_id) in enumerate(pairs)
+            for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False)
         )
 
 
-def _usage(run: Run, played: EventList) -> tuple[Usage, float | None]:
-    """What the part of a run that was played has cost, as far as it says so."""
-    updates = [*played.of(ev.UsageUpdated)]
-    return (updates[-1].usage, updates[-1].cost) if updates else (Usage(), None if run.cost is None else 0.0)
+def _is_in_turn(event: ev.Event) -> bool:
+    return not isinstance(event, ev.TurnStarted | ev.TurnRetrying)
 
 
 def _played(bundle: ev.MimeBundle) -> ev.MimeBundle:

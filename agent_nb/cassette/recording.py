@@ -6,7 +6,6 @@ It is written in a thread, because a long run takes seconds to write.
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_nb._base.atomic import check_place, folder_of, write_atomically
@@ -28,32 +27,16 @@ from agent_nb.run.run_writer import run_file
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Where to write a cassette."""
-
-    path: Path
-    """As the user gave it; shown in messages."""
-    folder: Path
-    """The folder of a relative path."""
-    quiet: bool = False
-    """Whether the caller shows the outcome, so that a failure is not logged as well."""
-
-    @property
-    def file(self) -> Path:
-        return locate(self.path, self.folder)
-
-    @property
-    def within(self) -> Path | None:
-        return folder_of(self.path, self.folder)
-
-
 class CassetteRecording:
-    """The recording of a run with all its variants."""
+    """The recording of a run with all its variants.
 
-    def __init__(self, target: Target, variants: Sequence[Prepared]) -> None:
-        check_target(target, variants_fingerprint(variants))
-        self._target = target
+    A relative path starts in `folder`. A failure is logged, unless the caller shows the outcome (`quiet`).
+    """
+
+    def __init__(self, path: Path, folder: Path, quiet: bool, variants: Sequence[Prepared]) -> None:
+        self._path, self._folder, self._quiet = path, folder, quiet
+        self._file, self._within = locate(path, folder), folder_of(path, folder)
+        self._check_path(variants_fingerprint(variants))
         self._handles: Sequence[RunHandle] = ()
         self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
@@ -78,7 +61,7 @@ class CassetteRecording:
             return
         self.outcome = self._refusal(runs)
         if not self.outcome:
-            self.outcome = f"{self._target.path.as_posix()} is being written."
+            self.outcome = f"{self._path.as_posix()} is being written."
             work = off_loop(self._write, combine_variants(runs))
             self._writing = asyncio.get_running_loop().create_task(work)
 
@@ -92,17 +75,17 @@ class CassetteRecording:
             # Such a run seldom is what should replace a good recording.
             if ending.is_by_user or run.reason == "failed":
                 how = f"was {ending.words}" if ending.is_by_user else ending.words
-                keep = f"{run.name}.save({self._target.path.as_posix()!r})"
+                keep = f"{run.name}.save({self._path.as_posix()!r})"
                 return f"Not recorded: {which} {how}. `{keep}` keeps it all the same."
         return ""
 
     def _write(self, run: Run) -> None:
-        shown = self._target.path.as_posix()
+        shown = self._path.as_posix()
         try:
             data = run_file(run)
             read_run(data, shown)
-            write_atomically(self._target.file, data, within=self._target.within, shared=True)
-            note_written([data], self._target.folder)
+            write_atomically(self._file, data, within=self._within, shared=True)
+            note_written([data], self._folder)
             self.outcome = f"Recorded in {shown}."
             return
         except SavedRunError as error:
@@ -112,23 +95,22 @@ class CassetteRecording:
         except Exception:  # the run has ended well; only its recording is lost
             log.exception("the cassette could not be written")
             self.outcome = _FAILED
-        if not self._target.quiet:
+        if not self._quiet:
             log.warning(self.outcome)
 
-
-def check_target(target: Target, request: Json) -> None:
-    """Raises before anything is sent if the cassette cannot be written or would replace one of another prompt."""
-    shown, path = target.path.as_posix(), target.file
-    if why := _why_not_there(path, target.within):
-        raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
-    if path.is_file():
-        instead = "Delete it, or record to another path."
-        try:
-            before = read_cassette(target.path, target.folder)
-        except CassetteError as error:
-            raise CassetteError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
-        if differing := next(differences({**request, "prompt": before.prompt}, request), ""):
-            raise CassetteError(f"{shown!r} was recorded with {differing}. {instead}")
+    def _check_path(self, request: Json) -> None:
+        """Raises before anything is sent if the cassette cannot be written or would replace one of another prompt."""
+        shown = self._path.as_posix()
+        if why := _why_not_there(self._file, self._within):
+            raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
+        if self._file.is_file():
+            instead = "Delete it, or record to another path."
+            try:
+                before = read_cassette(self._path, self._folder)
+            except CassetteError as error:
+                raise CassetteError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
+            if differing := next(differences({**request, "prompt": before.prompt}, request), ""):
+                raise CassetteError(f"{shown!r} was recorded with {differing}. {instead}")
 
 
 def _why_not_there(path: Path, within: Path | None) -> str:
