@@ -5,6 +5,7 @@ The engine knows no vendor and no tool by name, and nothing about notebooks.
 
 import contextlib
 import math
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
+from agent_nb.engine.repetition import REPEATED, Repetition
 from agent_nb.engine.retries import Retries
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.engine.window import Shorter, Window
@@ -31,13 +33,14 @@ from agent_nb.events import (
     TurnRetrying,
     TurnStarted,
 )
-from agent_nb.messages import AS_TEXT, Message, ToolCall, user
+from agent_nb.messages import AS_TEXT, Message, Text, ToolCall, Usage, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     Accepted,
     CallPiece,
     CallStarted,
     Facts,
+    Piece,
     Request,
     TextPiece,
     ThinkingPiece,
@@ -132,7 +135,12 @@ class Turns:
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
         deadline = self._prepared.settings.limits.seconds or math.inf
-        async with contextlib.aclosing(self._prepared.provider.stream(request)) as pieces:
+        stream = (
+            self._watched(request)
+            if self._prepared.provider.lean
+            else self._prepared.provider.stream(request)
+        )
+        async with contextlib.aclosing(stream) as pieces:
             async for piece in pieces:
                 self._journal.tick()
                 # This runs for every token; a type test takes a ninth of the time of a class pattern.
@@ -162,6 +170,27 @@ class Turns:
         if turn is None:
             raise ProviderError("The response ended before it was complete.", retryable=True)
         return turn
+
+    async def _watched(self, request: Request) -> AsyncGenerator[Piece, None]:
+        """What a small model answers, ended if it only repeats itself."""
+        repetition, watches = Repetition(), True
+        async with contextlib.aclosing(self._prepared.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                yield piece
+                watches = watches and type(piece) is not CallStarted
+                if watches and type(piece) is TextPiece and repetition.add(piece.text):
+                    yield self._cut_short(request, repetition.kept())
+                    return
+
+    def _cut_short(self, request: Request, text: str) -> Turn:
+        """The turn of a model that only repeats itself, of which this text is kept."""
+        self._emit(TurnRetrying, attempt=1, wait=0.0, why=REPEATED)
+        self._emit(TextDelta, text=text)
+        message = Message(role="assistant", parts=(Text(text),))
+        usage = Usage(
+            input=estimate_tokens(request.messages, request.system), output=estimate_tokens((message,))
+        )
+        return Turn(message=message, stop="end_turn", usage=usage, model=self._prepared.provider.name)
 
     def _compact(self, shorter: Shorter) -> None:
         """Sends a shorter conversation from now on."""

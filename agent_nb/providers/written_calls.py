@@ -1,7 +1,8 @@
 """Tool calls that a small model writes into its text, as JSON, instead of making them.
 
 `{"name": "create_file", "arguments": {...}}`: bare, fenced, in `<tool_call>` tags, with doubled braces. They count
-only if nothing but such calls follows to the end of the turn, and if the engine takes each of them.
+only if nothing but such calls follows to the end of the turn, and if the engine takes each of them. Some models write
+`function`, `tool`, `tool_name` or `action` for `name`.
 """
 
 import functools
@@ -19,16 +20,20 @@ from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Tu
 
 Takes = Callable[[ToolCall], bool]
 
+_NAME_KEYS = ("name", "function", "tool_name", "tool", "action")
+_ARGUMENTS_KEYS = ("arguments", "parameters")
 _OPENING = r"\s*(?:```\w*\s*)?(?:<tool_call>\s*)?"
 _OBJECT = re.compile(_OPENING + r"(?=\{)")
 _HEAD = re.compile(
-    _OPENING + r'\{{1,2}\s*"name"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{\s*")'
+    _OPENING
+    + rf'\{{{{1,2}}\s*"(?:{"|".join(_NAME_KEYS)})"\s*:\s*"([\w.-]+)"\s*,\s*'
+    + rf'"(?:{"|".join(_ARGUMENTS_KEYS)})"\s*:\s*(?=\{{\s*")'
 )
 _LONGEST_HEAD = 300
-_COMPLETIONS = '```json\n<tool_call>\n{{"name": "x", "arguments": {"'
-"""A head. What can be continued by an end of it may still become one."""
+_COMPLETIONS = [f'```json\n<tool_call>\n{{{{"{key}": "x", "arguments": {{"' for key in _NAME_KEYS]
+"""Heads. What can be continued by an end of one may still become one."""
 _CLOSING = re.compile(r"\}{0,2}\s*(?:</tool_call>\s*)?(?:```\s*)?")
-_KEYS = frozenset(("name", "arguments", "parameters", "id", "type"))
+_KEYS = frozenset((*_NAME_KEYS, *_ARGUMENTS_KEYS, "id", "type"))
 _START = re.compile(rf'(?:```\w*\s*)?(?:<tool_call>\s*)?\{{{{1,2}}\s*"(?:{"|".join(sorted(_KEYS))})"')
 _MOST_STARTS = 20
 """Places, counted from the end, at which calls are looked for."""
@@ -36,8 +41,6 @@ _DOUBLED_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*\{\{')
 _SIGNIFICANT = re.compile(r'["{}]|\\.?', re.DOTALL)
 _decode = json.JSONDecoder(strict=False).raw_decode
 _NO_LETTERS = re.compile(r"[\W_]+")
-_NAME_KEYS = ("name", "function", "tool", "action")
-_ARGUMENTS_KEYS = ("arguments", "parameters")
 
 
 class WrittenCalls:
@@ -140,9 +143,12 @@ def calls_at(text: str, start: int) -> list[WrittenCall]:
             return []
         value, start = found
         arguments = value.get("arguments", value.get("parameters"))
-        if not isinstance(value.get("name"), str) or not isinstance(arguments, dict) or set(value) - _KEYS:
+        names = [value[key] for key in _NAME_KEYS if key in value]
+        if len(names) != 1 or not isinstance(names[0], str):
             return []
-        calls.append(WrittenCall(value["name"], json.dumps(arguments, ensure_ascii=False)))
+        if not isinstance(arguments, dict) or set(value) - _KEYS:
+            return []
+        calls.append(WrittenCall(names[0], json.dumps(arguments, ensure_ascii=False)))
         closing = _CLOSING.match(text, start)
         start = closing.end() if closing else start
     return calls
@@ -187,7 +193,7 @@ class _Object:
 
 
 def _may_become_head(text: str) -> bool:
-    return any(_HEAD.match(text + _COMPLETIONS[place:]) for place in range(len(_COMPLETIONS)))
+    return any(_HEAD.match(text + head[place:]) for head in _COMPLETIONS for place in range(len(head)))
 
 
 def _is_json(text: str) -> bool:
@@ -203,7 +209,7 @@ def is_quoted(call: ToolCall, sent: Iterable[str]) -> bool:
     name, arguments = _letters(call.name), json.loads(call.arguments)
     given = [_letters(json.dumps({key: value}, ensure_ascii=False)) for key, value in arguments.items()]
     return any(
-        any(key + name in text for key in _NAME_KEYS)
+        any(_letters(key) + name in text for key in _NAME_KEYS)
         and any(key in text for key in _ARGUMENTS_KEYS)
         and all(argument in text for argument in given)
         for text in map(_letters, sent)

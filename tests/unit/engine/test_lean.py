@@ -6,7 +6,11 @@ import json
 import pytest
 
 from agent_nb import Agent, tool
+from agent_nb.events import TextDelta, TurnRetrying
+from agent_nb.messages import user
 from agent_nb.providers import model
+from agent_nb.providers.base import Request
+from tests.support.scripts import of
 from tests.support.wire import Call, Say, WireServer, reply
 from tests.support.wire.cases import KEY, RED_PNG
 
@@ -70,6 +74,62 @@ async def test_an_argument_that_is_not_named_still_works(server: WireServer):
     server.plan(reply(Call("edit_file", edits)), reply(Say("Done.")))
     run = await local(server).run("Change it.", files={"a.txt": "a"})
     assert run.files["a.txt"] == "c"
+
+
+async def test_the_answer_is_asked_to_hold_what_the_tools_gave(server: WireServer):
+    server.plan(reply(Say("Sunny.")))
+    await local(server, tools=[weather]).run("Weather?")
+    assert "Write what the tools gave into your answer" in server.requests[0].body["messages"][0]["content"]
+
+
+async def test_a_server_of_your_own_gets_a_low_temperature_unless_you_set_one(server: WireServer):
+    server.plan(reply(Say("One.")), reply(Say("Two.")))
+    await local(server).run("Hi.")
+    set_by_user = model("chat:qwen", base_url=server.base_url("chat"), api_key=KEY, temperature=1.5)
+    await Agent(set_by_user).run("Hi.")
+    assert [request.body["temperature"] for request in server.requests] == [0.2, 1.5]
+    far = model("chat:mistral-large", base_url="https://api.mistral.ai/v1", api_key=KEY)
+    assert "temperature" not in far.body(Request(system="", messages=(user("Hi."),)))
+
+
+UNITS = {
+    "sentence": "The result is 42. I hope this helps you! ",
+    "word": "na ",
+    "letter": "-",
+    "long": "".join(map(str, range(80))),
+}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("fragment", [5, 700])
+async def test_an_answer_that_repeats_itself_is_ended_and_kept_once(
+    server: WireServer, unit: str, fragment: int
+):
+    server.plan(reply(Say("Here it is: " + UNITS[unit] * (40_000 // len(UNITS[unit]))), fragment=fragment))
+    run = await local(server).run("Hi.")
+    assert (run.reason, run.text) == ("end_turn", ("Here it is: " + UNITS[unit]).rstrip())
+    assert "the model repeated itself" in "".join(event.why for event in of(run, TurnRetrying))
+    streamed = sum(len(event.text) for event in of(run, TextDelta))
+    assert streamed < 6_000, "it is ended soon"
+    page = run.to_html()
+    assert UNITS[unit] * 8 not in page
+    assert "the model repeated itself" in page
+
+
+LEGITIMATE = {
+    "a list": "".join(f"{number}. The next line of the list is this one.\n" for number in range(200)),
+    "a rule": "-" * 1_500,
+    "a table": "".join(f"| {number} | yes | no |\n" for number in range(400)),
+    "a few times": "I will not talk in class, and I will listen.\n" * 40,
+}
+
+
+@pytest.mark.parametrize("text", LEGITIMATE)
+async def test_a_text_that_does_not_repeat_itself_stays_whole(server: WireServer, text: str):
+    server.plan(reply(Say(LEGITIMATE[text]), fragment=9))
+    run = await local(server).run("Hi.")
+    assert run.text == LEGITIMATE[text]
+    assert of(run, TurnRetrying) == []
 
 
 def test_only_servers_nearby_are_lean_by_themselves():

@@ -105,6 +105,9 @@ async def test_the_call_is_shown_as_what_it_is(server: WireServer):
         '{"name": "weather", "parameters": {"city": "Lyon"}}',
         f"I need the weather.\n\n```json\n{BARE}\n```",
         f"I look it up: {BARE}",
+        *(BARE.replace('"name"', f'"{key}"') for key in ("function", "tool", "tool_name", "action")),
+        '{"arguments": {"city": "Lyon"}, "function": "weather"}',
+        f"I need the weather.\n\n```json\n{BARE.replace('name', 'function')}\n```",
     ],
 )
 async def test_forms_of_a_call(server: WireServer, text: str):
@@ -132,6 +135,9 @@ async def test_several_calls_end_a_turn(server: WireServer):
         BARE[:-1],
         PROSE,
         '{"name": "weather"}',
+        '{"action": "search", "arguments": {"city": "Lyon"}}',
+        '{"name": "weather", "action": "call", "arguments": {"city": "Lyon"}}',
+        '{"tool": {"name": "weather"}, "arguments": {"city": "Lyon"}}',
     ],
 )
 async def test_what_is_not_a_call_stays_text(server: WireServer, text: str):
@@ -205,6 +211,23 @@ async def test_a_quotation_is_recognised_however_it_is_written(server: WireServe
     files = {"notes.md": quotation} if place == "file" else {}
     run = await agent.run(quotation if place == "prompt" else "Mail?", files=files)
     assert (run.text, ran) == (WRITTEN, [])
+
+
+@pytest.mark.parametrize("written", ["function", "tool_name", "action"])
+@pytest.mark.parametrize("sent", ["name", "tool", "tool_name", "function"])
+async def test_a_quotation_may_have_another_key_for_the_name(server: WireServer, sent: str, written: str):
+    ran: list[str] = []
+    said = SHELL.replace("name", written)
+    server.plan(reply(Say(said), fragment=4))
+    agent = Agent(CHAT.provider(server), tools=[shell(ran)], approve=lambda *_: True)
+    run = await agent.run(f"What does this do? {SHELL.replace('name', sent)}")
+    assert (run.text, ran) == (said, [])
+
+
+async def test_a_call_with_another_key_for_the_name_asks_too(server: WireServer):
+    ran: list[str] = []
+    run = await answered(server, SHELL.replace("name", "function"), tools=[shell(ran)])
+    assert ([end.code for end in of(run, ToolFinished)], ran) == (["DENIED"], [])
 
 
 @pytest.mark.parametrize(
