@@ -8,12 +8,14 @@ from agent_nb.files.files import (
     MAX_FILES,
     MAX_TEXT_BYTES,
     MAX_TOTAL_BYTES,
+    Change,
     Files,
+    Workspace,
     count_lines,
     human_size,
+    starting_change,
     zipped,
 )
-from agent_nb.files.workspace import Change, Workspace, starting_change
 
 __all__ = [
     "MAX_BINARY_BYTES",

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from agent_nb._base.secrets import safe_text
 from agent_nb.render.frozen import frozen_html, html_page, page_alone, progress_html, running_html
 from agent_nb.render.markdown_writer import as_text
-from agent_nb.render.notes import notes_html, notes_markdown
-from agent_nb.render.plain import markdown, plain_text
+from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
 from agent_nb.render.rows import Row, shortened, shortened_text
 from agent_nb.render.summary import model_label, ready_line, run_digest
 from agent_nb.render.transcript import transcript

@@ -41,7 +41,7 @@ import asyncio, json, time
 from agent_nb import Agent
 from agent_nb.messages import ToolCall, Usage, assistant
 from agent_nb.notebook.live.hub import Hub
-from agent_nb.notebook.live.stream import RunStream
+from agent_nb.notebook.live.live_run import RunStream
 from agent_nb.notebook.views.views import LiveView
 from agent_nb.options import Options
 from agent_nb.providers.base import CallPiece, CallStarted, Provider, TextPiece, Turn

@@ -11,7 +11,7 @@ import pytest
 
 from agent_nb.errors import ToolError
 from agent_nb.tools import ToolContext, tool
-from agent_nb.tools import invoke as invoking
+from agent_nb.tools import toolbox as invoking
 from tests.support.bench import Bench, run
 
 

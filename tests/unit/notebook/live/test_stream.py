@@ -16,7 +16,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Usage
-from agent_nb.notebook.live.stream import (
+from agent_nb.notebook.live.live_run import (
     BURST,
     FIRST_CHECKPOINT,
     MESSAGE_SECONDS,
