@@ -175,7 +175,6 @@ _searching = threading.RLock()
 
 
 def plugins() -> list[Loaded]:
-    """All plugins in their order, loaded at the first call."""
     global _has_searched  # noqa: PLW0603 - a process has one set of plugins
     with _searching:
         if not _has_searched:

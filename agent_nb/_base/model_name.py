@@ -12,10 +12,8 @@ def vendor_of(name: str) -> str:
 
 
 def is_demo(name: str) -> bool:
-    """Whether this names the offline demo model."""
     return name.startswith(DEMO_MODEL)
 
 
 def is_replay(name: str) -> bool:
-    """Whether this names a cassette to play."""
     return name.startswith(f"{REPLAY}:")

@@ -82,7 +82,6 @@ PIECES: set[str] = set()
 
 
 def key_spans(text: str) -> Iterator[Span]:
-    """Where the text has something with the shape of a key."""
     for start, shape in SHAPES.items():
         at = text.find(start)
         while at >= 0:
@@ -171,7 +170,6 @@ def readings(text: str) -> Iterator[Reading]:
 
 
 def character_of(found: re.Match[str]) -> str:
-    """The character that is written as this escape."""
     escape = found[0]
     match escape[0], escape[1]:
         case "&", _:
@@ -232,18 +230,15 @@ def mask_pieces(texts: Sequence[str]) -> list[str]:
 
 
 def mask_json(value: Any) -> Any:
-    """Masks every string in a JSON value."""
     return change_texts(value, mask)
 
 
 def dump_masked(value: Any) -> str:
-    """The JSON text of a value without its secrets."""
     text = json.dumps(value, ensure_ascii=False)
     return text if mask(text) is text else json.dumps(mask_json(value), ensure_ascii=False)
 
 
 def mask_spans(text: str, spans: Sequence[Span]) -> str:
-    """The text with `•••` in place of each span."""
     ends = [0, *(end for _, end in spans)]
     kept = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
     return MASK.join([*kept, text[ends[-1] :]])

@@ -38,7 +38,6 @@ def printable(text: str, keep: str = "\n\t") -> str:
 
 
 def sha256(content: str | bytes) -> str:
-    """The SHA-256 of a text or of bytes, in hexadecimal digits."""
     data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
     return hashlib.sha256(data).hexdigest()
 

@@ -50,7 +50,6 @@ def brief_wire(value: Any) -> Any:
 
 
 def default_of(each: Field[Any]) -> Any:
-    """The default of a field; `MISSING` if it has none."""
     return each.default if each.default_factory is MISSING else each.default_factory()
 
 

@@ -116,7 +116,6 @@ class Brief:
         return zlib.crc32(self.prompt.encode(errors="replace"))
 
     def choice(self, copy: Sequence[str]) -> str:
-        """The line of copy for this variant."""
         return copy[self.variant % len(copy)]
 
 
@@ -173,7 +172,6 @@ def sections_in(text: str) -> tuple[str, ...]:
 
 
 def shortened(text: str, size: int) -> str:
-    """At most `size` characters, cut between words."""
     if len(text) <= size:
         return text
     return (text[:size].rsplit(" ", 1)[0] if " " in text[:size] else text[: size - 1]).rstrip(" ,.;") + "…"

@@ -213,7 +213,6 @@ def pointed_at(prompt: str) -> Iterator[Pointed]:
 
 
 def without_elements(prompt: str) -> str:
-    """The prompt without the elements and the notes on them."""
     return _POINTED.sub("", prompt)
 
 

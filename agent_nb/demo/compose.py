@@ -32,7 +32,6 @@ class Layout:
 
 @cache
 def layouts(kind: str) -> tuple[Layout, ...]:
-    """The three layouts of a kind."""
     entries = table("layouts")[kind].items()
     return tuple(
         Layout(name, Html(entry.get("early", "").strip()), Html(entry.get("later", "").strip()))
@@ -55,7 +54,6 @@ def joined(items: Iterable[str], between: str = "\n") -> Html:
 
 
 def spoken(copy: str, brief: Brief) -> str:
-    """A line of copy, filled from the brief, not yet escaped."""
     values = {
         "name": brief.name,
         "subject": brief.subject,
@@ -97,7 +95,6 @@ def head_font(look: Look) -> Html:
 
 
 def emphasised(copy: str) -> Html:
-    """A line of copy with its *emphasis* as an element."""
     return Html(re.sub(r"\*(.+?)\*", r"<em>\1</em>", html.escape(copy, quote=True)))
 
 
@@ -118,7 +115,6 @@ _PANELS = ("0 0 320 240", "320 0 320 240", "0 240 320 240", "320 240 320 240")
 
 
 def section(name: str, brief: Brief) -> Html:
-    """A section with its heading. The id of the element is the name of the section."""
     drawing = art(brief.trade.art)
     address = "<p>{{name}} is {{where}}.</p>\n" if brief.where else ""
     body = fill(

@@ -57,7 +57,6 @@ def read_wish(text: str) -> Wish:
 
 
 def hue_of(colour: str) -> int:
-    """The OKLCH hue of a hex colour, in degrees."""
     digits = colour.lstrip("#")
     if len(digits) == 3:
         digits = "".join(digit * 2 for digit in digits)
@@ -98,7 +97,6 @@ class Look:
 
     @property
     def weight(self) -> str:
-        """The weight of headings."""
         return {"serif": "400", "slab": "600"}.get(self.font, "700")
 
 

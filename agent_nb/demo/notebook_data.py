@@ -51,7 +51,6 @@ class Column:
 
     @property
     def common(self) -> list[tuple[str, int]]:
-        """The most common values and how often they occur."""
         _, _, values = self.facts.partition("; ")
         return [(value, _integer(count)) for value, count in _COMMON.findall(values)]
 
@@ -122,7 +121,6 @@ NOT_OFFERED = "I have no tool to run code."
 
 
 def code_for(question: Question) -> str:
-    """Python that computes and prints the numbers, hands them to the page and draws them."""
     table = (
         f"{question.frame.name}{'.to_pandas()' if question.frame.library in ('polars', 'pyarrow') else ''}"
     )
@@ -204,7 +202,6 @@ def wants_page(talk: Conversation) -> bool:
 
 
 def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
-    """The next call; empty if there is nothing more to look at."""
     known = read_findings(talk)
     if known.problem:
         return []
@@ -255,7 +252,6 @@ def _answered(known: Findings, question: Question, ran: Use | None) -> Findings:
 
 
 def concluded(talk: Conversation) -> Findings:
-    """What is known when nothing more can be looked at."""
     known = read_findings(talk)
     if known.question is None or known.data is not None or known.problem:
         return known
@@ -271,7 +267,6 @@ def brief_for(brief: Brief, known: Findings) -> Brief:
 
 
 def sentences(known: Findings, *, on_page: bool) -> tuple[str, ...]:
-    """What was found, and what could not be."""
     problem = [known.problem] if known.problem else []
     if known.data is None:
         sample = ["So the numbers on the page are a sample, made up from the words of the prompt."]

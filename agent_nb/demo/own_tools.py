@@ -56,7 +56,6 @@ def own_uses(talk: Conversation) -> list[Use]:
 
 
 def found(talk: Conversation) -> Html:
-    """What the page shows of all the results."""
     shown = ((use.call.name, _finding(use)) for use in own_uses(talk) if use.ok)
     return joined(
         (fill("{{name}}: {{html}}", name=name, html=item.html) for name, item in shown if item.html), "<br>\n"
@@ -64,7 +63,6 @@ def found(talk: Conversation) -> Html:
 
 
 def announce_results(talk: Conversation) -> str:
-    """A sentence about each result, before the page is written."""
     sentences = []
     for use in own_uses(talk):
         finding = _finding(use)
@@ -74,7 +72,6 @@ def announce_results(talk: Conversation) -> str:
 
 
 def summaries(talk: Conversation, *, on_page: bool) -> list[str]:
-    """What became of each tool, for the list at the end."""
     return [
         _summary(use, asked=use.call.name in talk.asking_tools, on_page=on_page) for use in own_uses(talk)
     ]
@@ -163,7 +160,6 @@ class _Maker:
         self._root, self._brief = root, brief
 
     def value(self, schema: Any, name: str) -> Any:
-        """A value for a field with this schema and name."""
         if not isinstance(schema, dict):
             return name
         if "$ref" in schema:

@@ -45,7 +45,6 @@ _CONTROLS = {
 
 
 def landing(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """A headline, a drawing, three points, and the sections that were asked for."""
     card = "<li><h3>{{title}}</h3><p>{{text}}</p></li>"
     points = ([spoken(text, brief) for text in point] for point in brief.trade.points)
     offer = fill(
@@ -92,7 +91,6 @@ def article(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
 
 
 def form(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """A few fields, validated in the page and sent nowhere."""
     purpose = entry_for("forms", brief.prompt)
     return {
         "eyebrow": spoken("{{Subject}}", brief),
@@ -189,7 +187,6 @@ def improvement(brief: Brief) -> tuple[str, str]:
 
 
 def describe(brief: Brief) -> str:
-    """A short description of the page: `a landing page with opening hours and contact`."""
     title, parts = _BUILDERS[brief.kind].title, [TITLES[name].lower() for name in _sections(brief)]
     if len(parts) < 2:
         return ", ".join([title, *parts])

@@ -163,7 +163,6 @@ _GREETING = re.compile(r"\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|eve
 
 
 def next_turn(request: Request) -> tuple[Action, ...]:
-    """The actions of the turn that answers this request."""
     talk = read_conversation(request)
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant)

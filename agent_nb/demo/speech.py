@@ -62,7 +62,6 @@ def thoughts_on_data(talk: Conversation) -> str:
 
 
 def announced(talk: Conversation) -> str:
-    """What the notebook's data showed, before the page is written."""
     return "".join(f"{sentence} " for sentence in talk.findings)
 
 
@@ -94,7 +93,6 @@ def answer(talk: Conversation) -> str:
 
 
 def data_answer(talk: Conversation, *, found: bool) -> str:
-    """To a question about data: what was found, without a page."""
     more = ["I can build a page of it: add “and build a dashboard” to the prompt."] if found else [CONNECT]
     return _with_items(DATA_LABEL, [*talk.findings, *summaries(talk, on_page=False), *more])
 

@@ -42,13 +42,11 @@ class Trade:
 
 @cache
 def template(name: str) -> str:
-    """The text of a file in the pages folder."""
     return (_PAGES / name).read_text(encoding="utf-8")
 
 
 @cache
 def table(name: str) -> dict[str, Any]:
-    """The entries of a TOML file in the pages folder."""
     return tomllib.loads(template(f"{name}.toml"))
 
 
@@ -58,7 +56,6 @@ def trades() -> tuple[Trade, ...]:
 
 
 def trade_of(subject: str) -> Trade:
-    """The first trade that fits the subject; the last one fits everything."""
     return next(trade for trade in trades() if _fits(trade.pattern, subject))
 
 

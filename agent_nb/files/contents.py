@@ -18,7 +18,6 @@ def to_file(path: str, value: Any) -> str:
 
 
 def content_of(path: str, value: Any) -> str | bytes:
-    """The content of a file that holds the value."""
     suffix = path.rpartition(".")[2].lower()
     if isinstance(value, str | bytes):
         return value

@@ -34,7 +34,6 @@ class LineChange:
 
 
 def compare(old: str, new: str) -> LineChange:
-    """Compares two texts line by line."""
     if new and not old:  # a new file is its own patch, and is not held in memory twice
         lines = new.count("\n") + (not new.endswith("\n"))
         return LineChange(first_line=1, added=lines, removed=0, patch=((0, 1, new),))

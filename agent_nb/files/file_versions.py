@@ -38,7 +38,6 @@ def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = st
 
 
 def from_wire(data: Iterable[Json | None]) -> tuple[Content | None, ...]:
-    """Reverses `to_wire`."""
     versions: list[Content | None] = []
     before, size = "", 0
     for wire in data:

@@ -34,6 +34,5 @@ def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
 
 
 def lost_files(events: Sequence[Event], files: Files) -> dict[str, str]:
-    """Unfinished files whose text is not in `files`."""
     contents = list(files.values())
     return {path: text for path, text in unfinished_files(events, files).items() if text not in contents}

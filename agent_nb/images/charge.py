@@ -32,7 +32,6 @@ class Charge:
         self._share = total / len(known) if known else 0.0
 
     def pay(self, usd: float | None) -> None:
-        """Records the cost of one item."""
         self.items.append(usd)
         if usd is not None:
             self._pending = max(0, self._pending - 1)
@@ -44,7 +43,6 @@ class Charge:
 
     @property
     def total(self) -> float | None:
-        """The cost of all items; None if one is unknown."""
         return None if None in self.items else sum(usd for usd in self.items if usd is not None)
 
     @property

@@ -53,7 +53,6 @@ def to_image(obj: Any, name: str = "") -> Image:
 
 
 def image_size(data: bytes, name: str = "") -> tuple[int, int]:
-    """Width and height, without decoding the pixels."""
     width, height = _open(data, name).size
     return width, height
 
@@ -170,7 +169,6 @@ def _from_array(array: Any, numpy: Any) -> Any:
 
 
 def data_of_url(text: str) -> bytes:
-    """The data of a data: URL."""
     head, comma, body = text.partition(",")
     if not comma:
         raise ConfigError("A data: URL needs a comma before its data.")

@@ -81,7 +81,6 @@ class Studio:
 
     @property
     def serves(self) -> frozenset[str]:
-        """Which needs of tools it meets."""
         return frozenset({EDITS} if self.maker.edits else ())
 
     async def close(self) -> None:

@@ -20,21 +20,18 @@ def require_pillow() -> None:
 
 
 def opened(image: Image) -> Any:
-    """The pixels of an image that is known to be valid."""
     import PIL.Image
 
     return PIL.Image.open(io.BytesIO(image.data))
 
 
 def saved(pixels: Any, kind: str, **settings: Any) -> bytes:
-    """The file of an image: `PNG`, `JPEG` or `WEBP`."""
     buffer = io.BytesIO()
     pixels.save(buffer, kind, **settings)
     return buffer.getvalue()
 
 
 def on_white(pixels: Any) -> Any:
-    """The image without transparency."""
     import PIL.Image
 
     if pixels.mode != "RGBA":

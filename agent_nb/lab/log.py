@@ -143,7 +143,6 @@ class LogReading:
     """Lines with another lab file than the line before."""
 
     def remarks(self) -> Iterator[str]:
-        """What is unusual, one sentence each."""
         if self.breaks:
             does = "does" if len(self.breaks) == 1 else "do"
             yield f"{_listed(self.breaks).capitalize()} {does} not fit what is before."
@@ -152,7 +151,6 @@ class LogReading:
 
 
 def read_log(data: bytes) -> LogReading:
-    """Reads a log that anybody may have written or edited."""
     entries: list[Entry] = []
     breaks: list[int] = []
     rules: list[int] = []

@@ -55,7 +55,6 @@ class Lab(Plugin):
         return LabCell(rules, watch, cell)
 
     def watch(self, folder: Path) -> LabWatch:
-        """The lab file of a folder, for as long as the kernel runs."""
         return self._watches.setdefault(folder, LabWatch(folder))
 
     def _show(self, notebook: Notebook, rest: str) -> Table:

@@ -60,7 +60,6 @@ class LabRules:
         return ConfigError(f"{sentence} (`{rule}` in {self.file})")
 
     def check_open(self, now: datetime | None = None) -> None:
-        """Raises `ConfigError` unless agents may be used at this time."""
         if self.mode == "off":
             raise self.refusal("mode", "Agents are switched off in this lab.")
         now = now or datetime.now(UTC)
@@ -118,7 +117,6 @@ class LabRules:
         )
 
     def changed(self, before: "LabRules") -> list[str]:
-        """The names of the rules that differ."""
         names = [each.name for each in fields(self) if each.name not in ("path", "file", "digest")]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
 
@@ -159,7 +157,6 @@ def find_lab(folder: Path) -> Path | None:
 
 
 def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
-    """The rules in the contents of a lab file; raises `ConfigError` if something is wrong with them."""
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{file} has more than {MAX_BYTES // 1000} kB.")
     try:

@@ -82,7 +82,6 @@ class NotebookReading:
         return tuple(cell for cell in self.cells if cell.is_check)
 
     def remarks(self) -> Iterator[str]:
-        """What is wrong with the order of the cells or with their checks, one sentence each."""
         if unrun := [cell for cell in self.cells if cell.count is None]:
             yield f"{_named(unrun)} did not run."
         ran = [(cell, cell.count) for cell in self.cells if cell.count is not None]
@@ -167,7 +166,6 @@ def _named(cells: list[CodeCell], *, capital: bool = True) -> str:
 
 
 def submit_command(notebook: Notebook, rest: str) -> str:
-    """Writes `NAME-submission.zip` into the working directory; returns what is in it."""
     path = _find(notebook, rest.strip("\"'"))
     home = notebook.folder
     data = _read(path, home if path.is_relative_to(home) else path.parent, "Clear large outputs")

@@ -147,7 +147,6 @@ async def _playwright() -> AsyncIterator[tuple["asyncio.Future[Any]", str]]:
 
 
 def find_chromium() -> str | None:
-    """The path of the browser; None if there is none, or it is switched off."""
     named = os.environ.get(PATH_VARIABLE, "")
     if named.lower() == "off":
         return None
@@ -182,7 +181,6 @@ class _Page:
 
     @property
     def report(self) -> Json:
-        """What `read_report` takes."""
         left_out = self._logged_at.total() - len(self._console)
         more = [f"{left_out} more messages came from the same lines."] if left_out else []
         blocked = [{"address": address, "reason": why} for address, why in self._blocked.items()]

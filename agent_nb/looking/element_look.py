@@ -144,7 +144,6 @@ class SharedLook:
         self._waiting = 0
 
     async def at(self, elements: Sequence[Element], viewer: PageViewer | None) -> tuple[Part, ...]:
-        """What the question says about its elements: a text, and an image of each."""
         if not elements:
             return ()
         if self._task is None:

@@ -122,7 +122,6 @@ class CheckRequest:
 
     @property
     def size(self) -> int:
-        """Of the page, in bytes."""
         page = self.files[self.path]
         return len(page if isinstance(page, bytes) else page.encode("utf-8", "replace"))
 
@@ -172,7 +171,6 @@ def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
 
 
 def checks_in(outputs: Iterable[MimeBundle]) -> tuple[PageCheck, ...]:
-    """The checks among the outputs of a call."""
     bundles = list(outputs)
     found = []
     for place, bundle in enumerate(bundles):

@@ -89,7 +89,6 @@ def _urgency(entry: Json) -> int:
 
 
 def read_console_line(entry: Json, most: int = _MAX_TEXT) -> ConsoleLine:
-    """A line of a report, with at most so many characters."""
     level: Any = "warning" if entry.get("level") == "warn" else entry.get("level")
     return ConsoleLine(
         level=level if level in get_args(Level) else "info",
@@ -176,7 +175,6 @@ def limited_text(value: Any, most: int = _MAX_TEXT) -> str:
 
 
 def limited_number(value: Any) -> int:
-    """A whole number from 0 to a million."""
     if not isinstance(value, int | float) or math.isnan(value):
         return 0
     return round(min(max(value, 0), _MAX_NUMBER))

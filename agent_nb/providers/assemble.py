@@ -68,12 +68,10 @@ class Assembler:
         return bool(self._calls)
 
     def joined(self, kind: Kind, key: Any) -> str:
-        """The text so far of a keyed block; empty when it has none."""
         block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
         return str(block.text) if block else ""
 
     def cite(self, citation: Json) -> None:
-        """Adds a web page that a vendor names as a source."""
         if url := citation.get("url"):
             self._parts.append(Source(citation.get("title") or url, url, citation.get("cited_text") or ""))
 

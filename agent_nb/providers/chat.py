@@ -39,7 +39,6 @@ class ServerFacts:
 
 
 async def ask_server(settings: Settings, http: "httpx2.AsyncClient") -> ServerFacts:
-    """The facts; empty ones if the server does not tell."""
     base = (settings.base_url or settings.vendor.base_url).rstrip("/")
     headers = {
         **({"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}),

@@ -20,7 +20,6 @@ _NOT_REGULAR = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=")
 
 
 def types(value: Any) -> tuple[str, ...]:
-    """The types that `type` names."""
     names = value if isinstance(value, list) else [value]
     return tuple(name for name in names if isinstance(name, str) and name in TYPES)
 

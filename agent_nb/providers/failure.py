@@ -265,7 +265,6 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
 
 
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:
-    """The error for a connection that failed, broke or went silent."""
     import httpx2
 
     match exc:
@@ -327,12 +326,10 @@ def error(
     retryable: bool = False,
     wait: float | None = None,
 ) -> ProviderError:
-    """A `ProviderError` with no secret in it."""
     return kind(mask(message), retryable=retryable, retry_after=wait)
 
 
 def message_in(body: Any) -> str:
-    """The message inside an error body, in any of the vendors' shapes."""
     match body:
         case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
             return message
@@ -349,7 +346,6 @@ def message_in(body: Any) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """One line, not too long, ending in a full stop."""
     if text.lstrip().startswith("<"):
         text = "it answered with a web page"
     line = shortened(masked_line(text), _LONGEST_MESSAGE)

@@ -44,7 +44,6 @@ class OptionalParameter:
 
 
 def lean_body(parameters: Sequence[OptionalParameter], request: Request, body: Json) -> Json:
-    """The body without the parameters that the model has refused."""
     for parameter in parameters:
         if parameter.name in request.without:
             body = parameter.removed_from(body)

@@ -97,7 +97,6 @@ def context_window(provider_name: str) -> int | None:
 
 
 def listed_models(vendor: Vendor) -> list[str]:
-    """The vendor's models of text, as far as the tables list them."""
     try:
         from genai_prices.data_snapshot import get_snapshot
     except ImportError:
@@ -133,7 +132,6 @@ that are newer than the tables."""
 
 
 def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
-    """US dollars for these tokens, or None when the model's price is not known."""
     total = calculate(maker_name, asdict(tokens))
     if total is None and maker_name in _PUBLISHED:
         return _published(_PUBLISHED[maker_name], tokens)
@@ -174,5 +172,4 @@ def _published(prices: tuple[float, ...], tokens: ImageTokens) -> float:
 
 
 def count(value: Any) -> int:
-    """A vendor's count, which may be missing."""
     return value if isinstance(value, int) and value > 0 else 0

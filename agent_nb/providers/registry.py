@@ -76,7 +76,6 @@ def model(
 
 
 def load(target: str) -> Any:
-    """Imports what a `module:Class` target names."""
     module_name, _, class_name = target.partition(":")
     return getattr(importlib.import_module(module_name), class_name)
 

@@ -191,7 +191,6 @@ class ResponsesProvider(StreamingProvider):
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", headers: Json | None = None) -> Any:
-    """The SDK's client on the shared HTTP client, without retries."""
     import openai
 
     return openai.AsyncOpenAI(

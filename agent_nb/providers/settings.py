@@ -63,7 +63,6 @@ class Settings:
 
     @property
     def family(self) -> Family:
-        """What the model takes."""
         return self.vendor.family(self.model)
 
     @property
@@ -82,7 +81,6 @@ class Settings:
 
     @property
     def server(self) -> str:
-        """The address, for error messages."""
         asked = self.base_url or self.vendor.base_url
         return _without_user_info(asked) if asked else f"{self.vendor.title}'s address"
 
@@ -133,7 +131,6 @@ def check_pace(pace: Any) -> float:
 
 
 def check_number(name: str, value: Any, wanted: str, kind: Any = int | float) -> Any:
-    """A number above 0, or None."""
     if value is None:
         return None
     if not isinstance(value, kind) or isinstance(value, bool) or not 0 < value < math.inf:

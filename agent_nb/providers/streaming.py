@@ -84,7 +84,6 @@ class VendorClient(abc.ABC):
         """The SDK's client. Runs off the loop, because importing the SDK takes up to a second."""
 
     async def client(self) -> Any:
-        """The SDK's client for this loop, made on first use."""
         loop = asyncio.get_running_loop()
         http = await shared_client(self)
         known = self._clients.get(loop)
@@ -102,7 +101,6 @@ class VendorClient(abc.ABC):
             return known[1]
 
     def error(self, exc: Exception) -> ProviderError:
-        """The `ProviderError` for an exception of the SDK."""
         return failure.from_sdk(self.settings, exc)
 
     def preload(self) -> None:

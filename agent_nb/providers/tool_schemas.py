@@ -102,7 +102,6 @@ class _Writing:
         return {**written, "$defs": self.definitions} if self.definitions else written
 
     def schema(self, schema: Any) -> Json:
-        """A schema inside of another."""
         self.nodes += 1
         if not isinstance(schema, dict) or self.depth >= MAX_DEPTH:
             return {}

@@ -99,7 +99,6 @@ class Vendor:
         return bool(self.keys) and not self.local
 
     def family(self, model: str) -> Family:
-        """What a model of this vendor takes."""
         return next(family for family in self.models if re.search(family.pattern, model))
 
 

@@ -71,7 +71,6 @@ def first_frame(
 
 
 def abandoned_frame(name: str, why: str) -> dict[str, str]:
-    """The output of a cell whose run could not be shown."""
     note = safe_text(f"{name} has ended, but its output could not be made. {why}")
     return {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
 
@@ -88,7 +87,6 @@ class Form:
     """Draws the run; only `render` calls it."""
 
     def render(self, run: "RunRecord") -> str:
-        """The run in this form, with secrets masked."""
         return safe_text(self.unmasked(run))
 
 

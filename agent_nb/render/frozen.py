@@ -116,7 +116,6 @@ def page_alone(run: "RunRecord") -> str | None:
 
 
 def head(name: str, facts: list[str]) -> str:
-    """The name of the run and what is known of it, the most important first."""
     first, *rest = (f"<span>{html.escape(fact)}</span>" for fact in facts)
     comma = '<span class="anb-c">, </span>'
     return (

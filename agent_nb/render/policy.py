@@ -46,7 +46,6 @@ def policy_for(page: str) -> str:
 
 @cache
 def allowed_files() -> frozenset[str]:
-    """The addresses that a page may load from."""
     sources = (source for sources in _parts["page"].values() for source in sources)
     return frozenset(source for source in sources if "//" in source)
 

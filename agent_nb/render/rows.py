@@ -93,13 +93,11 @@ class ToolRow(LineRow):
 
     @property
     def code(self) -> str:
-        """The code that the call ran; empty for other calls."""
         code = self.args.get("code")
         return code if isinstance(code, str) else ""
 
     @property
     def remarks(self) -> str:
-        """The decision and the note, for views that have one line."""
         note = f"note to the model: “{self.note}”" if self.note and self.state != "stopped" else ""
         return "; ".join(filter(None, (self.decision, note)))
 

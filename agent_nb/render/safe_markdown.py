@@ -18,7 +18,6 @@ def to_html(markdown: str) -> str:
 
 
 def with_code(text: str) -> str:
-    """Escaped text, with `backticks` as code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return html.escape(text, quote=False)

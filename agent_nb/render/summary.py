@@ -78,7 +78,6 @@ def _check_note(run: "RunRecord") -> str:
 
 
 def trouble(run: "RunRecord") -> list[str]:
-    """What went wrong: the error of the run, and the check that failed."""
     return [
         *([run.error] if run.error else []),
         *([f"Check failed: {run.failed_check}"] if run.failed_check else []),
@@ -174,7 +173,6 @@ def variant_note(run: "RunRecord", *, picked: bool = False) -> str:
 
 
 def variant_lines(run: "RunRecord") -> list[str]:
-    """A line for each variant with its facts, size and error; none for a run without variants."""
     if len(run.variants) < 2:
         return []
     return [

@@ -138,7 +138,6 @@ class Transcript:
 
     @property
     def streamed(self) -> TextRow | ThinkingRow | None:
-        """The text or thinking that is still being streamed."""
         text = "".join(self._fragments).strip()
         return self._kind(turn=self._turn, text=text) if text else None
 

@@ -78,7 +78,6 @@ def _usable(path: Any) -> str:
 
 
 def find_image(source: str, context: ToolContext) -> Image:
-    """The image with this name: a file of the run, or `input:1` for the first image the user gave."""
     if found := _INPUT.fullmatch(source.strip()):
         given, number = context.images, int(found[1])
         if 1 <= number <= len(given):
@@ -113,7 +112,6 @@ def checked(image: Image) -> Image:
 
 
 def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
-    """The image as it will be written to `path`. Blocks."""
     from agent_nb.images.convert import SMALL_COPY, fit_image, image_size
 
     image = checked(image)
@@ -212,7 +210,6 @@ async def save_all(
 
 
 async def save_one(image: Image, path: str, context: ToolContext, note: str) -> ToolOutput:
-    """Writes one image to its file."""
     one = await in_thread(lambda: as_file(image, path))
     context.files.write(one.path, one.content)
     return ToolOutput(

@@ -45,7 +45,6 @@ class FileArguments:
         """Also true of an empty one."""
 
     def feed(self, fragment: str) -> Sequence[Piece]:
-        """The pieces of the file in this fragment of the JSON text."""
         pieces: list[Piece] = []
         if not self._ended:
             self._unread += fragment

@@ -31,7 +31,6 @@ def tool_spec(name: str, description: str, properties: Json, required: Sequence[
 
 
 def object_schema(properties: Json, required: Sequence[str]) -> Json:
-    """An object with these properties and no others."""
     return {
         "type": "object",
         "properties": properties,

@@ -85,7 +85,6 @@ class Toolbox:
         return box
 
     def without(self, names: Collection[str]) -> "Toolbox":
-        """This toolbox without the tools of these names."""
         box = Toolbox(tool for tool in self if tool.name not in names)
         box._is_default, box._is_lean, box._sends_types = self._is_default, self._is_lean, self._sends_types
         return box
@@ -98,7 +97,6 @@ class Toolbox:
 
     @property
     def own(self) -> tuple[Tool, ...]:
-        """The tools that are not built in."""
         built_in = {tool.name: tool for tool in _built_in()}
         return tuple(tool for tool in self if built_in.get(tool.name) is not tool)
 

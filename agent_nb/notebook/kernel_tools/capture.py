@@ -71,7 +71,6 @@ class Capture:
         return thread is watcher or (thread not in self._threads and not thread.name.startswith("agent_nb"))
 
     def routed(self, original: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that calls `instead` for the code and `original` for others."""
 
         def call(*args: Any, **options: Any) -> Any:
             return (instead if self.takes() else original)(*args, **options)
@@ -79,7 +78,6 @@ class Capture:
         return call
 
     def new_threads(self) -> list[str]:
-        """The names of threads that the code has started and that still run."""
         new = (thread for thread in threading.enumerate() if thread not in self._threads)
         return [thread.name for thread in new if not thread.name.startswith("agent_nb")]
 
@@ -116,7 +114,6 @@ class Capture:
             self._room, self._tail_length, self._characters = HEAD, 0, 0
 
     def bundles(self) -> tuple[MimeBundle, ...]:
-        """All outputs in order, with consecutive text as one."""
         with self._lock:
             bundles = [
                 {"text/plain": overwritten("".join(held))} if kind == "" else held
@@ -183,7 +180,6 @@ def capturing(capture: Capture, shell: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Sets an attribute of one object for the time of the block."""
     own = vars(owner)
     before = own.get(name)
     had = name in own
@@ -267,7 +263,6 @@ def cut(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without codes for colours and the like."""
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 

@@ -44,7 +44,6 @@ _executed: set[str] = set()
 
 
 def has_run(code: str) -> bool:
-    """Whether this very code has run in this kernel."""
     return sha256(code) in _executed
 
 

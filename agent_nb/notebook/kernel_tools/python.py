@@ -56,7 +56,6 @@ which it loads with `<script src="sales.js">`. Prefer new names to changing the 
 
 
 def run_python(shell: Any) -> Tool:
-    """The tool, for one shell."""
 
     async def run(args: Json, context: ToolContext) -> ToolOutput:
         code, seconds = str(args["code"]), settings(shell).python_seconds
@@ -210,7 +209,6 @@ def mentions(code: str, shell: Any) -> list[str]:
 
 
 def syntax_problem(code: str, shell: Any) -> str:
-    """Why the code cannot be compiled; empty if it can."""
     try:
         source = shell.input_transformer_manager.transform_cell(code)
         with warnings.catch_warnings(action="ignore"):
@@ -223,7 +221,6 @@ def syntax_problem(code: str, shell: Any) -> str:
 
 
 def magics(code: str, shell: Any) -> set[str]:
-    """The names of the magics that the code uses."""
     prefix = "uses %"
     return {
         mention.removeprefix(prefix).lstrip("%") for mention in mentions(code, shell) if prefix in mention

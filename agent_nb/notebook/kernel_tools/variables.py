@@ -46,7 +46,6 @@ _CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
 
 def list_variables(shell: Any) -> Tool:
-    """The tool, for the variables of this shell."""
 
     def run(args: Json, context: ToolContext) -> ToolOutput:
         return _listed(newest_variables(shell))
@@ -65,7 +64,6 @@ def list_variables(shell: Any) -> Tool:
 
 
 def describe_variable(shell: Any) -> Tool:
-    """The tool, for the variables of this shell."""
 
     def run(args: Json, context: ToolContext) -> ToolOutput:
         name = args["name"].strip()
@@ -161,7 +159,6 @@ def size(value: Any) -> str:
 
 
 def one_line(name: str, value: Any) -> str:
-    """The beginning of the value, with secrets masked."""
     if is_secret(name, value):
         return MASK
     return shortened(masked_line(_text(value)[:_SEARCHED]), WIDTH)

@@ -68,7 +68,6 @@ class _Command:
 
     @property
     def number(self) -> int:
-        """The variant, from 0."""
         return self.variant or 0
 
     @property
@@ -171,7 +170,6 @@ class Hub:
             self._loop.call_soon_threadsafe(self.receive, content)
 
     def receive(self, content: Any) -> None:
-        """Carries out a command that a page has sent, and answers it."""
         if not isinstance(content, dict) or content.get("kind") != "command":
             return
         name = content.get("id")

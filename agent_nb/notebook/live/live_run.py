@@ -125,7 +125,6 @@ class RunStream:
             self.flush()
 
     def flush(self) -> None:
-        """Sends the events that have not been sent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -164,7 +163,6 @@ class RunStream:
             self._send_ready(self._ready)
 
     def finish(self, ready: Ready) -> None:
-        """The run has ended and its variables are set."""
         self.meta = replace(self.meta, digest=ready.digest, failed_check=ready.failed_check)
         self.flush()
         self._ready = ready
@@ -182,7 +180,6 @@ class RunStream:
         self.send_all()
 
     def set_running_code(self, variants: tuple[int, ...]) -> None:
-        """Tells all pages in which variants code runs without asking."""
         self.meta = replace(self.meta, running_code=variants)
         self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
 
@@ -280,7 +277,6 @@ class LiveRun:
         return self.handle is None or self.handle.done
 
     def has(self, variant: int) -> bool:
-        """Whether there is such a variant, from 0."""
         if self.handle is not None:
             return 0 <= variant < self.handle.count
         return self.result is not None and variant in (self.result.variant, *range(len(self.result.variants)))
@@ -305,7 +301,6 @@ class LiveRun:
         self.stream.finish(ready)
 
     def show_annotations(self, run: Run) -> None:
-        """Tells the page the notes of this run, as it is displayed now."""
         self.stream.set_annotations(safe_annotations(run.annotations))
 
     def output(self, client: str) -> Json:
@@ -371,7 +366,6 @@ class LiveRun:
             del self._checks[check_id]
 
     def checked(self, client: str, check_id: str, report: Json | str) -> None:
-        """Takes the report of a check, or why there is none."""
         asked, check = self._checks.get(check_id, ("", None))
         if check is None or check.done() or client != asked:
             raise ConfigError("That check is not expected.")

@@ -51,7 +51,6 @@ class Questions:
         return not request.written and _covered(request, request.args) in self._always
 
     async def ask(self, request: ApprovalRequested) -> Answer:
-        """Waits for the answer."""
         if self.is_approved(request):  # while the run waited for a page
             return Answer(True, by="always")
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -63,7 +62,6 @@ class Questions:
             del self._open[place]
 
     def answer(self, place: tuple[int, str], answer: Answer, scope: Scope = "call") -> None:
-        """Passes on what the user answered, given the variant and the call."""
         question = self._open.get(place)
         if question is None or question.answer.done():
             raise ConfigError("That question is no longer open.")

@@ -51,7 +51,6 @@ class Described:
 
 
 def joined(text: str, parts: Sequence[Described]) -> Described:
-    """A text that contains these parts."""
     return Described(
         text,
         images=tuple(image for part in parts for image in part.images),
@@ -188,7 +187,6 @@ def expand(
 
 
 def limited(text: str, limit: int = TEXT_LIMIT) -> str:
-    """The beginning of a text, with a note of what is missing."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"

@@ -86,7 +86,6 @@ def describe_schema(
 
 
 def heading(value: Any) -> Schema:
-    """The type and shape of a value."""
     name = _type_name(value)
     # The length of a text says something about it.
     size = (

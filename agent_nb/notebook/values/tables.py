@@ -67,7 +67,6 @@ class Facts(NamedTuple):
 
 
 def fact_line(read: Callable[[Any], Facts], column: Any) -> str:
-    """The facts of a column, or why they cannot be read."""
     try:
         return str(read(column))
     except Exception as error:  # cells can be anything, also without an order or with a failing `repr`

@@ -46,7 +46,6 @@ def lookup_masked(path: str, namespace: Mapping[str, Any], braces: str = "") -> 
 
 
 def first_name(path: str) -> str:
-    """The variable at the start of a path; empty if there is none."""
     found = re.match(_NAME, path)
     name = _normal(found[0]) if found else ""
     return name if name.isidentifier() else ""

@@ -21,7 +21,6 @@ MAX_ROWS = 10
 
 
 def progress_of(events: Iterable[Event], hint: str) -> Progress:
-    """A run under way, as far as its events tell."""
     phases: dict[int, str] = {}
     transcript = Transcript()
     for event in events:

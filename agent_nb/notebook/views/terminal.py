@@ -25,7 +25,6 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def without_controls(text: str) -> str:
-    """Text without control characters, except for tabs and line breaks."""
     return _CONTROLS.sub("", text)
 
 

@@ -120,7 +120,6 @@ class Connection:
         raise ConnectionLostError(self.problem or "It ended.")
 
     def list_again(self) -> "asyncio.Task[None]":
-        """Reads the list again, in a task."""
         self._is_stale = True
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self._read_list())
@@ -152,7 +151,6 @@ class Connection:
         return result
 
     async def close(self) -> None:
-        """Ends the connection and the process behind it."""
         self._stop.set()
         await asyncio.wait({self._task}, timeout=3 * GRACE + 1)
         if not self._task.done():
@@ -261,7 +259,6 @@ def _is_closed(error: MCPError) -> bool:
 
 
 def describe(error: BaseException) -> str:
-    """An error of the `mcp` package in one sentence."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:

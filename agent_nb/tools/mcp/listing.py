@@ -41,7 +41,6 @@ class ListedTool:
 
     @property
     def shown(self) -> str:
-        """Its name on one short line."""
         return _short(self.name)
 
 

@@ -47,7 +47,6 @@ class ServerProcess:
 
     @property
     def last_line(self) -> str:
-        """The last line that the server wrote to stderr."""
         lines = self._stderr.decode(errors="replace").strip().splitlines()
         return printable_line(lines[-1])[:300] if lines else ""
 

@@ -102,7 +102,6 @@ class Server:
 
     @property
     def listed(self) -> tuple[ListedTool, ...]:
-        """The tools as the server lists them now."""
         connection = self._connection
         if connection is not None and connection.is_open and connection.listing is not self._raw:
             self._read_listing(connection)
@@ -110,7 +109,6 @@ class Server:
 
     @property
     def changed(self) -> list[ListedTool]:
-        """The tools that differ from what the user has accepted."""
         return [tool for tool in self.listed if self.accepted.get(tool.name, tool.digest) != tool.digest]
 
     @property

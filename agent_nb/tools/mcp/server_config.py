@@ -49,7 +49,6 @@ class ServerConfig:
 
     @property
     def variables(self) -> list[str]:
-        """The names of the variables whose values the server gets."""
         texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
         return list(dict.fromkeys(found[1] for text in texts for found in _VARIABLE.finditer(text)))
 
@@ -74,7 +73,6 @@ def server_config(  # noqa: PLR0913 - one for each field
     folder: Path | None = None,
     key: str = "",
 ) -> ServerConfig:
-    """Checks what the user wrote: one URL, or a command with its arguments."""
     if not command or not all(isinstance(part, str) and part for part in command):
         raise ConfigError("Name the command that starts the MCP server, or the URL of one that runs.")
     is_url = re.match(r"https?://", command[0]) is not None
