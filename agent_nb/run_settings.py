@@ -64,10 +64,8 @@ class Setting:
     """Whether `run.settings` has it, always or if it is set. The manifest, `run.request` and the page show these."""
     header: Callable[[Any], str] | None
     """What the header of a run says about it."""
-    in_statement: bool
-    """Whether `run.statement()` lists it."""
-    is_compared: bool
-    """Whether `compare` has a column for it."""
+    listed_in: tuple[Literal["statement", "comparison"], ...]
+    """Whether `run.statement()` names it, and `compare` has a column for it."""
     dry_run: str | None
     """Its label in `--dry-run`, which shows what differs from the default."""
 
@@ -104,8 +102,7 @@ class RunSettings:
             priced=False,
             recorded="always",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -117,8 +114,7 @@ class RunSettings:
             priced=False,
             recorded="always",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,  # it has a line for the tools
         ),
     )
@@ -131,8 +127,7 @@ class RunSettings:
             priced=False,
             recorded="always",
             header=None,
-            in_statement=True,
-            is_compared=True,
+            listed_in=("statement", "comparison"),
             dry_run=None,
         ),
     )
@@ -144,8 +139,7 @@ class RunSettings:
             priced=False,
             recorded="always",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run="Approve",
         ),
     )
@@ -158,8 +152,7 @@ class RunSettings:
             priced=True,  # a `service_tier`
             recorded="set",
             header=None,
-            in_statement=True,
-            is_compared=False,
+            listed_in=("statement",),
             dry_run=None,
         ),
     )
@@ -172,8 +165,7 @@ class RunSettings:
             priced=False,
             recorded="set",
             header=None,
-            in_statement=True,
-            is_compared=False,
+            listed_in=("statement",),
             dry_run="Stack",
         ),
     )
@@ -185,8 +177,7 @@ class RunSettings:
             priced=False,
             recorded="set",
             header=lambda data: "no values sent",
-            in_statement=True,
-            is_compared=False,
+            listed_in=("statement",),
             dry_run=None,
         ),
     )
@@ -199,8 +190,7 @@ class RunSettings:
             priced=False,
             recorded="set",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -213,8 +203,7 @@ class RunSettings:
             priced=False,
             recorded="set",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -227,8 +216,7 @@ class RunSettings:
             priced=False,
             recorded="no",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -241,8 +229,7 @@ class RunSettings:
             priced=False,
             recorded="no",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -255,8 +242,7 @@ class RunSettings:
             priced=False,
             recorded="no",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -269,8 +255,7 @@ class RunSettings:
             priced=False,
             recorded="no",
             header=None,
-            in_statement=False,
-            is_compared=False,
+            listed_in=(),
             dry_run=None,
         ),
     )
@@ -331,7 +316,6 @@ cassette that was played."""
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON."""
     return {**value} if isinstance(value, Mapping) else [*value] if isinstance(value, tuple) else value
 
 
@@ -342,9 +326,10 @@ def other_settings(then: Json, now: Json) -> Iterator[str]:
             yield row.matched(then.get(name), now.get(name))
 
 
-def header_words(recorded: Json) -> list[str]:
+def header_words(recorded: Json) -> tuple[str, ...]:
     """What the header says about the settings of a run."""
-    return [row.header(recorded[name]) for name, row in SETTINGS.items() if row.header and recorded.get(name)]
+    rows = SETTINGS.items()
+    return tuple(row.header(recorded[name]) for name, row in rows if row.header and recorded.get(name))
 
 
 def check_recorded(recorded: Json) -> None:

@@ -24,7 +24,7 @@ Check = str | Callable[[Any], object]
 """An expression of `run`, `files`, `html` and `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
 
-COMPARED = [name for name, row in SETTINGS.items() if row.is_compared]
+COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
 """Settings that have a column."""
 _MOST_LINES = 40
 """Lines of a diff that a message shows."""
@@ -168,21 +168,17 @@ def scope_of(run: RunRecord) -> Json:
 
 
 def _tests(checks: Checks) -> dict[str, Callable[[Any], object]]:
-    given = (
-        checks.items()
-        if isinstance(checks, Mapping)
-        else [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in _as_iterable(checks)]
-    )
+    if isinstance(checks, Mapping):
+        given = [*checks.items()]
+    else:
+        listed = [checks] if isinstance(checks, str) or callable(checks) else checks
+        given = [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in listed]
     tests: dict[str, Callable[[Any], object]] = {}
     for name, check in given:
         if name in (*(column.key for column in _COLUMNS), "number", "error") or name in tests:
             raise ConfigError(f"There is already a column {name!r}. Give the check another name.")
         tests[name] = _test(name, check)
     return tests
-
-
-def _as_iterable(checks: Iterable[Check] | Check) -> Iterable[Check]:
-    return [checks] if isinstance(checks, str) or callable(checks) else checks
 
 
 def _test(name: str, check: Check) -> Callable[[Any], object]:

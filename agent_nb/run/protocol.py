@@ -37,6 +37,8 @@ class Meta:
     """The options of its cell that the next one needs too."""
     network: bool = False
     """Whether the live preview may load from any https address."""
+    about: tuple[str, ...] = ()
+    """What the header says about the settings of the run: `no values sent`."""
     digest: str | None = None
     """Identifies the run's saved output; None until the run has ended."""
     failed_check: str = ""

@@ -25,6 +25,7 @@ from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
+from agent_nb.run_settings import header_words
 
 SCRIPT = Path(__file__).parents[1] / "static" / "replay.js"
 _ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)
@@ -68,6 +69,7 @@ def _record(run: RunRecord) -> Json:
         name=run.name,
         model=", ".join(models),
         demo=all(map(is_demo, models)),
+        about=header_words(run.settings),
         failed_check=safe_text(run.failed_check),
         annotations=safe_annotations(run.annotations),
     )

@@ -12,7 +12,7 @@ from agent_nb.run_settings import SETTINGS
 
 _HEAD = "# Use of generative AI\n\n[Write: who used the models, for what, and who answers for the content.]"
 _COLUMNS = ("run", "model", "as the vendor named it", "began (UTC)", "ended (UTC)", "outcome", "options")
-_OPTIONS = [name for name, row in SETTINGS.items() if row.in_statement]
+_OPTIONS = [name for name, row in SETTINGS.items() if "statement" in row.listed_in]
 
 
 def statement_of(runs: Iterable[RunRecord]) -> str:
@@ -44,7 +44,6 @@ def _row(name: str, run: RunRecord, facts: Json) -> list[str]:
 
 
 def _result(run: RunRecord, facts: Json) -> str:
-    """A list of what is known of the result, and what only its user knows."""
     hashes = facts["files_sha256"]
     lines = [
         "[Write: what it is used for.]",

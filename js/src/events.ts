@@ -256,6 +256,7 @@ export interface Meta {
 	default_model: string;
 	repeats: Repeat[];
 	network: boolean;
+	about: string[];
 	digest: string | null;
 	failed_check: string;
 	annotations: Annotation[];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
 import { done, finished, script, started, text, thinking, tool, turn, USAGE } from "./events.ts";
-import { output, shadow, soon, still } from "./kernel.ts";
+import { META, output, shadow, soon, still } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
 describe("buttons", () => {
@@ -145,6 +145,17 @@ test("the header shows how full the context is, if the window is known", async (
 	kernel.batch(1, script(started, turn, ended as never), { run_id: "r3" });
 	await soon();
 	expect(share()).toBe("");
+});
+
+test("the header says what the kernel says about the settings", async () => {
+	const about = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-meta .about")!;
+	await show();
+	kernel.batch(1, script(started, turn));
+	await soon();
+	expect(about().hidden).toBe(true);
+	kernel.batch(1, script(started, turn), { run_id: "r2", meta: { ...META, about: ["no values sent"] } });
+	await soon();
+	expect(about().textContent).toBe("no values sent");
 });
 
 test("a re-run cell starts fresh", async () => {

@@ -11,6 +11,7 @@ export const META: Meta = {
 	magic: "agent",
 	default_model: "demo:",
 	repeats: [],
+	about: [],
 	undone: [],
 	network: false,
 	digest: null,

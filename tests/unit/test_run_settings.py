@@ -40,8 +40,6 @@ ANSWERS = {
     "priced": (True, False),
     "sent": ("request", "system", "tools", "conversation", "nowhere"),
     "recorded": ("always", "set", "no"),
-    "in_statement": (True, False),
-    "is_compared": (True, False),
 }
 
 
@@ -55,6 +53,7 @@ def test_each_setting_answers_every_column(name):
     default, changed = RunSettings(), replace(RunSettings(), **{name: value})
     for column, answers in ANSWERS.items():
         assert getattr(row, column) in answers
+    assert {*row.listed_in} <= {"statement", "comparison"}
     assert callable(row.matched) or row.matched in ("system", "batch", "no")
     assert (name in changed.matched()) == callable(row.matched)
     assert (name in changed.matched_in_batch()) == (row.matched == "batch")

@@ -33,6 +33,7 @@ from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta, Ready
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
+from agent_nb.run_settings import header_words
 
 FIRST_HELLO = 1.5
 """Seconds that a page has to say hello before the run is shown without it."""
@@ -238,6 +239,7 @@ class LiveRun:
             network=network,
             running_code=handle.running_code,
             repeats=repeats(handle.settings),
+            about=header_words(handle.settings),
         )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)
@@ -255,6 +257,7 @@ class LiveRun:
             _meta(key, run.name, model),
             digest=run_digest(run),
             repeats=repeats(run.settings, is_loaded=True),
+            about=header_words(run.settings),
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
         )

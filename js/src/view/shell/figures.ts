@@ -13,11 +13,13 @@ export function createMeta(context: Context) {
 	const cost = createCost();
 	const share = h("span", { class: "context", title: "of the model's context window" });
 	const turn = h("span", { class: "turn", title: "turn" });
+	const about = h("span", { class: "about" });
 	const element = h(
 		"div",
 		{ class: "anb-meta num" },
 		model.element,
 		replayed,
+		about,
 		elapsed,
 		tokens.element,
 		share,
@@ -33,6 +35,8 @@ export function createMeta(context: Context) {
 			model.update(facts, snapshot);
 			replayed.hidden = !facts.replayed;
 			setAttribute(replayed, "title", `Played from ${facts.replayed}; no model was asked`);
+			setText(about, snapshot.run.meta.about.join(", "));
+			about.hidden = !about.textContent;
 			setText(elapsed, seconds(facts.now));
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
