@@ -403,7 +403,6 @@ class Agent:
         return sys.intern("\n\n".join(text for text in texts if text))  # the jobs of a batch share it
 
     def _built_in_text(self, offered: Toolbox, *, lean: bool) -> str:
-        """The default system text."""
         network = self.settings.network
         if lean:
             names = ["lean", *(["lean_files"] if any(tool.stream for tool in offered) else ())]
@@ -422,7 +421,6 @@ class Agent:
 
 
 def _has_look(tools: Toolbox) -> bool:
-    """Whether one of the tools shows the page to the model."""
     return any(PAGE_VIEWER in tool.needs for tool in tools)
 
 

@@ -107,7 +107,6 @@ class EventList(Sequence[Event]):
         return f"<EventList: {len(self)} events>"
 
     def _from(self, start: int) -> Iterator[Event]:
-        """The events from this index on."""
         packed, newest = self._open
         if start < packed:
             first = bisect_right(self._starts, start) - 1
@@ -123,7 +122,6 @@ class EventList(Sequence[Event]):
         return self._blocks[: bisect_left(self._starts, packed)], newest
 
     def _pack(self, number: int) -> None:
-        """Moves this number of events to blocks."""
         start, newest = self._open
         events = newest[:number]
         for first, end in pairwise([0, *_breaks(events), len(events)]):

@@ -134,7 +134,6 @@ class Approvals:
         return Approved(args, tuple(remarks))
 
     async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
-        """Asks about the hosts that have not been allowed yet."""
         with self.hold():  # another variant may be waiting for the answer
             await self.hosts.asking.acquire()
         try:
@@ -237,7 +236,6 @@ class Approvals:
 
 
 def _answer_of(value: object) -> Answer:
-    """What an approval function gave back, as an answer."""
     if isinstance(value, Answer):
         return value
     kind = type(value).__name__

@@ -149,7 +149,6 @@ def _shorter_call(call: ToolCall, tool: Tool, note: str) -> ToolCall:
 
 
 def _noted(value: Any, note: str) -> Any:
-    """The value with the note in place of long texts."""
     match value:
         case str():
             return note if len(value) > max(SHORT, len(note)) else value
@@ -187,7 +186,6 @@ def _count_to_summarize(messages: Sequence[Message], question: int, toolbox: Too
 
 
 def _with_summary(messages: Sequence[Message], count: int, toolbox: Toolbox) -> list[Message]:
-    """The conversation with a summary in place of its first messages."""
     return [_summary(messages[:count], toolbox), *messages[count:]] if count else list(messages)
 
 
@@ -215,7 +213,6 @@ def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
 
 
 def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages, split before each question."""
     exchanges: list[list[Message]] = []
     for message in messages:
         if _is_question(message) or not exchanges:

@@ -145,7 +145,6 @@ class CostMeter:
         self._add_turn()
 
     def _add_turn(self) -> None:
-        """Adds the turn to the totals."""
         if self._turn == Usage():
             return
         price = self._price(self._turn)

@@ -40,13 +40,15 @@ _USUAL_WORDS = _BUILT_IN.union(
 
 def schema_text(schema: Schema, known: Container[str]) -> str:
     """The schema with the names that are known. Equal lines are counted."""
-    parts = [_known_name(part.text, known) if isinstance(part, Name) else part for part in schema]
+    held = "(name held back)"
+    parts = [
+        (part.text if part.text in known or part.text in _BUILT_IN else held)
+        if isinstance(part, Name)
+        else part
+        for part in schema
+    ]
     lines = [(line, len(list(equal))) for line, equal in itertools.groupby("".join(parts).splitlines())]
     return "\n".join(f"{line} ({count:,} of these)" if count > 1 else line for line, count in lines)
-
-
-def _known_name(name: str, known: Container[str]) -> str:
-    return name if name in known or name in _BUILT_IN else "(name held back)"
 
 
 class DataGate:
@@ -139,7 +141,6 @@ class DataGate:
 
 
 def _words(arguments: str) -> Iterator[str]:
-    """The words and the quoted texts of a call."""
     try:
         values = json.loads(arguments)
     except ValueError:

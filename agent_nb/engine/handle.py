@@ -190,7 +190,6 @@ class RunHandle(Handle):
         self._stop_reason: Reason | None = None
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Does the work in a task of its own."""
         self._event_log.on_interrupt = partial(self.stop, "interrupted")
         self._task = asyncio.get_running_loop().create_task(work, name=f"agent_nb run {self.id}")
         # A task that is cancelled before it first runs never enters its coroutine.

@@ -75,7 +75,7 @@ def to_message(given: Message | Mapping[str, Any]) -> Message:
         result = ToolResult(
             call_id=str(given.get("tool_call_id", "")),
             name=str(given.get("name", "")),
-            text=_as_text(content),
+            text="".join(_texts(content)),
         )
         return Message(role="tool", parts=(result,))
     parts += [Text(text) for text in _texts(content) if text]
@@ -98,10 +98,6 @@ def _texts(content: Any) -> Iterable[str]:
     if isinstance(content, Sequence):
         return [str(block.get("text", "")) if isinstance(block, Mapping) else str(block) for block in content]
     return []
-
-
-def _as_text(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(_texts(content))
 
 
 async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: Rules) -> Files:

@@ -164,7 +164,6 @@ def check_recording(prepared: Prepared, variants: int = 1) -> None:
 
 
 def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
-    """Starts one run, which its provider makes, or else the engine."""
     handle = (
         prepared.maker.make_run(prepared, group, variant)
         if prepared.maker

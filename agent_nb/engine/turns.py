@@ -193,7 +193,6 @@ class Turns:
         return Turn(message=message, stop="end_turn", usage=usage, model=self._prepared.provider.name)
 
     def _compact(self, shorter: Shorter) -> None:
-        """Sends a shorter conversation from now on."""
         self.window.replace(shorter)
         self._emit(ConversationCompacted, **shorter.fields)
 

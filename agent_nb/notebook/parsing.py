@@ -78,7 +78,6 @@ PARSER = _parser()
 
 
 def _values(arguments: list[str], magic: str) -> dict[str, Any]:
-    """The values that the line sets, by the name of their field."""
     try:
         namespace, others = PARSER.parse_known_args(arguments)
     except ArgumentError as error:

@@ -88,7 +88,6 @@ def _values(value: Any) -> tuple[Any, ...]:
 
 
 def _word(value: Any) -> str:
-    """A value as a word of the line."""
     text = f"{value:g}" if isinstance(value, float) else str(value)
     quote = "'" if '"' in text else '"'
     return text if re.fullmatch(r"[\w./*][\w.:/=*,-]*", text) else f"{quote}{text}{quote}"

@@ -55,7 +55,6 @@ def _is_code(value: Any, *others: type) -> bool:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether it is a module, a tool, or code from elsewhere."""
     kind = type(value)
     if issubclass(kind, ModuleType) or is_of(value, "agent_nb", "Tool") or kind.__module__ in _TYPING:
         return True
@@ -63,7 +62,6 @@ def _is_imported(value: Any) -> bool:
 
 
 def _cells(shell: Any) -> tuple[dict[str, int], dict[str, int]]:
-    """The numbers of the first and of the last cell that changes each name."""
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for number, source in enumerate(list(shell.history_manager.input_hist_raw)):

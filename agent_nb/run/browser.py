@@ -42,5 +42,4 @@ def _browser() -> webbrowser.BaseBrowser | None:
 
 @cache
 def _folder() -> "tempfile.TemporaryDirectory[str]":
-    """Where the pages are until Python ends."""
     return tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True)

@@ -212,7 +212,6 @@ def _lines_of(statement: Any) -> tuple[int, int]:
 
 
 def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
-    """Cells with ordinary code for what only the code of a run has."""
     notes = [note for step in kept_steps(run) for note in step.names.get("notes", ())]
     for usual, name in used_helpers(needed_by(codes), notes):
         to_file = inspect.getsource(contents).partition('"""\n')[2].strip()

@@ -89,7 +89,6 @@ def _shortened(html: str) -> str:
 
 
 def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
-    """The turn and the title of the call that wrote a line of a file."""
     wanted = _version_of(run, path, line)
     turn, titles = None, dict[str, str]()
     for event in run.events:

@@ -54,7 +54,6 @@ def file_changes(events: EventList) -> tuple[list[FileChanged], list[FileChanged
 
 
 def _content(files: Files, change: FileChanged, newest: int) -> str | bytes | None:
-    """The version that a change made."""
     if change.action == "deleted":
         return None
     versions = files.versions(change.path)

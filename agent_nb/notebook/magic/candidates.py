@@ -134,13 +134,11 @@ def _value_at(session: Session, path: str) -> Any:
 
 
 def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: True) -> list[Candidate]:
-    """The user's variables with such values."""
     data = user_data(session.shell)
     return [Candidate(name, _kind(value)) for name, value in data.items() if accepts(value)]
 
 
 def _models(session: Session) -> list[Candidate]:
-    """The default model of each vendor."""
     from agent_nb.providers.keys import find_key
     from agent_nb.providers.vendors import VENDORS
 
@@ -212,7 +210,6 @@ def _is_image(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """What a variable holds, in a few words."""
     if not _is_run(value):
         return type(value).__name__
     count = len(value.files)
@@ -220,6 +217,5 @@ def _kind(value: Any) -> str:
 
 
 def _brief(text: str) -> str:
-    """The first clause of a help text."""
     clause = re.split(r"[.,:;(]\s|\.$|\s\(", text.strip(), maxsplit=1)[0]
     return textwrap.shorten(clause, HELP_WIDTH, placeholder="…")

@@ -128,7 +128,6 @@ def _in_prompt(session: Session, line: str) -> Place | None:
 
 
 def _matching(place: Place) -> list[Candidate]:
-    """Those that start with what was typed, else those that contain it."""
     typed = place.typed.strip("\"'").casefold()
     texts = [(candidate, candidate.text.casefold()) for candidate in place.candidates]
     found = [candidate for candidate, text in texts if text.startswith(typed)]

@@ -96,7 +96,6 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
 
 
 def _card(vendor: Vendor, command: str) -> dict[str, Any]:
-    """What to do about a missing key, by MIME type."""
     asks = f"run `{command}`. It asks for the key and keeps it in"
     ways = [
         f"For this kernel: {asks} memory alone.",

@@ -49,7 +49,6 @@ def _limiting(rules: CellRules) -> "Rules | None":
 
 
 def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
-    """The model of cells that name none, and why it is that one."""
     named = session.defaults.named_model
     if named and rules.allowed([named]):
         setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE

@@ -261,14 +261,12 @@ def _remove(remove: Callable[..., Any], *what: Any) -> None:
 
 
 def _show_run(run: Any, *_: Any, **__: Any) -> Any:
-    """Displays a run that is a cell's result."""
     from agent_nb.notebook.views.views import show_run
 
     return show_run(run)
 
 
 def _watch(shell: Any, tally: Any, stop: Any) -> Any:
-    """Shows the progress of `agent.map`."""
     from agent_nb.notebook.views.progress_bar import ProgressBar
 
     return ProgressBar(shell, tally, stop)

@@ -272,7 +272,6 @@ def choose_cassette(session: Session, options: Options, base: Run | None, rules:
 
 
 def _check_replay(name: str, options: Options, mode: CassetteMode, models: Sequence[str]) -> None:
-    """Refuses the options that `-m replay:...` excludes."""
     if mode in ("record", "live"):
         raise UsageError(f"`-m {name}` plays a cassette. Leave out {_FLAGS[mode]}.")
     if len(models) > 1:
@@ -369,7 +368,6 @@ def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str
 
 
 def _base(session: Session, options: Options) -> Run | None:
-    """The run to continue from."""
     if options.base and options.continues:
         raise UsageError("Use either --from NAME or -c, not both.")
     wanted = options.base or (options.name if options.continues else None)

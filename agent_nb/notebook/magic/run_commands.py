@@ -156,7 +156,6 @@ def print_statement(session: Session, rest: str) -> str:
 
 
 def _run(session: Session, name: str, example: str) -> Run:
-    """The finished run in that variable."""
     if not name:
         raise UsageError(f"Name one run, such as `{session.command(example)}`.")
     run = session.namespace.get(name)
