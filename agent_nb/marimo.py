@@ -202,7 +202,6 @@ class RunModel(HubModel):
     """The widget of one run."""
 
     key = traitlets.Unicode().tag(sync=True)
-    """The key of the run to show."""
     frozen = traitlets.Unicode().tag(sync=True)
     """The finished run as HTML, which the page shows if no kernel answers."""
     variant = traitlets.Int(1).tag(sync=True)

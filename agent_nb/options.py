@@ -228,7 +228,6 @@ class Options:
     is_named: bool = False
     """Whether the line gives NAME."""
     line: str = ""
-    """The line itself."""
     prefers_replay: bool = False
     """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""
     mode: CassetteMode = "auto"
@@ -242,4 +241,3 @@ OPTIONS_HEAD = "\n\nOptions:\n"
 OPTIONS: dict[str, Option] = {
     each.name: each.metadata["option"] for each in fields(Options) if "option" in each.metadata
 }
-"""By the name of the field."""

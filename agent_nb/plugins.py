@@ -46,7 +46,6 @@ class Notebook:
     magic: str = "agent"
     """The configured name of the magic."""
     runs: Mapping[str, Run]
-    """The variables that hold runs."""
     edits: Sequence[tuple[Files, Files]] = ()
     """Files that the user has edited: as the run left them, and as they are now."""
     families: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -149,17 +148,13 @@ class Loaded:
     has_rules: bool
     plugin: Plugin | None = None
     problem: str = ""
-    """Why it could not be loaded."""
     is_off: bool = False
     """Whether the user has switched it off, because it could not be loaded."""
     adds: tuple[str, ...] = ()
-    """What it adds, in words."""
 
 
 TOOLS: dict[str, Sequence[Tool]] = {}
-"""The tools that plugins add, by family."""
 COMMANDS: dict[str, Command] = {}
-"""The commands that plugins add."""
 _TABLES: dict[str, dict[str, Any]] = {
     "vendor": VENDORS,
     "tool": TOOLS,

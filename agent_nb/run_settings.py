@@ -118,7 +118,6 @@ class RunSettings:
             dry_run=None,  # it has a line for the tools
         ),
     )
-    """The names of the tools that the model is offered."""
     effort: str | None = setting(
         None,
         Setting(
@@ -306,7 +305,6 @@ class RunSettings:
 
 
 SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
-"""The table, by the names of the fields."""
 DERIVED = frozenset({"tools", "approve", "sampling", "window"})
 """The settings that are read from the agent's tools and rules and from its model when a run is prepared."""
 _FACTS = {"line": str, "server": Json, "started": str, "replayed": str}

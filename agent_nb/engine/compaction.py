@@ -36,7 +36,7 @@ ROOMY, TIGHT = 0.5, 0.75
 Share = Callable[[Sequence[Message]], float]
 """The share of the limit that a conversation takes; 0 if there is no limit."""
 Place = tuple[int, int]
-"""Of a part: the number of its message, and its own in there."""
+"""The position of a part: message index, part index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,9 @@ class Compacted:
 
     messages: tuple[Message, ...]
     question: int
-    """The place of the present question."""
     rewritten: int = 0
     """Messages that have lost something: contents of files, or thinking."""
     summarized: int = 0
-    """Messages that the summary replaces."""
 
 
 def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> Compacted:

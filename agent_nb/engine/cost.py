@@ -62,13 +62,11 @@ class CostMeter:
         """Without turns of unknown price, so that a budget can be enforced all the same."""
         self._tools_cost: float | None = 0.0
         self._open_charges: list[Charge] = []
-        """Charges of calls in progress."""
         self._settled_cost = self._highest_item = 0.0
         self._turn = Usage()
         self._input_estimate = 0
         self._accepted = False
         self.chars = 0
-        """Characters received in this turn."""
 
     @property
     def cost(self) -> float | None:

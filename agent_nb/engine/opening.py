@@ -50,17 +50,14 @@ class Opening:
     files: Files | None
     """None if they are to be extracted from the history."""
     images: tuple[Image, ...] = ()
-    """Images given with the prompt."""
     earlier_images: tuple[Image, ...] = ()
     """Images the user gave earlier in the conversation."""
     elements: tuple[Element, ...] = ()
-    """The elements that the prompt points at."""
     edited: frozenset[str] = frozenset()
     """Files the user has given or edited since the base run, and that the question does not show in full."""
     shortened: tuple[str, ...] = ()
     """Given files of which the question shows only the first lines."""
     base: Run | None = None
-    """The run to continue."""
     names: frozenset[str] = frozenset()
     """Names of the notebook that a run which sends no values may mention."""
 

@@ -36,16 +36,12 @@ class Prepared:
     """What `run.settings` will be, apart from what is known only when the run has begun."""
     provider: Provider
     toolbox: Toolbox
-    """The tools that the model is offered."""
     all_tools: Toolbox
     """All tools of the agent."""
     system: str
-    """The system text that is sent."""
     rules: Rules
-    """Which tool calls need approval, and from whom."""
     hooks: Hooks
     studio: Studio | None
-    """Makes and edits images."""
     viewer: PageViewer | None
     """Looks at the page that the run makes; None if nothing can."""
     record: "Callable[[Sequence[Prepared]], Recording] | None"

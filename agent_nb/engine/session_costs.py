@@ -19,7 +19,6 @@ class ModelCosts:
     cost: float = 0.0
     """US dollars, without runs of unknown price."""
     unpriced: int = 0
-    """Runs of unknown price."""
     replays: int = 0
     """Runs that played a cassette, which is free. They are not counted in `runs`."""
     recorded_cost: float = 0.0

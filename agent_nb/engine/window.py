@@ -47,7 +47,6 @@ class Window:
         opening, self._settings, self._toolbox = prepared.opening, prepared.settings, prepared.toolbox
         self.messages: list[Message] = [*opening.history, opening.question]
         self.question = len(opening.history)
-        """The place of this run's question."""
         self.replaced: list[tuple[Message, ...]] = []
         """What was sent before it was compacted, oldest first."""
         self.without: frozenset[str] = frozenset()

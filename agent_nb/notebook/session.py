@@ -36,7 +36,6 @@ class Session:
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
         """Names and what they held before, newest last."""
         self.servers: dict[str, Server] = {}
-        """The MCP servers, by name."""
         self.middleware: list[str] = []
         """Variables that hold middleware for every run, in order."""
         self.ended: deque[tuple[str, float]] = deque(maxlen=10)

@@ -25,7 +25,6 @@ Check = str | Callable[[Any], object]
 Checks = Mapping[str, Check] | Iterable[Check]
 
 COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
-"""Settings that have a column."""
 _MOST_LINES = 40
 """Lines of a diff that a message shows."""
 _MOST_ROWS = 200
@@ -47,7 +46,6 @@ class Figures:
     usage: Usage
     cost: float | None
     size: int
-    """Bytes of all files."""
     closeness: float | None
 
     @classmethod
@@ -74,7 +72,6 @@ class Comparison:
     names: tuple[str, ...]
     """The name of each run; variants have the same."""
     prompts: tuple[str, ...]
-    """The label of each run's prompt."""
     checked: tuple[Mapping[str, bool | str], ...] = ()
     """For each run, the results of the checks: whether it holds, or the name of the error it raised."""
 
@@ -220,7 +217,6 @@ class _Column(NamedTuple):
     """A column of the table."""
 
     key: str
-    """In `rows()`."""
     heading: str
     cell: Callable[[Any], str] = _text
     is_number: bool = False

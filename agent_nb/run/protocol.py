@@ -28,7 +28,6 @@ class Meta:
     model: str
     """Several models of a run with variants are separated by commas."""
     demo: bool
-    """True when the offline demo model made all of it."""
     magic: str = "agent"
     """The name of the magic, for the cells that the page offers."""
     default_model: str = ""
@@ -62,13 +61,10 @@ class Ready:
     line: str
     """The sentence that says so; names stand in backticks."""
     files_name: str | None
-    """The variable that holds the files."""
     variant: int
     """The variant that the variables hold."""
     picked: bool
-    """True if the user picked that variant."""
     paths: tuple[str, ...]
-    """Where the run was saved."""
     digest: str
     again: str = ""
     """After a failure, the cell as the user wrote it; empty if it is unknown or has a secret in it."""

@@ -23,7 +23,6 @@ from agent_nb.run_settings import Limits
 
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
-"""The variable that VS Code sets."""
 _JUPYTER = "JPY_SESSION_NAME"
 """The variable of the environment that Jupyter's server sets when it starts the kernel."""
 
@@ -33,7 +32,6 @@ class CellRules:
     """The rules of all plugins for one cell, each applied to what the one before it has left."""
 
     each: tuple[tuple[str, Rules], ...] = ()
-    """By plugin."""
 
     @classmethod
     def of(cls, session: Session, name: str) -> "CellRules":

@@ -17,7 +17,6 @@ from agent_nb.notebook.cell_request import default_mode
 from agent_nb.notebook.values.value_paths import lookup
 
 DESIGN_FOLDER = "design"
-"""Folder for the user's design systems."""
 SYSTEM_LIMIT = 100_000
 _WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGN_FOLDER}/NAME.md` in the working folder, or the text itself"
 

@@ -63,9 +63,7 @@ class Plan:
     session: Session
     options: Options
     settings: RunSettings
-    """What its runs are set to."""
     rules: CellRules
-    """What plugins say about the cell."""
     base: Run | None
     prompt: Described
     pace: float
@@ -73,7 +71,6 @@ class Plan:
     viewer: PageViewer | None
     """Shows the page to the model; None if nothing can."""
     prepared: tuple[Prepared, ...] = ()
-    """The run of each variant, ready to start."""
     note: str = ""
     """Lines to show first, such as what was masked."""
 
