@@ -35,14 +35,14 @@ from agent_nb.run import Run
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
 _first = threading.Lock()
-"""Held while the agents are made, so that threads of one worker share them."""
+"""Held while an agent is made, so that threads of one worker share it."""
 _seen: set[str] = set()
 """Files of batches that this process has seen."""
 POLL = 0.5
 """Seconds between looks at the file of a batch."""
 
 Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
-"""The pickled run; why the job failed; nothing; or why this worker cannot run any job of the call."""
+"""The pickled run, or nothing if it was interrupted, or why it failed or no job of the call can be run here."""
 TRIES = 2
 """How often a job is submitted whose worker dies."""
 
@@ -50,23 +50,21 @@ TRIES = 2
 class Workers:
     """The workers of an executor, with the agents that they are sent."""
 
-    def __init__(self, executor: Executor, jobs: Sequence[Job]) -> None:
+    def __init__(self, executor: Executor, jobs: Sequence[Job], folder: Path | None) -> None:
+        """The folder is one that workers may share; None for a temporary one."""
         if not isinstance(executor, Executor):
             raise ConfigError(
                 "`executor` is a `concurrent.futures.Executor`, such as `ProcessPoolExecutor()`, Dask's"
                 f" `client.get_executor()` or ipyparallel's `view.executor`, not a {type(executor).__name__}."
             )
         self._executor = executor
-        self._parcel, self._places = pack(jobs)
+        self._parcels = {key: pack(job) for key, job in {id(job.agent): job for job in jobs}.items()}
         self.finished = 0
         """How many runs have come back."""
         self.problem = ""
         """Why no further job can be run, as a sentence; empty while they can."""
         self._file = ""
         """Exists while the batch goes on. A worker that no longer sees it stops its run."""
-
-    def begin(self, folder: Path | None) -> None:
-        """Called before the first job. The folder is one that workers may share; None for a temporary one."""
         with contextlib.suppress(OSError):
             handle, self._file = tempfile.mkstemp(prefix=".running-", dir=folder)
             os.close(handle)
@@ -75,9 +73,6 @@ class Workers:
         """Ends the runs that workers have begun, if they see the file."""
         with contextlib.suppress(OSError):
             os.unlink(self._file)
-
-    def start(self, job: Job) -> "RemoteRun":
-        return RemoteRun(self, job)
 
     async def run(self, job: Job) -> Run:
         """The run of a job. If its worker dies, the job is submitted again."""
@@ -95,7 +90,7 @@ class Workers:
                     raise
                 error = "the executor cancelled it"
             except (Exception, KeyboardInterrupt, SystemExit) as raised:  # what a worker raised
-                error = mask(f"{type(raised).__name__}: {raised}")
+                error = _sentence(raised)
                 log.info("a job of agent.map was lost: %s", error)
                 if "agent_nb" in error and ("ModuleNotFoundError" in error or "ImportError" in error):
                     self.problem = f"A worker cannot import agent_nb. Install {VERSIONS} there."
@@ -103,7 +98,7 @@ class Workers:
 
     async def _submit(self, job: Job) -> Answer:
         ticket = self._file, uuid.uuid4().hex  # Dask runs calls with the same arguments only once
-        call = _Call((VERSIONS, self._parcel, self._places[id(job.agent)], job.prompt, ticket))
+        call = _Call((VERSIONS, self._parcels[id(job.agent)], job.prompt, ticket))
         try:
             future: Future[Answer] = self._executor.submit(pickle.loads, pickle.dumps(call))
         except BrokenExecutor:
@@ -119,19 +114,15 @@ class Workers:
             raise
 
     async def _result(self, job: Job, answer: Answer) -> Run:
-        match answer:
-            case "run", bytes(pickled):
-                run: Run = await off_loop(pickle.loads, pickled)
-                self.finished += 1
-                SESSION.add(run)
-                return _sharing(run, job)
-            case "interrupted", _:
-                return await not_run(job, "interrupted")
-            case "unusable", str(sentence):
-                self.problem = self.problem or sentence
-                return await not_run(job, "failed", sentence)
-            case _, error:
-                return await not_run(job, "failed", f"The worker could not run the job: {error}")
+        kind, content = answer
+        if kind == "run":
+            run: Run = await off_loop(pickle.loads, content)
+            self.finished += 1
+            SESSION.add(run)
+            return _sharing(run, job)
+        if kind == "unusable":
+            self.problem = self.problem or content
+        return await not_run(job, "interrupted" if kind == "interrupted" else "failed", content)
 
 
 class RemoteRun:
@@ -203,16 +194,13 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 def _sharing(run: Run, job: Job) -> Run:
     """The run with what the jobs have in common, which would take most of the memory of a short run."""
     prepared = job.prepared
-    common: dict[str, Any] = {
-        "system": prepared.system,
-        "tools": prepared.tools,
-        "settings": prepared.run_settings,
-    }
-    return replace(run, **{name: value for name, value in common.items() if getattr(run, name) == value})
+    common = {"system": prepared.system, "tools": prepared.tools, "settings": prepared.run_settings}
+    same: dict[str, Any] = {name: value for name, value in common.items() if getattr(run, name) == value}
+    return replace(run, **same)
 
 
-def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple[str, str]) -> Answer:
-    """Runs one prompt with the agent at this place in the parcel, which `pack` made.
+def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> Answer:
+    """Runs one prompt with the agent in the parcel, which `pack` made.
 
     `ticket` is the file that is removed when the batch is stopped, and a text that differs for every call.
     """
@@ -221,30 +209,26 @@ def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple
         return "unusable", f"A worker has {VERSIONS}, this process has {versions}. Install the same in both."
     try:
         with _first:
-            agents, material = _open(parcel)
+            agent, material = _open(parcel)
     except AgentError as error:
         return "unusable", f"A worker cannot create the agent: {error}"
     except Exception as error:
-        reason = mask(f"{type(error).__name__}: {error}")
-        return (
-            "unusable",
-            f"A worker cannot load the agent ({reason}). It needs the same modules and packages.",
-        )
+        needs = "It needs the same modules and packages."
+        return "unusable", f"A worker cannot load the agent ({_sentence(error)}). {needs}"
     if _is_stopped(batch):
         return "interrupted", None
     # In a thread, because this one may have a running loop; not on a new loop, because runs share their connections.
-    work = asyncio.run_coroutine_threadsafe(agents[place].run(prompt, **material), background_loop("worker"))
+    work = asyncio.run_coroutine_threadsafe(agent.run(prompt, **material), background_loop("worker"))
     try:
         while not wait([work], POLL).done:
             if _is_stopped(batch):
-                work.cancel()
-                return "interrupted", None
+                raise KeyboardInterrupt
         return "run", pickle.dumps(work.result(), protocol=5)
     except KeyboardInterrupt:
         work.cancel()
         return "interrupted", None
     except Exception as error:
-        return "failed", mask(f"{type(error).__name__}: {error}")
+        return "failed", f"The worker could not run the job: {_sentence(error)}"
 
 
 def _is_stopped(batch: str) -> bool:
@@ -255,22 +239,20 @@ def _is_stopped(batch: str) -> bool:
     return batch in _seen
 
 
-@functools.lru_cache(maxsize=2)
-def _open(parcel: bytes) -> tuple[Sequence[BatchAgent], Material]:
-    """The agents stay for the next job, with their connections."""
-    agents, material = pickle.loads(zlib.decompress(parcel))
-    return agents, material
+@functools.lru_cache(maxsize=8)
+def _open(parcel: bytes) -> tuple[BatchAgent, Material]:
+    """The agent stays for the next job, with its connections."""
+    agent, material = pickle.loads(zlib.decompress(parcel))
+    return agent, material
 
 
-def pack(jobs: Sequence[Job]) -> tuple[bytes, dict[int, int]]:
-    """The agents of these jobs and what each run is given; and the place of each agent by its `id`."""
-    agents = {id(job.agent): job.agent for job in jobs}
+def pack(job: Job) -> bytes:
+    """The agent of a job and what its runs are given."""
     try:
-        content = _dumps((tuple(agents.values()), jobs[0].material))
+        content = _dumps((job.agent, job.material))
     except Exception as error:  # whatever `__reduce__` of somebody's class raises
-        raise ConfigError(_refusal(jobs, error)) from None
-    # It may have a key that was given in Python, and executors log the arguments of failed calls.
-    return zlib.compress(content), {key: place for place, key in enumerate(agents)}
+        raise ConfigError(_refusal(job, error)) from None
+    return zlib.compress(content)  # executors log arguments, and it may have a key that was given in Python
 
 
 def _dumps(value: Any) -> bytes:
@@ -282,38 +264,32 @@ def _dumps(value: Any) -> bytes:
     return bytes(dumps(value))
 
 
-def _refusal(jobs: Sequence[Job], error: Exception) -> str:
+def _refusal(job: Job, error: Exception) -> str:
     """Names the part that cannot be pickled, if one alone cannot."""
     title = "The agent"
-    for name, part in (
-        named for job in {id(job.agent): job for job in jobs}.values() for named in _parts(job)
-    ):
+    for name, part in _parts(job):
         try:
             _dumps(part)
         except Exception as found:
             title, error = name, found
             break
-    reason = mask(f"{type(error).__name__}: {error}").rstrip(".")
     return (
-        f"{title} cannot be sent to another process: {reason}. Leave it out; a function can be defined in a module,"
-        " or sent with `cloudpickle` if that is installed."
+        f"{title} cannot be sent to another process: {_sentence(error).rstrip('.')}. Leave it out; a function can be"
+        " defined in a module, or sent with `cloudpickle` if that is installed."
     )
+
+
+def _sentence(error: BaseException) -> str:
+    return mask(f"{type(error).__name__}: {error}")
 
 
 def _parts(job: Job) -> Iterator[tuple[str, Any]]:
     """What an agent is made of and given, with a name for each part."""
-    prepared = job.prepared
+    prepared, hooks, rules = job.prepared, job.prepared.hooks, job.prepared.rules
     yield f"The model `{prepared.provider.name}`", prepared.provider
     yield from ((f"The tool `{tool.name}`", tool) for tool in prepared.all_tools)
-    hooks, rules = prepared.hooks, prepared.rules
-    for hook in (
-        *hooks.requests,
-        *hooks.before,
-        *hooks.after,
-        *hooks.events,
-        rules.default,
-        *rules.by_name.values(),
-    ):
-        yield f"The function `{getattr(hook, '__name__', type(hook).__name__)}`", hook
+    functions = [*hooks.requests, *hooks.before, *hooks.after, *hooks.events]
+    for function in (*functions, rules.default, *rules.by_name.values()):
+        yield f"The function `{getattr(function, '__name__', type(function).__name__)}`", function
     yield "The page viewer", prepared.viewer
     yield from ((f"`{name}`", value) for name, value in job.material.items())

@@ -34,7 +34,8 @@ class RunsHandle:
         executor: Executor | None = None,
     ) -> None:
         _check_arguments(jobs, concurrency, budget)
-        self._workers = Workers(executor, jobs) if executor is not None else None
+        folder = store.folder if store else None
+        self._workers = Workers(executor, jobs, folder) if executor is not None else None
         self.result: Runs | None = None
         self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
         self._results = Results(jobs, store)
@@ -83,8 +84,6 @@ class RunsHandle:
             log.exception("the progress could not be shown")
         try:
             await self._load_saved()
-            if self._workers:
-                self._workers.begin(self._store.folder if self._store else None)
             remaining = iter([index for index, run in enumerate(self._results.figures) if run is None])
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(self._jobs))):
@@ -140,7 +139,7 @@ class RunsHandle:
 
     def _start(self, job: Job) -> RunHandle | RemoteRun:
         if self._workers is not None and self._stop_reason is None:
-            return self._workers.start(job)
+            return RemoteRun(self._workers, job)
         return job.prepared.start()
 
     async def _add(self, index: int, run: Run) -> None:

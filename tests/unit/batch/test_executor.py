@@ -149,7 +149,7 @@ async def test_a_worker_that_has_seen_the_batch_starts_no_run_after_its_end(serv
     file, parcel = tmp_path / "running", parcel_of(Agent(CASE["responses"].provider(server)))
 
     def answer(number: int):
-        return asyncio.to_thread(run_job, VERSIONS, parcel, 0, PROMPTS[0], (str(file), str(number)))
+        return asyncio.to_thread(run_job, VERSIONS, parcel, PROMPTS[0], (str(file), str(number)))
 
     assert (await answer(1))[0] == "run", "on another machine the file is not seen"
     file.touch()
@@ -241,12 +241,12 @@ async def test_a_closed_executor_and_other_values_are_refused():
 def parcel_of(agent: Agent, **material) -> bytes:
     from agent_nb.batch.jobs import plan_jobs
 
-    return pack(plan_jobs(agent, PROMPTS, None, material, saved=False))[0]
+    return pack(plan_jobs(agent, PROMPTS, None, material, saved=False)[0])
 
 
 async def test_a_worker_that_cannot_take_the_agent_says_why(monkeypatch, tmp_path):
     def answer(parcel: bytes, versions: str = VERSIONS):
-        return run_job(versions, parcel, 0, PROMPTS[0], ("", "ticket"))
+        return run_job(versions, parcel, PROMPTS[0], ("", "ticket"))
 
     kind, pickled = answer(parcel_of(demo()))
     assert (kind, pickle.loads(pickled).reason) == ("run", "end_turn"), "also inside a running loop"
