@@ -173,19 +173,6 @@ def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
     assert keyless.value("tour.html") == last
 
 
-def test_a_run_that_hit_the_time_limit_replays(keyless):
-    cell = keyless.run("%%agent short --record -m demo: --seconds 1\nA form")
-    assert cell.status == "ok", cell.errors
-    assert "Recorded in cassettes/short.run.jsonl." in cell.stdout
-    shown = SHOWN.replace("hero", "short") + ", short.reason, short.seconds"
-    before = keyless.value(shown)
-    assert "max_seconds" in before
-    cell = keyless.run("%%agent short\nA form")
-    assert cell.status == "ok", cell.errors
-    assert keyless.value("'replayed' in short.settings") == "True"
-    assert keyless.value(shown) == before
-
-
 def test_a_failure_is_kept_on_request(keyless, recorded):
     cell = f"%%agent gone -m {MODEL}\nA page"
     with WireServer.in_thread() as server:

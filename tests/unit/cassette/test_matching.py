@@ -1,23 +1,21 @@
 """Whether a cassette is for a request, and what differs if it is not."""
 
+import io
 import json
 import logging
 
+import PIL.Image
 import pytest
+from PIL.PngImagePlugin import PngInfo
 
 from agent_nb import Agent, replay
 from agent_nb.errors import CassetteError
-from agent_nb.messages import assistant
+from agent_nb.messages import Image, assistant
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play, record
 from tests.support.scripts import write
 from tests.unit.cassette.test_cassette import PIXEL, counting
-
-
-@pytest.fixture
-def tape(tmp_path):
-    return tmp_path / "hero.run.jsonl"
 
 
 async def test_our_own_half_is_only_noted(tape, caplog):
@@ -72,3 +70,24 @@ async def test_every_option_that_changes_the_request_must_match(tape, tmp_path, 
         await Agent(replay(other)).run(PROMPT)
     assert (says.format("vue", "none") if stacks else f"with {says}") in str(raised.value)
     assert (await option(Agent(replay(other))).run(PROMPT)).text == "ok"
+
+
+def png(software: str, colour: str = "teal", level: int = 6) -> Image:
+    """A chart as a release of a library writes it."""
+    about = PngInfo()
+    about.add_text("Software", software)
+    file = io.BytesIO()
+    PIL.Image.new("RGB", (64, 40), colour).save(file, "PNG", pnginfo=about, compress_level=level)
+    return Image(file.getvalue(), name="chart")
+
+
+async def test_an_image_matches_by_its_pixels(tape):
+    """Other releases of matplotlib and Pillow write the same pixels differently."""
+    old, new = png("Matplotlib version3.9.0"), png("Matplotlib version3.11.2", level=1)
+    await record(tape, [text("ok")], material={"images": [old]})
+    assert (await play(tape, material={"images": [new]})).text == "ok"
+    for images in ([png("Matplotlib version3.9.0", "red")], [new, new], []):
+        with pytest.raises(CassetteError, match="other images"):
+            await play(tape, material={"images": images})
+    [entry] = Agent(ScriptedProvider([])).prepare(PROMPT, images=[old]).fingerprint()["images"]
+    assert [*entry] == ["name", "sha256"], "the pixels do not change which saved runs of a map are found"

@@ -6,7 +6,7 @@ from agent_nb import Agent, assert_same, replay
 from agent_nb.events import TurnRetrying
 from tests.support.cassettes import PROMPT, facts
 from tests.support.scripts import of
-from tests.support.wire import Call, Cut, Pause, Say, Think, Tokens, WireServer, problem, reply
+from tests.support.wire import Call, Cut, Pause, Say, Think, Tokens, WireServer, reply
 from tests.support.wire.cases import CASES, KEY, Case
 
 PAGE = "<!doctype html>\n<title>Bakery</title>\n" + '<li class="bread">Pain « à l’ancienne », 3 €</li>\n' * 60
@@ -45,40 +45,3 @@ async def test_a_vendor_plays_again_without_its_server(case: Case, tmp_path):
         60,
     )  # a line may be split by an estimate of the usage
     assert len(written) < 1.6 * (len(PAGE) + 2 * len(SAID)) + 13_000
-
-
-async def play_without_server(run, tape):
-    again = await Agent(replay(tape)).run(PROMPT)
-    assert facts(again) == facts(run)
-    assert (again.messages, again.usage, again.cost, again.seconds) == (
-        run.messages,
-        run.usage,
-        run.cost,
-        run.seconds,
-    )
-    assert (again.reason, again.error) == (run.reason, run.error)
-    assert dict(again.files) == dict(run.files)
-    return again
-
-
-def written(path: str, *more):
-    """An answer that writes a file, and then what comes."""
-    return reply(
-        Think("Warm colours."), Say(SAID), Call("create_file", {"path": path, "content": PAGE}), *more
-    )
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_failure_of_the_vendor_plays_again(case: Case, tmp_path):
-    tape = tmp_path / "hero.run.jsonl"
-    async with WireServer() as server:
-        server.plan(
-            written("a.html", Tokens(input=900, output=400)), reply(Say("And"), Cut()), problem(401, "No.")
-        )
-        async with Agent(case.provider(server)) as agent:
-            run = await agent.run(PROMPT)
-    assert run.reason == "failed"
-    run.save(tape)
-    again = await play_without_server(run, tape)
-    assert len(of(again, TurnRetrying)) == 1
-    assert KEY not in tape.read_text()
