@@ -4,17 +4,16 @@ Built-in texts and tools change with every release, and cassettes outlive those.
 """
 
 import itertools
-import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agent_nb._base.atomic import read_file
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
 from agent_nb.images.pillow import pixel_digest
 from agent_nb.messages import Image
-from agent_nb.run.run_writer import FORMAT
+from agent_nb.run.run_reader import read_header
 from agent_nb.run_settings import other_settings
 
 _EXCERPT = 48
@@ -26,16 +25,12 @@ MOST_BYTES = 1_000_000
 
 def same_text(recorded: str, now: str) -> bool:
     """Whether a text is the recorded one; a masked secret matches any text."""
-    first, *others = recorded.split(MASK)
-    if not others or not now.startswith(first):
+    first, *others = map(re.escape, recorded.split(MASK))
+    if not others:
         return recorded == now
     *middle, last = others
-    place = len(first)
-    for part in middle:
-        place = now.find(part, place + 1) + len(part)  # at least one character is behind each mask
-        if place < len(part):
-            return False
-    return now.endswith(last) and len(now) - len(last) > place
+    parts = "".join(f"(?>.+?{part})" for part in middle)  # atomic, so that many masks take no longer
+    return re.fullmatch(f"{first}{parts}.+{last}", now, re.DOTALL) is not None
 
 
 def differences(recorded: Json, now: Json) -> Iterator[str]:
@@ -124,16 +119,6 @@ def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:
     except OSError:
         return
     for file in files:
-        recorded = _prompt_of(file)
-        if recorded is not None and same_text(recorded, prompt):
+        recorded = (read_header(file, MOST_BYTES) or {}).get("prompt")
+        if isinstance(recorded, str) and same_text(recorded, prompt):
             yield file
-
-
-def _prompt_of(file: Path) -> str | None:
-    """The prompt of a cassette, or None if the file is not a cassette."""
-    try:
-        header = json.loads(read_file(file, MOST_BYTES, start=True).partition(b"\n")[0])
-        prompt = header["prompt"] if header["format"] == FORMAT else None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return None
-    return prompt if isinstance(prompt, str) else None

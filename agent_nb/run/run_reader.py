@@ -89,6 +89,18 @@ def load(path: str | os.PathLike[str]) -> Run:
     return read_run(data, str(source))
 
 
+def read_header(file: Path, most: int) -> Json | None:
+    """The first line of a file, as far as it is in its first bytes; None if the file is not a run."""
+    import jiter
+
+    try:
+        line = read_file(file, most, start=True).partition(b"\n")[0].decode("utf-8", "ignore")
+        header = jiter.from_json(line.encode(), partial_mode="trailing-strings")
+    except (OSError, ValueError):
+        return None
+    return header if isinstance(header, dict) and header.get("format") == FORMAT else None
+
+
 def read_run(data: bytes, source: str) -> Run:
     """Reads a run from the contents of a file, which `source` names."""
     try:
@@ -210,18 +222,18 @@ class _Reading:
         self._variants: list[_Variant] = []
         self._runs: list[Run] = []
         self.result: Run | None = None
-        """The run, if the file may end here."""
+        """The run, after its last line."""
 
     def row(self, row: Any) -> None:
         if not isinstance(row, dict):
             raise ValueError("it is not a JSON object")
         kind, self.result = row.get("type"), None
-        if kind == RUN:
-            self.result = self._whole(self._texts.convert(row))
+        if kind not in (VARIANT, RUN):
+            self._event(row)
         elif kind == VARIANT:
             self._end(self._texts.convert(row))
         else:
-            self._event(row)
+            self.result = self._whole(self._texts.convert(row))
 
     def _event(self, row: Json) -> None:
         if row.get("type") in DELTAS:
@@ -247,10 +259,10 @@ class _Reading:
         if variant.events and not isinstance(variant.events[-1], ev.RunFinished):
             raise ValueError("the run has no end")
         self._runs.append(self._made(variant, {**derived(self._header, variant.rows), **row}))
-        self.result = self._runs[0] if len(self._runs) == 1 else None
 
     def _whole(self, row: Json) -> Run:
-        """The run of several variants."""
+        if len(self._runs) == len(self._variants) == 1 and "chosen" not in row:
+            return self._runs[0]
         chosen = from_wire(int, row.get("chosen"))
         if not 0 <= chosen < len(self._runs) == len(self._variants):
             raise ValueError(f"there is no variant {chosen}")

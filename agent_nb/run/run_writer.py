@@ -1,7 +1,7 @@
 """Writes a run as lines of JSON, with secrets masked. `docs/cassettes.md` describes the file; `run_reader.py` reads it.
 
 The first line says what is in the file. Each variant is a line for each event, in which consecutive deltas are one, and
-a line with what no event has. Long texts are written once (`text_pool.py`).
+a line with what no event has. The last line says which is chosen. Long texts are written once (`text_pool.py`).
 """
 
 import json
@@ -44,10 +44,10 @@ def run_file(run: RunRecord) -> bytes:
         records.append(_fields(variant))
         known = {**_DEFAULTS, **derived(header, rows)}
         lines.append({"type": VARIANT, **texts.convert(_others(records[-1], known))})
+    lines.append({"type": RUN})
     if run.variants:
         chosen = next((place for place, each in enumerate(variants) if each.variant == run.variant), 0)
-        row = _others(_fields(run), records[chosen])
-        lines.append({"type": RUN, "chosen": chosen, **texts.convert(row)})
+        lines[-1] |= {"chosen": chosen, **texts.convert(_others(_fields(run), records[chosen]))}
     return "".join(f"{_dump(line)}\n" for line in lines).encode()
 
 

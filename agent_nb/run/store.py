@@ -10,13 +10,14 @@ import re
 import time
 from pathlib import Path
 
-from agent_nb._base.atomic import locked, read_file, read_plain, write_atomically
+from agent_nb._base.atomic import locked, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb._base.written import FOLDER, own_folder
 from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
-from agent_nb.run.run_writer import FORMAT, SUFFIX, run_file
+from agent_nb.run.run_reader import read_header
+from agent_nb.run.run_writer import SUFFIX, run_file
 
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000
@@ -78,23 +79,17 @@ class RunStore:
 
     def _row(self, file: str) -> Json | None:
         """What a list shows of a run, without reading all of its file; None if it is no run."""
-        import jiter
-
         named = _RUN_FILE.fullmatch(file)
-        if not named:
-            return None
-        try:
-            line = read_file(self.folder / file, _HEAD, start=True).partition(b"\n")[0]
-            start = line.decode("utf-8", "ignore").encode()
-            head = jiter.from_json(start, partial_mode="trailing-strings")
-            size = (self.folder / file).stat().st_size
-        except (OSError, ValueError):  # another kernel has pruned it; it is not JSON
-            return None
-        if not isinstance(head, dict) or head.get("format") != FORMAT:
+        head = read_header(self.folder / file, _HEAD) if named else None
+        if named is None or head is None:
             return None
         _, year, month, day, hour, minute, name, _ = named.groups()
         when = f"{year}-{month}-{day} {hour}:{minute}"
         listed = {key: str(head.get(key, "")) for key in _LISTED}
+        try:
+            size = (self.folder / file).stat().st_size
+        except FileNotFoundError:  # another kernel has pruned it
+            return None
         return {"file": file, "name": name, "when": when, **listed, "bytes": size}
 
     def _remove_leftovers(self) -> None:
