@@ -23,30 +23,21 @@ from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.partial import FileArguments
-from agent_nb.tools.schema import object_schema, tool_spec
+from agent_nb.tools.schema import described, object_schema, tool_spec
 
 MAX_DIFF_CHARACTERS = 8_000
 
-_PATH = {
-    "type": "string",
-    "description": "Relative path with forward slashes, such as index.html or css/site.css.",
-}
+_PATH = described("string", "Relative path with forward slashes, such as index.html or css/site.css.")
+_COUNT = "How many occurrences to replace: 1 (the default, only if there is just one), n, or -1 for all."
 _EDIT = {
-    "old": {
-        "type": "string",
-        "description": "Text to replace, exactly as it is in the file, without line numbers.",
-    },
-    "new": {"type": "string", "description": "The replacement."},
-    "count": {
-        "type": "integer",
-        "minimum": -1,
-        "description": "How many occurrences to replace: 1 (the default, only if there is just one), n, or -1 for all.",
-    },
+    "old": described("string", "Text to replace, exactly as it is in the file, without line numbers."),
+    "new": described("string", "The replacement."),
+    "count": described("integer", _COUNT, minimum=-1),
 }
 _RANGE = {
     "path": _PATH,
-    "start": {"type": "integer", "minimum": 1, "description": "First line, counted from 1."},
-    "end": {"type": "integer", "minimum": 1, "description": "Last line, inclusive."},
+    "start": described("integer", "First line, counted from 1.", minimum=1),
+    "end": described("integer", "Last line, inclusive.", minimum=1),
 }
 
 
@@ -236,10 +227,7 @@ CREATE_FILE = Tool(
     spec=tool_spec(
         "create_file",
         "Create a file, or replace a whole file. To change a part of a file, use edit_file.",
-        {
-            "path": _PATH,
-            "content": {"type": "string", "description": "The complete text of the file."},
-        },
+        {"path": _PATH, "content": described("string", "The complete text of the file.")},
         required=("path", "content"),
     ),
     run=_create,
@@ -257,12 +245,12 @@ EDIT_FILE = Tool(
         {
             "path": _PATH,
             **_EDIT,
-            "edits": {
-                "type": "array",
-                "description": "Several replacements, instead of old and new, applied in order, all or none.",
-                "minItems": 1,
-                "items": object_schema(_EDIT, ("old", "new")),
-            },
+            "edits": described(
+                "array",
+                "Several replacements, instead of old and new, applied in order, all or none.",
+                minItems=1,
+                items=object_schema(_EDIT, ("old", "new")),
+            ),
         },
         required=("path",),
     ),
@@ -279,13 +267,10 @@ READ_FILE = Tool(
         "Read a file or a range of its lines.",
         {
             **_RANGE,
-            "files": {
-                "type": "array",
-                "description": "Several files, instead of path.",
-                "minItems": 1,
-                "items": object_schema(_RANGE, ("path",)),
-            },
-            "numbered": {"type": "boolean", "description": "Prefix each line with its number."},
+            "files": described(
+                "array", "Several files, instead of path.", minItems=1, items=object_schema(_RANGE, ("path",))
+            ),
+            "numbered": described("boolean", "Prefix each line with its number."),
         },
     ),
     run=_read,

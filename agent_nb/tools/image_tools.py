@@ -19,7 +19,7 @@ from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.images.pillow import on_white, opened, saved
 from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.schema import object_schema, tool_spec
+from agent_nb.tools.schema import described, object_schema, tool_spec
 
 SECONDS = 150.0
 CALL_SECONDS = 180.0
@@ -37,8 +37,6 @@ _INPUT = re.compile(r"input:(\d{1,3})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFile:
-    """An image that is ready to be written, and how it is shown."""
-
     path: str
     content: bytes
     about: str
@@ -384,15 +382,7 @@ def _studio(context: ToolContext) -> Studio:
 
 def _many(name: str, description: str, properties: Json, required: tuple[str, ...]) -> Json:
     items = object_schema(properties, required)
-    return {
-        name: {
-            "type": "array",
-            "description": description,
-            "minItems": 1,
-            "maxItems": MAX_IMAGES,
-            "items": items,
-        }
-    }
+    return {name: described("array", description, minItems=1, maxItems=MAX_IMAGES, items=items)}
 
 
 def _count(args: Json, name: str) -> str:
@@ -400,16 +390,11 @@ def _count(args: Json, name: str) -> str:
     return "an image" if count == 1 else f"{count} images" if count else "images"
 
 
-_PATH = {
-    "type": "string",
-    "description": "Where to save it, such as assets/hero.png; ends in .png, .jpg or .webp.",
-}
-_SOURCE = {
-    "type": "string",
-    "description": "An image: the path of a file, or input:1 for the first image the user gave.",
-}
-_ASPECT = {"type": "string", "enum": list(ASPECTS), "description": "Width to height; 1:1 by default."}
-_TRANSPARENT = {"type": "boolean", "description": "Without a background, for logos and cut-outs."}
+_PATH = described("string", "Where to save it, such as assets/hero.png; ends in .png, .jpg or .webp.")
+_SOURCE = described("string", "An image: the path of a file, or input:1 for the first image the user gave.")
+_ASPECT = described("string", "Width to height; 1:1 by default.", enum=list(ASPECTS))
+_TRANSPARENT = described("boolean", "Without a background, for logos and cut-outs.")
+_BOX = "[left, top, right, bottom] in thousandths of the image's width and height: [0, 0, 1000, 1000] is all of it."
 
 IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
@@ -422,7 +407,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
                 "images",
                 "The images to make.",
                 {
-                    "prompt": {"type": "string", "minLength": 1, "description": "What the image shows."},
+                    "prompt": described("string", "What the image shows.", minLength=1),
                     "path": _PATH,
                     "aspect": _ASPECT,
                     "transparent": _TRANSPARENT,
@@ -443,14 +428,11 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
             "Change an image as the prompt says, and save the result as a file.",
             {
                 "source": _SOURCE,
-                "prompt": {"type": "string", "minLength": 1, "description": "What to change, what to keep."},
+                "prompt": described("string", "What to change, what to keep.", minLength=1),
                 "path": _PATH,
-                "also": {
-                    "type": "array",
-                    "maxItems": 4,
-                    "items": _SOURCE,
-                    "description": "Other images that the prompt refers to.",
-                },
+                "also": described(
+                    "array", "Other images that the prompt refers to.", maxItems=4, items=_SOURCE
+                ),
                 "aspect": {**_ASPECT, "description": "Width to height; that of the image by default."},
                 "transparent": _TRANSPARENT,
             },
@@ -486,25 +468,15 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
                     "assets",
                     "The parts to crop.",
                     {
-                        "box": {
-                            "type": "array",
-                            "minItems": 4,
-                            "maxItems": 4,
-                            "items": {"type": "number"},
-                            "description": "[left, top, right, bottom] in thousandths of the image's width and"
-                            " height: [0, 0, 1000, 1000] is all of it.",
-                        },
+                        "box": described("array", _BOX, minItems=4, maxItems=4, items={"type": "number"}),
                         "path": _PATH,
                         "source": {**_SOURCE, "description": "Which image; input:1 by default."},
                     },
                     ("box", "path"),
                 ),
-                "padding": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": 200,
-                    "description": f"Pixels to add on every side; {PADDING} by default.",
-                },
+                "padding": described(
+                    "integer", f"Pixels to add on every side; {PADDING} by default.", minimum=0, maximum=200
+                ),
             },
             ("assets",),
         ),
@@ -522,11 +494,9 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
                 "assets",
                 "The images to save.",
                 {
-                    "source": {
-                        "type": "string",
-                        "minLength": 1,
-                        "description": "input:1, an https: or data: address, or the path of a file.",
-                    },
+                    "source": described(
+                        "string", "input:1, an https: or data: address, or the path of a file.", minLength=1
+                    ),
                     "path": _PATH,
                 },
                 ("source", "path"),

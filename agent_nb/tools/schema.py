@@ -30,6 +30,10 @@ def tool_spec(name: str, description: str, properties: Json, required: Sequence[
     return ToolSpec(name=name, description=description, schema=object_schema(properties, required))
 
 
+def described(kind: str, description: str, **keywords: Any) -> Json:
+    return {"type": kind, "description": description, **keywords}
+
+
 def object_schema(properties: Json, required: Sequence[str]) -> Json:
     return {
         "type": "object",
