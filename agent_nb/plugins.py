@@ -140,8 +140,6 @@ class Plugin:
 
 @dataclass(slots=True)
 class Loaded:
-    """A plugin that was found."""
-
     name: str
     origin: str
     """The package that it comes from, or `this notebook`."""

@@ -51,8 +51,6 @@ def disable() -> None:
 
 
 class RunTracer:
-    """The spans of one run."""
-
     def __init__(self, tracer: Tracer, contents: bool) -> None:
         self._tracer, self._contents = tracer, contents
         self._cost: float | None = 0.0

@@ -1,7 +1,6 @@
 """How the arguments of a call were changed before it ran, in words."""
 
 import json
-from typing import Any
 
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.text import from_difference
@@ -22,12 +21,10 @@ def changes(before: Json, after: Json) -> str:
 
 
 def _text(args: Json, name: str) -> str:
-    return _json(args[name]) if name in args else "nothing"
-
-
-def _json(value: Any) -> str:
+    if name not in args:
+        return "nothing"
     # Masked before it is cut, because half a key would not be recognised.
-    return json.dumps(mask_json(value), ensure_ascii=False, sort_keys=True)
+    return json.dumps(mask_json(args[name]), ensure_ascii=False, sort_keys=True)
 
 
 def _from_to(before: str, after: str) -> str:

@@ -13,10 +13,7 @@ class Command:
     """The command and its arguments, such as `load NAME`. Without arguments it takes none."""
     help: str
     run: Callable[[Any, str], Any]
-    """Called with the notebook and the arguments; raises `ConfigError` to refuse them.
-
-    What it returns is displayed; text is printed.
-    """
+    """Called with the notebook and the arguments, which it refuses with `ConfigError`. Its result is displayed."""
     completes: Callable[[Any, Sequence[str]], Iterable[tuple[str, str]]] | None = None
     """The words that can follow, given the notebook and the words before, each with a few words of help."""
 

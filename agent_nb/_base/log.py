@@ -8,8 +8,6 @@ _FORMAT = logging.Formatter()
 
 
 class Masking(logging.Filter):
-    """Masks secrets in the records of a logger."""
-
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = mask(record.getMessage()), ()
         if record.exc_info:

@@ -74,8 +74,6 @@ SECTION_PATTERNS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Data:
-    """The numbers of a dashboard, wherever they come from."""
-
     axis: str
     labels: tuple[str, ...]
     columns: tuple[tuple[str, tuple[float, ...]], ...]

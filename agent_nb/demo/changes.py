@@ -195,8 +195,6 @@ def _other_colour(brief: Brief, page: str) -> list[Change]:
 
 
 class Pointed(NamedTuple):
-    """An element in the source, and what should become of it."""
-
     tag: str
     line: int
     note: str

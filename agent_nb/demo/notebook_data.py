@@ -183,8 +183,6 @@ def read_counts(question: Question) -> Data | None:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is known about the data so far."""
-
     frame: Frame | None = None
     question: Question | None = None
     data: Data | None = None

@@ -34,8 +34,6 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a page can show of a tool's result."""
-
     html: Html
     """Empty if it can show nothing."""
     contents: str

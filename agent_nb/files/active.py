@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.machinery import PathFinder, all_suffixes
 from pathlib import Path, PurePosixPath
 
@@ -37,7 +37,7 @@ def acts_by_itself(target: Path, home: Path) -> str:
     if act := next((act for pattern, act in _ACTING.items() if path.match(pattern)), ""):
         return act
     place = target.parent.resolve() / target.name
-    modules = (_module(place, folder) for folder in _import_folders(home))
+    modules = (_module(place, Path(entry or os.getcwd()).resolve()) for entry in (str(home), *sys.path))
     if module := next(filter(None, modules), ""):
         return f"would be imported as the module `{module}`"
     return ""
@@ -62,10 +62,6 @@ def _module(target: Path, folder: Path) -> str:
 def _as_found(name: str) -> str:
     """Some file systems ignore case, dots at the end, and characters without a glyph."""
     return "".join(filter(str.isprintable, name)).rstrip(". ").casefold()
-
-
-def _import_folders(home: Path) -> Iterator[Path]:
-    return (Path(entry or os.getcwd()).resolve() for entry in (str(home), *sys.path))
 
 
 def _is_namespace(package: str, folder: Path) -> bool:

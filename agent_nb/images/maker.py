@@ -50,8 +50,6 @@ class ImageMaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """An image without its background, and a note about it."""
-
     image: Image
     note: str = ""
 
@@ -71,8 +69,6 @@ class Cutter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Studio:
-    """Who serves the image tools of a run."""
-
     maker: ImageMaker
     cutter: Cutter
     online: bool = True

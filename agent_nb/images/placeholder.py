@@ -34,8 +34,6 @@ Colour = tuple[int, int, int]
 
 
 class Placeholder:
-    """The maker that needs no key."""
-
     name = LABEL
     edits = False
     transparent = True

@@ -23,8 +23,6 @@ def data_folder() -> Path:
 
 
 class BudgetCounter:
-    """The cost of each run under one lab file, by the run's id."""
-
     def __init__(self, lab: Path) -> None:
         self._lab = lab
         digest = sha256(os.fsencode(lab))[:16]

@@ -25,8 +25,6 @@ NOTHING_LEFT = 1e-6
 
 
 class LabCell(Rules):
-    """What a lab file says about one cell."""
-
     def __init__(self, lab: LabRules, watch: LabWatch, cell: Cell) -> None:
         self.lab, self._cell = lab, cell
         self.source, self.approve, self.models = lab.file, lab.approve, lab.models

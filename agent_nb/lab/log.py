@@ -32,8 +32,6 @@ _RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One line of the log."""
-
     time: datetime
     run: str
     id: str

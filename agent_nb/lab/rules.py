@@ -68,12 +68,9 @@ class LabRules:
         if self.close and now >= self.close:
             raise self.refusal("close", f"This lab closed at {_time(self.close)}; {_clock(now, self.close)}")
 
-    def allows_model(self, name: str) -> bool:
-        return not self.models or full_name(name) in self.models
-
     def check_models(self, names: Iterable[str]) -> None:
         for name in names:
-            if not self.allows_model(name):
+            if self.models and full_name(name) not in self.models:
                 raise self.refusal("models", f"This lab allows {listed(self.models)}, not {full_name(name)}.")
 
     def default_model(self) -> str | None:
@@ -206,8 +203,9 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _title(value: Any) -> str:
+    text = _checked("text in quotation marks", lambda given: isinstance(given, str))(value)
+    return printable(text, keep="")
 
 
 def _is_names(value: Any) -> bool:
@@ -250,7 +248,7 @@ def _moment(value: Any) -> datetime:
 
 
 KEYS: dict[str, Callable[[Any], Any]] = {
-    "title": lambda value: printable(_checked("text in quotation marks", _is_text)(value), keep=""),
+    "title": _title,
     "models": _models,
     "budget": _checked("US dollars of at least 0, such as 0.50", lambda usd: _is_number(usd) and usd >= 0),
     "run_budget": _checked("US dollars above 0, such as 0.50", lambda usd: _is_number(usd) and usd > 0),

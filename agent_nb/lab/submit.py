@@ -43,8 +43,6 @@ _GRANULARITY = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeCell:
-    """A code cell that is not empty."""
-
     number: int
     """Its place among all cells of the notebook, from 1."""
     source: str

@@ -63,8 +63,6 @@ class ElementRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementLook:
-    """What an element looks like."""
-
     box: tuple[int, int, int, int]
     """Left, top, width and height on the page, in CSS pixels."""
     style: Mapping[str, str]

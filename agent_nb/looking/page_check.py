@@ -69,8 +69,6 @@ class BlockedLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overflow:
-    """How far the page is wider than a phone."""
-
     pixels: int
     selector: str
     """The element that reaches farthest."""
@@ -89,8 +87,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCheck:
-    """What was seen of a page."""
-
     path: str
     viewer: str
     """`your browser` or `headless Chromium`."""

@@ -61,10 +61,6 @@ def is_thinking(block: Json) -> bool:
     return block.get("type") in _KINDS
 
 
-def without_thinking(blocks: Sequence[Json]) -> list[Json]:
-    return [block for block in blocks if not is_thinking(block)]
-
-
 def began_without_thinking(messages: Sequence[Json]) -> bool:
     """Whether tool results continue a turn that did not begin with thinking.
 
@@ -111,8 +107,6 @@ _STOPS: dict[str, Stop] = {
 
 
 class AnthropicMessagesDecoder(Decoder):
-    """Decodes the events of one answer."""
-
     status_of: ClassVar = {
         "invalid_request_error": 400,
         "authentication_error": 401,
@@ -351,7 +345,7 @@ def _assistant(message: Message, digest: str | None) -> list[Json]:
     ]
     is_bound_elsewhere = digest is not None and digest != message.vendor.get(PREFIX)
     if is_bound_elsewhere or (blocks and is_thinking(blocks[-1])):  # a message may not end in thinking
-        return without_thinking(blocks)
+        return [block for block in blocks if not is_thinking(block)]
     return blocks
 
 

@@ -12,8 +12,6 @@ Kind = Literal["text", "thinking", "call"]
 
 
 class _Open:
-    """A part that is still growing."""
-
     __slots__ = ("id", "kind", "name", "text")
 
     def __init__(self, kind: Kind, call_id: str = "", name: str = "") -> None:

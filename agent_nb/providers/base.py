@@ -15,8 +15,6 @@ from agent_nb.messages import Message, ToolCall, ToolSpec, Usage
 
 
 class Clock(Protocol):
-    """Time as a run sees it."""
-
     @property
     def date(self) -> str:
         """The date and time in UTC, as ISO 8601; empty where they would differ every time."""
@@ -28,8 +26,6 @@ class Clock(Protocol):
 
 
 class RealClock:
-    """The wall clock."""
-
     now = staticmethod(time.monotonic)
 
     @property

@@ -97,9 +97,6 @@ _READERS: dict[str, Callable[[str, Ask], Awaitable[ServerFacts]]] = {
 }
 
 
-if TYPE_CHECKING:
-    import httpx2
-
 IMAGE_LIMITS = (2048, 5_000_000)
 TEMPERATURE = 0.2
 """For a server of the user's own: small models call tools more reliably than at the server's default."""

@@ -99,15 +99,6 @@ _RULES = (
 )
 
 
-def limit_of(status: int, codes: list[str], message: str) -> Limit | None:
-    """The limit that a refusal means; None if it is about something else.
-
-    Vendors use the same status (429) and often the same words ("quota", "billing") for a rate limit, which passes, and
-    for a quota that is used up, so codes decide.
-    """
-    return next((rule.limit for rule in _RULES if rule.matches(status, codes, message)), None)
-
-
 def codes_in(body: Any) -> list[str]:
     """The codes and quota ids in the body of an error, in any of the vendors' shapes."""
     error = _error_in(body)
@@ -168,7 +159,9 @@ def from_status(
     """The error for an HTTP status, or the one that an error event stands for, and the vendor's message."""
     headers = headers or {}
     line, codes = as_sentence(message), codes_in(body)
-    limit = limit_of(status, codes, message)
+    # Vendors use the same status (429) and often the same words ("quota", "billing") for a rate limit, which passes,
+    # and for a quota that is used up, so codes decide.
+    limit = next((rule.limit for rule in _RULES if rule.matches(status, codes, message)), None)
     status = 429 if limit == "rate" else status
     if limit is None and (refused := too_long(settings, message, " ".join(codes))):
         return refused

@@ -32,16 +32,12 @@ macOS has a name of its own for the first.
 
 
 class _Watch(NamedTuple):
-    """What `responses_opened` was given."""
-
     found: "list[httpx2.Response]"
     silence: float
     strict: bool
 
 
 class _Shared(NamedTuple):
-    """A loop's client and its users."""
-
     client: "httpx2.AsyncClient"
     users: "weakref.WeakSet[Any]"
     opened: AsyncGenerator[None, None]

@@ -11,8 +11,6 @@ from agent_nb.providers.streaming import VendorClient
 
 
 class VendorImageMaker(VendorClient):
-    """An image model of a vendor."""
-
     note = ""
     edits = True
     transparent: bool

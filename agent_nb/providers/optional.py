@@ -22,8 +22,6 @@ _FOREIGN_DATA = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionalParameter:
-    """A parameter that a model may refuse."""
-
     name: str
     """What people call it, in the vendor's terms."""
     refused: str = ""

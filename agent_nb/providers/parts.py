@@ -16,8 +16,6 @@ NO_RESULT = "There is no result: the call was not run."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """How a protocol writes each part."""
-
     text: Callable[[str], Json]
     image: Callable[[Image], Json]
     call: Callable[[ToolCall], Json]

@@ -61,8 +61,6 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Ends the turn here, for this reason."""
-
     stop: Stop
     detail: str = ""
 

@@ -38,7 +38,8 @@ class Settings:
     """Further fields of the request body, sent as they are."""
 
     def __post_init__(self) -> None:
-        user_info = _user_info(self.base_url or "")
+        # A slash in a password should be `%2F`, but need not be.
+        user_info = (self.base_url or "").partition("://")[2].rpartition("@")[0]
         user, colon, password = user_info.partition(":")
         # Together with its `@`, a password that is an ordinary word is masked too, but only in addresses.
         secrets = [self.api_key, password if colon else user, f":{password}@" if colon else f"//{user}@"]
@@ -97,11 +98,6 @@ def _restored(values: dict[str, Any]) -> Settings:
             )
         values = {**values, "key_variable": found[0], "api_key": found[1]}
     return Settings(**{**values, "vendor": vendor})
-
-
-def _user_info(address: str) -> str:
-    """The name and password before the host. A slash in a password should be `%2F`, but need not be."""
-    return address.partition("://")[2].rpartition("@")[0]
 
 
 def _without_user_info(address: str) -> str:

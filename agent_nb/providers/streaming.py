@@ -250,8 +250,8 @@ class StreamingProvider(VendorProvider):
         with responses_opened([], self.silence):
             response = await self.open(stack, client, body)
         await self._check_answer(response)
-        decoder = self.decoder(self.settings, body)
-        return _Reading(_chunks(response), decoder, self.settings)
+        chunks = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+        return _Reading(chunks, self.decoder(self.settings, body), self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
@@ -269,8 +269,6 @@ class StreamingProvider(VendorProvider):
 
 
 class _Reading:
-    """One stream being read: bytes to events to pieces."""
-
     def __init__(self, chunks: AsyncGenerator[bytes, None], decoder: Decoder, settings: Settings) -> None:
         self.chunks = chunks
         self.ended = False
@@ -346,10 +344,6 @@ def _usual_silence(settings: Settings) -> float:
     usual = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
     thinks_hard = settings.effort in EFFORTS[EFFORTS.index("high") :]
     return max(usual, HARD_THINKING_SILENCE_SECONDS) if thinks_hard else usual
-
-
-def _chunks(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
-    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
 async def _drain(chunks: AsyncGenerator[bytes, None]) -> None:

@@ -17,7 +17,7 @@ from agent_nb.providers.prices import has_image_price
 from agent_nb.providers.registry import load
 from agent_nb.providers.registry import model as make_model
 from agent_nb.providers.settings import Settings, check_base_url
-from agent_nb.providers.vendors import VENDORS, Vendor
+from agent_nb.providers.vendors import VENDORS
 
 CHOICE = "AGENT_NB_IMAGES"
 """`local`, or the maker's `vendor:model`. A maker that is named here is never replaced by another."""
@@ -94,14 +94,10 @@ def _usable(own: Settings | None) -> Iterator[Settings]:
         yield replace(own, model=own.vendor.image_model, effort=None, max_tokens=None, options={})
     for vendor in VENDORS.values():
         if vendor.name in IMAGE_MAKERS and vendor.name != own_vendor and (found := find_key(vendor.keys)):
-            yield _from_environment(vendor, *found)
-
-
-def _from_environment(vendor: Vendor, variable: str, key: str) -> Settings:
-    return Settings(
-        vendor=vendor,
-        model=vendor.image_model,
-        base_url=check_base_url(os.environ.get(vendor.base_url_variable) or vendor.base_url),
-        api_key=key,
-        key_variable=variable,
-    )
+            yield Settings(
+                vendor=vendor,
+                model=vendor.image_model,
+                base_url=check_base_url(os.environ.get(vendor.base_url_variable) or vendor.base_url),
+                key_variable=found[0],
+                api_key=found[1],
+            )

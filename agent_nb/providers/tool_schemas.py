@@ -68,8 +68,6 @@ def _plain_name(name: str) -> str:
 
 @dataclass(slots=True)
 class _Writing:
-    """One schema while it is written in a dialect."""
-
     source: Json
     dialect: Dialect
     names: dict[str, str] = field(default_factory=dict)

@@ -47,8 +47,6 @@ def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is known of a run under way."""
-
     phase: str = ""
     rows: tuple[Row, ...] = ()
     hint: str = ""

@@ -68,8 +68,6 @@ class LineRow(BaseRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesRow(LineRow):
-    """The images given with the prompt."""
-
     images: tuple[Thumbnail, ...]
 
 

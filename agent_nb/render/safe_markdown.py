@@ -66,12 +66,7 @@ def _show_deep_text(parser: "MarkdownIt") -> None:
         line = start
         while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
             line += 1
-        state.push("paragraph_open", "p", 1)
-        inline = state.push("inline", "", 0)
-        inline.content = state.getLines(start, line, state.blkIndent, False).strip()
-        inline.children, inline.map = [], [start, line]
-        state.push("paragraph_close", "p", -1)
-        state.line = line
+        _push_paragraph(state, start, line)
 
     parser.block.tokenize = tokenize_or_flatten  # type: ignore[method-assign, assignment]
 
@@ -116,13 +111,17 @@ def _formula_block(state: "StateBlock", start: int, end: int, silent: bool) -> b
         after += 1
         if _line(state, after - 1).endswith("$$"):
             break
-    state.line = after
-    state.push("paragraph_open", "p", 1).map = [start, after]
-    inline = state.push("inline", "", 0)
-    inline.content = state.getLines(start, after, state.blkIndent, False).strip()
-    inline.map, inline.children = [start, after], []
-    state.push("paragraph_close", "p", -1)
+    _push_paragraph(state, start, after)
     return True
+
+
+def _push_paragraph(state: "StateBlock", start: int, end: int) -> None:
+    state.push("paragraph_open", "p", 1).map = [start, end]
+    inline = state.push("inline", "", 0)
+    inline.content = state.getLines(start, end, state.blkIndent, False).strip()
+    inline.map, inline.children = [start, end], []
+    state.push("paragraph_close", "p", -1)
+    state.line = end
 
 
 def _line(state: "StateBlock", number: int) -> str:

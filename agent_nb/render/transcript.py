@@ -31,8 +31,6 @@ def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
 
 
 class Transcript:
-    """Rows that grow event by event."""
-
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self._turn = 0

@@ -86,7 +86,9 @@ def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
     if origin in _LISTS and (origin is not tuple or arguments[1:] == (Ellipsis,)):
         return _list(origin, reader(arguments[0]))
     if origin in _DICTS and arguments[0] is str:
-        return _dict(reader(arguments[1]))
+        item = reader(arguments[1])
+        schema = {"type": "object", "additionalProperties": item.schema}
+        return Reader(schema, lambda value: {key: item.read(one) for key, one in value.items()})
     return None
 
 
@@ -116,13 +118,6 @@ def _list(origin: Any, item: Reader) -> Reader:
     build = origin if origin in (tuple, set, frozenset) else list
     return Reader(
         {"type": "array", "items": item.schema}, lambda value: build(item.read(one) for one in value)
-    )
-
-
-def _dict(item: Reader) -> Reader:
-    return Reader(
-        {"type": "object", "additionalProperties": item.schema},
-        lambda value: {key: item.read(one) for key, one in value.items()},
     )
 
 

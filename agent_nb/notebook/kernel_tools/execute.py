@@ -49,8 +49,6 @@ def has_run(code: str) -> bool:
 
 @dataclass(slots=True)
 class Execution:
-    """How a call ended."""
-
     error: BaseException | None
     changes: Changes
     outputs: tuple[MimeBundle, ...]
@@ -60,8 +58,6 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of the tool: what to run, where, and for how long."""
-
     code: str
     shell: Any
     context: ToolContext

@@ -417,15 +417,13 @@ class LiveRun:
 
 
 def _content(files: Files, path: str, version: int | None) -> str | bytes:
-    """A version by its number, from 1, or the newest. Counted from the end: the oldest may have been dropped."""
-    try:
-        versions, newest = files.versions(path), files.version(path)
-    except KeyError:
-        raise ConfigError(f"There is no file {path!r}.") from None
-    back = 0 if version is None else newest - version
-    content = versions[-1 - back] if 0 <= back < len(versions) else None
+    if path not in files.paths:
+        raise ConfigError(f"There is no file {path!r}.")
+    versions = files.versions(path)
+    number = len(versions) if version is None else version
+    content = versions[number - 1] if 0 < number <= len(versions) else None
     if content is None:
-        raise ConfigError(f"There is no version {version or newest} of the file {path!r}.")
+        raise ConfigError(f"There is no version {number} of the file {path!r}.")
     return content
 
 

@@ -323,14 +323,6 @@ def _arrow_array(value: Any) -> Table:
     return Table(heading, len(value), [("values", value)], tables.ARROW)
 
 
-def _arrow_line(value: Any, mask: Mask) -> str:
-    return _names_line(value.schema.names)
-
-
-def _arrow_columns(value: Any) -> Iterable[tuple[Any, Any]]:
-    return zip(value.schema.names, value.schema.types, strict=True)
-
-
 def _own_type(value: Any) -> list[tuple[None, Any]]:
     return [(None, value.type)]
 
@@ -408,8 +400,8 @@ KINDS = (
     Kind(
         ("pyarrow.Table", "pyarrow.RecordBatch"),
         _as_table(_arrow_table),
-        _arrow_line,
-        _arrow_columns,
+        lambda value, mask: _names_line(value.schema.names),
+        lambda value: zip(value.schema.names, value.schema.types, strict=True),
         _mask_arrow_table,
     ),
     Kind(

@@ -37,14 +37,7 @@ PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", 
 Columns = Sequence[tuple[str, Any]]
 
 
-def without_unit(dtype: str) -> str:
-    """`datetime64[ns]` -> `datetime64`, `datetime64[us, UTC]` -> `datetime64[UTC]`: pandas 3 has other units."""
-    return _UNIT.sub("[", dtype).replace("64[]", "64")
-
-
 class Facts(NamedTuple):
-    """What there is to say about a column."""
-
     dtype: str
     nulls: int
     low: Any = None
@@ -91,7 +84,9 @@ def inferred_kind(column: Any) -> str:
 def dtype_name(column: Any) -> str:
     """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
     name = str(column.dtype)
-    return "str" if name == "object" and inferred_kind(column) == "string" else without_unit(name)
+    if name == "object" and inferred_kind(column) == "string":
+        return "str"
+    return _UNIT.sub("[", name).replace("64[]", "64")  # pandas 3 has other units
 
 
 def pandas_facts(column: Any) -> Facts:
@@ -134,8 +129,6 @@ def arrow_facts(column: Any) -> Facts:
 
 
 class Table(NamedTuple):
-    """A table of any library."""
-
     kind: str
     rows: int
     columns: Columns
@@ -144,8 +137,6 @@ class Table(NamedTuple):
 
 
 class Library(NamedTuple):
-    """How a library reads a column."""
-
     facts: Callable[[Any], Facts]
     cells: Callable[[Any, int, int], Iterable[Any]]
     """The cells of a column from one row to another."""
@@ -157,8 +148,6 @@ ARROW = Library(arrow_facts, lambda column, start, stop: column[start:stop].to_p
 
 
 class Content(NamedTuple):
-    """What the model sees of a value."""
-
     text: str
     shown: str = ""
     """How much of a table that is, for the user: `24 of 24 rows`."""

@@ -80,8 +80,6 @@ class ConnectionLostError(AgentError):
 
 
 class Connection:
-    """A connection that is being opened, is open or has ended."""
-
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
         self._client: Client | None = None

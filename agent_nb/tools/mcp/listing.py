@@ -28,8 +28,6 @@ _HINTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTool:
-    """A tool as it is offered to a model."""
-
     name: str
     """Its name on the server; `spec.name` is the one for the model."""
     spec: ToolSpec

@@ -58,11 +58,6 @@ def consent_path() -> Path:
     return Path(base) / "agent_nb" / "mcp.json"
 
 
-def consent_key(folder: Path, name: str, entry: Any) -> str:
-    """Identifies what is allowed. The folder counts, too: the same words mean another thing elsewhere."""
-    return sha256(json.dumps([str(folder.resolve()), name, entry], sort_keys=True))
-
-
 def is_allowed(config: ServerConfig) -> bool:
     """Whether the user has allowed this server. One that they added themselves needs no consent."""
     return not config.key or config.key in _allowed()
@@ -146,5 +141,6 @@ def _config(folder: Path, name: str, entry: Any) -> ServerConfig:
         env=read.get("env"),
         headers=read.get("headers"),
         folder=folder,
-        key=consent_key(folder, name, entry),
+        # The folder counts, too: the same words mean another thing elsewhere.
+        key=sha256(json.dumps([str(folder.resolve()), name, entry], sort_keys=True)),
     )

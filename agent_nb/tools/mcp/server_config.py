@@ -57,7 +57,7 @@ class ServerConfig:
         env = {name: _expand(value) for name, value in self.env.items()}
         headers = {name: _expand(value) for name, value in self.headers.items()}
         for name, value in (*env.items(), *headers.items()):
-            if holds_secret(name):
+            if is_secret_name(name) or name.lower() in _AUTHORISATION:
                 _hide(name, value)
                 _hide(name, value.rpartition(" ")[2])  # the token of `Bearer <token>`
         command = tuple(_expand(part) for part in self.command)
@@ -93,11 +93,6 @@ def server_config(  # noqa: PLR0913 - one for each field
         folder=folder,
         key=key,
     )
-
-
-def holds_secret(name: str) -> bool:
-    """Whether a variable or a header with this name holds a secret. `Content-Type` and `TZ` do not."""
-    return is_secret_name(name) or name.lower() in _AUTHORISATION
 
 
 def _default_name(command: tuple[str, ...]) -> str:
