@@ -92,11 +92,7 @@ def key_spans(text: str) -> Iterator[Span]:
 
 
 def can_be_secret(value: str) -> bool:
-    """Whether masking a value protects something.
-
-    Local servers are given keys such as `placeholder`, `lm-studio` or `not-needed`. These are ordinary words, and
-    masking them would corrupt pages that use them.
-    """
+    """Whether masking protects something: local servers are given keys such as `not-needed`, which are words."""
     if len(value) < _MIN_LENGTH or len(set(value)) < _MIN_DISTINCT:
         return False
     return len(value) >= _MAX_WORDS_LENGTH or _WORDS.fullmatch(value) is None
@@ -184,10 +180,7 @@ def character_of(found: re.Match[str]) -> str:
 
 
 def _long_lines(secret: str) -> Iterator[str]:
-    """The lines that are secrets by themselves, as those between the first and the last of a private key.
-
-    A field of a JSON document is not: `"type": "service_account"` is in many documents.
-    """
+    """The lines that are secrets by themselves, as in a private key. A field of a JSON document is not."""
     lines = [line.strip() for line in _NEWLINE.split(secret)]
     if len(lines) > 1:
         for line in lines:

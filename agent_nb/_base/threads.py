@@ -111,10 +111,7 @@ class CannotBlockError(RuntimeError):
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, also inside a running event loop, as in old notebooks and nested magics.
-
-    An interrupt cancels the coroutine, waits for it to finish, and is raised again.
-    """
+    """Runs a coroutine to its end, also inside a running loop. An interrupt cancels it and is raised again."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

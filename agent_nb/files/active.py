@@ -44,10 +44,7 @@ def acts_by_itself(target: Path, home: Path) -> str:
 
 
 def _module(target: Path, folder: Path) -> str:
-    """The module that Python imports from a file because of this folder; empty if it is none.
-
-    Below the folder itself these are modules of namespace packages that exist elsewhere, such as `google.genai`.
-    """
+    """The module that Python imports from a file because of this folder, also into a namespace package; or empty."""
     if folder not in target.parents:
         return ""
     *packages, file = map(_as_found, target.relative_to(folder).parts)

@@ -51,10 +51,7 @@ def fetch_https(
     allowed: Callable[[str], bool] = is_public,
     context: ssl.SSLContext | None = None,
 ) -> bytes:
-    """The body behind an https address. Blocking: call it off the loop.
-
-    With `hosts`, only these are asked: a redirect to another host is refused, since its address may carry data.
-    """
+    """The body of an https address; a redirect to a host not among `hosts` is refused. Blocks: call it off the loop."""
     import httpx2
 
     deadline = time.monotonic() + SECONDS

@@ -236,10 +236,7 @@ def _check_saved(notebook: Notebook, path: Path) -> None:
 
 
 def _runs(notebook: Notebook, log: LogReading, own_name: str) -> tuple[dict[str, bytes], int]:
-    """The runs of this notebook by their names in the zip file, and how many older ones had no room.
-
-    The variables come first: they have edits by hand that no saved run has.
-    """
+    """The runs by their names in the zip file, variables first for their edits, and how many older ones had no room."""
     found: dict[str, bytes] = {}
     seen: set[str] = set()
     left, left_out = MAX_RUNS, 0

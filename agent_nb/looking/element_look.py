@@ -87,10 +87,7 @@ class ElementViewer(PageViewer, Protocol):
     """A viewer that can also say how single elements look."""
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
-        """A look for each selector, None where there is none.
-
-        Raises `ViewerUnavailableError` if it cannot show any page. Ends in bounded time.
-        """
+        """A look for each selector, None where there is none; `ViewerUnavailableError` if no page can be shown."""
         ...
 
 

@@ -62,10 +62,7 @@ def is_thinking(block: Json) -> bool:
 
 
 def began_without_thinking(messages: Sequence[Json]) -> bool:
-    """Whether tool results continue a turn that did not begin with thinking.
-
-    Models with a budget refuse to think in the middle of such a turn.
-    """
+    """Whether results continue a turn that began without thinking: models with a budget refuse to think in it."""
     turn: list[Json] = []
     for message in messages:
         if message["role"] == "assistant":

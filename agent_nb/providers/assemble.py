@@ -26,10 +26,7 @@ class _Open:
 
 
 class Assembler:
-    """One turn under construction. `key` is whatever the vendor keys a block by: an index or an id.
-
-    Text and thinking without a key are appended to the last part if it is of the same kind.
-    """
+    """One turn under construction. Without a key, the vendor's index or id, text is added to the last part."""
 
     def __init__(self) -> None:
         self._parts: list[_Open | Source] = []

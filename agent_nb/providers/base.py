@@ -37,10 +37,7 @@ class RealClock:
 
 
 class VirtualClock:
-    """Time that passes only by `sleep`, so that a scripted run has the same times every time.
-
-    `pace` scales how long a sleep really takes: 1 as scripted, 0 not at all.
-    """
+    """Time that passes only by `sleep`; `pace` scales how long a sleep really takes, 0 for not at all."""
 
     date = ""
     """A scripted run has none."""

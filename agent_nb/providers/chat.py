@@ -238,10 +238,7 @@ class ChatDecoder(Decoder):
 
 
 def _merge(details: list[Json], fragment: Json) -> None:
-    """Adds a fragment of OpenRouter's `reasoning_details` to the detail that it continues.
-
-    Claude refuses thinking that comes back in pieces, because its signature is for the whole text.
-    """
+    """Adds a fragment of `reasoning_details` to what it continues: Claude refuses signed thinking in pieces."""
     for known in details:
         ids = {known.get("id"), fragment.get("id")} - {None}
         if len(ids) < 2 and all(known.get(field) == fragment.get(field) for field in ("type", "index")):
@@ -404,10 +401,7 @@ def _text(text: str) -> Json:
 
 
 def _takes_result_images(settings: Settings, request: Request) -> bool:
-    """Whether to send images from tool results.
-
-    Many local models refuse images, so a local one gets them only if the user gave it one.
-    """
+    """Whether to send images of tool results; to a local model, which may refuse them, only if the user gave it one."""
     given = any(isinstance(part, Image) for message in request.messages for part in message.parts)
     return settings.vendor.images and (given or not settings.vendor.local)
 

@@ -1,8 +1,4 @@
-"""One HTTP client per event loop, shared by every provider and closed with the last of them, or with the loop.
-
-The SDKs would each build their own (40-90 ms of TLS set-up apiece), and Google's would use aiohttp if it is
-installed.
-"""
+"""One HTTP client per event loop for all providers: each SDK would set up TLS for its own (40-90 ms)."""
 
 import asyncio
 import contextlib
@@ -25,10 +21,7 @@ if TYPE_CHECKING:
 HEADER_SECONDS = 300.0
 """How long to wait for the headers of a response, unless `responses_opened` says otherwise."""
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
-"""Probes after 30 s of silence, then every 15 s; four without an answer end the connection.
-
-macOS has a name of its own for the first.
-"""
+"""Probes after 30 s of silence, then every 15 s, four at most. macOS has a name of its own for the first."""
 
 
 class _Watch(NamedTuple):
@@ -112,10 +105,7 @@ async def _collect(response: "httpx2.Response") -> None:
 
 
 async def _keep_alive(response: "httpx2.Response") -> None:
-    """Has the operating system check that the server is still there while it sends nothing.
-
-    Set on the open socket, because a transport with socket options of its own ignores the proxy variables.
-    """
+    """Has the system probe a silent server, on the open socket: with own options a transport ignores proxies."""
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream else None
     if connection is None:

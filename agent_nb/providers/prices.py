@@ -31,10 +31,7 @@ _LISTED_TIERS = ("auto", "default", "standard", "standard_only")
 def price_of(
     provider_name: str, usage: Usage, chosen: Mapping[str, Any] = MappingProxyType({})
 ) -> float | None:
-    """US dollars for this usage, or None when the model's price is not known.
-
-    `chosen` has the settings of the run that change the price. The tables have no other tiers of service.
-    """
+    """US dollars for this usage with these settings of the run, or None when the price is not known."""
     if (
         not has_price(provider_name)
         or chosen.get("sampling", {}).get("service_tier", "auto") not in _LISTED_TIERS

@@ -60,10 +60,7 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
 
 
 def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
-    """The chosen maker; else that of the run's own vendor, then those of every other vendor with a key.
-
-    A run of a local model sends nothing to a hosted vendor unless one is chosen.
-    """
+    """The chosen maker; else those of vendors with a key, the run's own first, but none for a local model."""
     vendor = VENDORS.get(vendor_of(provider.name))
     if vendor is not None and vendor.local and not chosen:
         return []

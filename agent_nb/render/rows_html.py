@@ -243,10 +243,7 @@ def _fold(summary: str, inside: str) -> str:
 
 
 def code_html(code: str) -> str:
-    """The code with as few entities as HTML allows, masked first because escaping would change a secret.
-
-    JupyterLab sanitises every output for its table of contents when a notebook is opened, and entities take it longest.
-    """
+    """Masked code with few entities: JupyterLab sanitises every output of a notebook, and entities take longest."""
     return re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(code)).replace("<", "&lt;")
 
 

@@ -346,10 +346,7 @@ def _excerpt(lines: list[str], start: int, block: list[str]) -> str:
 
 
 def _cropped(line: str, word: str) -> str:
-    """A part of a long line, such as a minified one, around the word.
-
-    It has no halves of words: half of a key would not be recognised, and not be masked.
-    """
+    """A part of a long line around the word, without halves of words: half of a key would not be masked."""
     if len(line) <= MAX_LINE_WIDTH:
         return line
     middle = max(0, line.find(word))

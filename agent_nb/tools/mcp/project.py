@@ -1,7 +1,4 @@
-"""The servers of a project: `.mcp.json` beside the notebook, in the form that other MCP clients read.
-
-What the user has allowed of them is stored in a folder of the user's: a project must not allow itself.
-"""
+"""The servers of `.mcp.json` beside the notebook. Consent is stored elsewhere: no project allows itself."""
 
 import json
 import os
