@@ -52,7 +52,6 @@ __all__ = ["RunView", "agent"]
 CACHE = "__marimo__/agent_nb"
 """Where runs are recorded that nobody asked to record; marimo keeps its own caches in this folder."""
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
-_MATERIAL = ("files", "images", "base", "messages")
 
 
 class Options(Material, total=False):
@@ -146,7 +145,9 @@ class Cell:
         return []
 
     def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
-        return agent.prepare_variants(self.prompt, **_part(self.options, _MATERIAL), **variants)
+        return agent.prepare_variants(
+            self.prompt, **_part(self.options, Material.__annotations__), **variants
+        )
 
     @cached_property
     def key(self) -> str:

@@ -285,8 +285,8 @@ class RunSettings:
 
     def chosen(self) -> dict[str, Any]:
         """The settings of an agent that differ from the default, as `agent.with_settings` takes them."""
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in DERIVED}
-        return {name: value for name, value in values.items() if value != getattr(RunSettings(), name)}
+        values = {each: getattr(self, each.name) for each in fields(self) if each.name not in DERIVED}
+        return {each.name: value for each, value in values.items() if value != each.default}
 
     def requested(self) -> Json:
         """What goes into the vendor's parameters."""

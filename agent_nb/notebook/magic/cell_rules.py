@@ -1,7 +1,7 @@
 """The rules that plugins have for a cell, as one. They can only be stricter than what the user has set."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -127,12 +127,13 @@ def _adapted(command: Command) -> Command:
 def notebook_of(session: Session) -> Notebook:
     """What a plugin sees of the notebook."""
     values = list(session.namespace.items())
+    runs = {name: value for name, value in values if isinstance(value, Run)}
     return Notebook(
         folder=session.home,
         file=_notebook_file(session),
         magic=session.defaults.magic_name,
-        runs={name: value for name, value in values if isinstance(value, Run)},
-        edits=tuple(_edits(session)),
+        runs=runs,
+        edits=tuple(_edits(session, runs)),
         families={
             family: [tool.name for tool in tools]
             for family, tools in {KERNEL: kernel_tools(session.shell), **TOOLS}.items()
@@ -160,9 +161,8 @@ def cell_tags(shell: Any) -> Sequence[str]:
     return tags if isinstance(tags, list) else ()
 
 
-def _edits(session: Session) -> Iterator[tuple[Files, Files]]:
+def _edits(session: Session, runs: Mapping[str, Run]) -> Iterator[tuple[Files, Files]]:
     """Edits with `with_files`, and of the variable `files`: the files before and after."""
-    runs = {name: value for name, value in list(session.namespace.items()) if isinstance(value, Run)}
     for name, run in runs.items():
         if run.given_files is not None and not name.startswith("_"):
             yield run.given_files, run.files

@@ -42,6 +42,7 @@ from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
 from agent_nb.run.manifest import package_versions
+from agent_nb.run.run import total_cost
 from agent_nb.run.store import RunStore
 
 
@@ -277,7 +278,7 @@ def show_dry_run(plan: Plan) -> None:
         tools = played.recorded.tools
     tokens = estimate_tokens(messages, system, tools)
     costs = [each.price(Usage(input=tokens)) for each in plan.prepared]
-    cost = None if None in costs else sum(each for each in costs if each is not None)
+    cost = total_cost(costs)
     lines = [
         f"Dry run, nothing sent. {_source(plan)}",
         f"About {tokens * len(costs):,} input tokens"
