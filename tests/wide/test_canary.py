@@ -52,6 +52,14 @@ LOADS = {
     "prefetch": '<link rel="prefetch" href="{}">',
     "worker import": "<script>new Worker(URL.createObjectURL(new Blob([`importScripts('{}')`])))</script>",
 }
+
+
+def made_frame(document: str) -> str:
+    """A frame with a document, made by a script: one in the markup is emptied."""
+    made = "const made = document.createElement('iframe')"
+    return f'<script>{made}; made.srcdoc = "{document}"; document.documentElement.append(made)</script>'
+
+
 MOVES = {
     "navigation": "<script>location.href = '{}'</script>",
     "late navigation": "<script>setTimeout(() => location.replace('{}'), 200)</script>",
@@ -61,8 +69,8 @@ MOVES = {
     "form": '<form action="{}"></form><script>document.forms[0].submit()</script>',
     "form button": '<form method=post action="{}"><button></button></form>'
     "<script>document.querySelector('button').click()</script>",
-    "frame that leaves": "<iframe srcdoc=\"<script>location.href = '{}'</script>\"></iframe>",
-    "form in a frame": "<iframe srcdoc='<form action={}></form><script>document.forms[0].submit()</script>'></iframe>",
+    "frame that leaves": made_frame("<s\\cript>location.href = '{}'</s\\cript>"),
+    "form in a frame": made_frame("<form action={}></form><s\\cript>document.forms[0].submit()</s\\cript>"),
 }
 ATTEMPTS = LOADS | MOVES
 UNHEARD = {
