@@ -196,3 +196,24 @@ async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
         ("markdown", "Two."),
     ]
     assert answer["text"].startswith("# %%\n# I add.")
+
+
+async def test_a_yes_for_the_run_is_not_for_the_next_run_of_the_same_cell(desk):
+    for number in (1, 2):
+        handle = Agent(ScriptedProvider([*CODE[:2], [text("Done.")]]), tools=[PYTHON]).start("go")
+        shown = desk.show(handle, "hero-1")
+        asked = await open_question(shown, handle)
+        assert shown.stream.meta.running_code == ()
+        if number == 1:
+            before = {"run_id": shown.id, "call_id": asked.call_id, "scope": "run"}
+            assert desk.command("approve", **before)["ok"]
+            await handle
+    again = [
+        desk.command("approve", **before),
+        desk.command("approve", **{**before, "key": "hero-1", "call_id": "x"}),
+    ]
+    assert [answer["ok"] for answer in again] == [False, False]
+    assert desk.command("deny", key="hero-1", call_id=asked.call_id)["ok"]
+    asked = await question_after(asked, shown, handle)
+    assert desk.command("deny", key="hero-1", call_id=asked.call_id)["ok"]
+    assert deciders(await handle) == ["person", "person"]
