@@ -9,6 +9,9 @@ import { addProse, type EditorExtensions } from "./prose.ts";
 import { createStatus, type StatusBar, type WidgetModule } from "./status.ts";
 
 const NAME = "agent-nb";
+/** Notebook Intelligence shows buttons over the right end of an output, where ours are: they go to the middle. */
+const ROOM =
+	".jp-Cell-outputArea:has([data-anb-run]) > .nbi-cell-output-toolbar { right: 50%; translate: 50% }";
 
 async function plugins(): Promise<object[]> {
 	const { INotebookTracker, NotebookActions } = await shared<NotebookModule>("@jupyterlab/notebook");
@@ -28,6 +31,9 @@ async function plugins(): Promise<object[]> {
 			const value = Object.freeze({ ...createLab(app, tracker, NotebookActions), setRuns });
 			Object.defineProperty(window, LAB, { value });
 			addCommands(app, tracker, palette);
+			const sheet = new CSSStyleSheet();
+			sheet.replaceSync(ROOM);
+			document.adoptedStyleSheets.push(sheet);
 		},
 	};
 	const prose = {

@@ -104,3 +104,22 @@ def test_a_page_that_is_reloaded_before_it_was_saved_has_the_run_again(page, lab
     page.reload()
     approve(place(page))
     assert_saved_once(page, lab, "unsaved")
+
+
+NEIGHBOUR = """() => {
+    const style = document.createElement("style");
+    style.textContent = `.jp-Cell-outputArea { position: relative }
+        .nbi-cell-output-toolbar { position: absolute; top: 0; right: 8px; width: 220px; height: 26px; z-index: 10 }`;
+    document.head.append(style);
+    const bar = document.createElement("div");
+    bar.className = "nbi-cell-output-toolbar";
+    document.querySelector(".jp-Cell-outputArea:has([data-anb-run])").append(bar);
+}"""
+"""What Notebook Intelligence 6.2 puts over an output while the pointer is on it."""
+
+
+def test_buttons_of_a_neighbour_do_not_cover_ours(page: Page, lab: Lab, vendor):
+    begin(page, lab, vendor, "neighbour")
+    page.evaluate(NEIGHBOUR)
+    place(page).get_by_role("button", name="Stop").first.click(timeout=5_000)
+    expect(place(page).locator(".phase")).to_contain_text("stopped")
