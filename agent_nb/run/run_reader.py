@@ -7,14 +7,14 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import MISSING, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 import agent_nb.events as ev
 from agent_nb._base.atomic import read_file
-from agent_nb._base.wire import Json, WireError, default_of, fields_from_wire, from_wire
+from agent_nb._base.wire import Json, WireError, fields_from_wire, from_wire
 from agent_nb.errors import AgentError, SavedRunError
 from agent_nb.event_list import EventList
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
@@ -28,8 +28,6 @@ from agent_nb.run_settings import check_recorded
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions that reading a damaged file can raise."""
 MAX_BYTES = 1_000_000_000
-_OWN = ("events", "variants", "messages", "replaced")
-"""The fields of a run that are read in a way of their own."""
 
 
 class _Image(TypedDict):
@@ -150,6 +148,8 @@ class _Variant:
         """The first and the last event as they are in the file."""
         self.events = EventList()
         self.messages: list[Message] = []
+        self.record: Json = {}
+        """The fields of the run."""
         self.calls: set[str] = set()
         self.asked: set[str] = set()
         """The calls with an open question: in a replay nobody could answer it."""
@@ -200,6 +200,13 @@ class _Variant:
         self._texts.change(event.path, event.patch)
         if len(self.files.get(event.path, "")) > MAX_TEXT_BYTES:
             raise ValueError(f"{event.path[:40]!r} is too large")
+
+    def conversation(self, wire: Iterable[Any]) -> tuple[Message, ...]:
+        """Messages, of which those that an event has added are only numbers."""
+        added = dict(enumerate(self.messages))
+        return tuple(
+            added[each] if type(each) is int and each in added else from_wire(Message, each) for each in wire
+        )
 
     def check_files(self, files: Files) -> None:
         """What the events show must be what the variables get."""
@@ -258,7 +265,8 @@ class _Reading:
             raise ValueError("there are more ends than variants")
         if variant.events and not isinstance(variant.events[-1], ev.RunFinished):
             raise ValueError("the run has no end")
-        self._runs.append(self._made(variant, {**derived(self._header, variant.rows), **row}))
+        variant.record = {**derived(self._header, variant.rows), **row}
+        self._runs.append(_run(variant, variant.record))
 
     def _whole(self, row: Json) -> Run:
         if len(self._runs) == len(self._variants) == 1 and "chosen" not in row:
@@ -266,32 +274,23 @@ class _Reading:
         chosen = from_wire(int, row.get("chosen"))
         if not 0 <= chosen < len(self._runs) == len(self._variants):
             raise ValueError(f"there is no variant {chosen}")
-        return self._made(self._variants[chosen], row, self._runs[chosen], variants=tuple(self._runs))
-
-    def _made(self, variant: _Variant, wire: Json, base: Run | None = None, **more: Any) -> Run:
-        """The run of these fields; those that are missing are as in `base`, if that is given."""
-        found = fields_from_wire(Run, {name: value for name, value in wire.items() if name not in _OWN})
-        for name in ("messages", "replaced"):
-            if name in wire:
-                found[name] = _conversation(wire[name], variant.messages)
-        if base is None:
-            found["events"] = variant.events.packed()
-            for each in fields(Run):
-                if each.name not in found and default_of(each) is MISSING:
-                    raise WireError(f"lacks `{each.name}`")
-        run = replace(base, **found, **more) if base else Run(**found)
-        _check(run)
-        variant.check_files(run.files if run.given_files is None else run.given_files)
-        return replace(run, annotations=placed(run, run.annotations)) if run.annotations else run
+        variant = self._variants[chosen]
+        return _run(variant, {**variant.record, **row}, tuple(self._runs))
 
 
-def _conversation(wire: Any, added: list[Message]) -> Any:
-    """Messages, of which those that an event has added are only numbers; or a list of such conversations."""
-    if isinstance(wire, list):
-        return tuple(_conversation(each, added) for each in wire)
-    if type(wire) is int and 0 <= wire < len(added):
-        return added[wire]
-    return from_wire(Message, wire)
+def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
+    """The run of these fields and the events of a variant."""
+    own: Json = {"events": [], "messages": [], "replaced": [], "variants": []}
+    run: Run = replace(
+        from_wire(Run, {**wire, **own}),
+        events=variant.events.packed(),
+        messages=variant.conversation(wire["messages"]),
+        replaced=tuple(map(variant.conversation, wire.get("replaced", ()))),
+        variants=variants,
+    )
+    _check(run)
+    variant.check_files(run.files if run.given_files is None else run.given_files)
+    return replace(run, annotations=placed(run, run.annotations)) if run.annotations else run
 
 
 def _events(row: Json) -> Iterator[ev.Event]:
