@@ -43,8 +43,10 @@ export interface Draft {
 	args: Json | null;
 	/** What is wrong with them, by argument. */
 	problems: Problems;
+	/** Whether the end of the call was in view, or the user has asked for all of it. */
+	seen: boolean;
 }
 
 export function newDraft(): Draft {
-	return { note: "", editing: false, form: null, args: null, problems: {} };
+	return { note: "", editing: false, form: null, args: null, problems: {}, seen: false };
 }

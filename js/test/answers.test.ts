@@ -77,7 +77,7 @@ test("characters that cannot be seen are written out", async () => {
 		"na<U+202E>me",
 		"rm <U+2066>x",
 		"Characters that cannot be seen are written out: <U+2066>.",
-		"list",
+		"list3 lines",
 		'[\n  "<U+200F>"\n]',
 		"Characters that cannot be seen are written out: <U+200F>.",
 	]);
@@ -254,7 +254,7 @@ test("questions of several variants are one queue, and those alike are approved 
 	await still();
 	expect((find(".anb-note-input") as HTMLInputElement).value).toBe("go");
 	expect(labels()).toContain("Approve all 2 alike");
-	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn")][2]!.click();
+	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn")][3]!.click();
 	expect(kernel.commands("approve")).toMatchObject([
 		{ variant: 1, call_id: "a", note: "go", scope: "together" },
 	]);

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.widget_stage import Stage, event, findings, focused, needs_axe, needs_browser
@@ -252,3 +253,26 @@ def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
     leaves = "() => document.dispatchEvent(new Event('visibilitychange')) && window.shown.length > 0"
     page.wait_for_function(leaves)
     assert page.evaluate("() => window.shown") == ["Approval needed: run it"]
+
+
+@pytest.mark.parametrize("how", ["scroll", "Show all"])
+def test_long_code_is_approved_only_after_its_end_was_in_view(stage: Stage, how: str):
+    stage.page.set_viewport_size({"width": 700, "height": 900})
+    code = "\n".join(f"x{number} = {number}" for number in range(60))
+    card = ask(stage, {"code": code}, CODE_SCHEMA)
+    expect(card.locator(".in .field")).to_have_text("code60 lines")
+    approve = card.get_by_role("button", name="Approve")
+    expect(approve).to_be_disabled()
+    expect(card.get_by_role("button", name="Deny")).to_be_enabled()
+    stage.page.keyboard.press("y")
+    stage.widget.locator(".anb-toast", has_text="Scroll to the end first, or press Show all.").wait_for()
+    assert sent(stage) == []
+    if how == "scroll":
+        stage.page.keyboard.press("End")
+    else:
+        card.get_by_role("button", name=how).click()
+        assert stage.widget.locator(".anb-scroll").evaluate("node => node.scrollHeight <= node.clientHeight")
+    expect(approve).to_be_enabled()
+    expect(card.get_by_role("button", name="Show all")).to_have_count(0)
+    stage.page.keyboard.press("y")
+    assert sent(stage) == [{"command": "approve"}]

@@ -4,7 +4,7 @@ import { h, listen, setAttribute, setText } from "../../dom.ts";
 import type { Draft } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
-export type Action = "approve" | "deny" | "always" | "together" | "run" | "undo" | "edit" | "leave";
+export type Action = "approve" | "deny" | "always" | "together" | "run" | "undo" | "edit" | "leave" | "all";
 
 interface AnswerButton {
 	readonly action: Action;
@@ -14,6 +14,7 @@ interface AnswerButton {
 }
 
 const BUTTONS: readonly AnswerButton[] = [
+	{ action: "all", look: " ghost" },
 	{ action: "approve", look: " primary", shortcut: "y", key: "Y" },
 	{ action: "deny", look: "", shortcut: "n", key: "N" },
 	{ action: "together", look: " ghost" },
@@ -51,16 +52,19 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 			hint.hidden = text === "";
 			if (text) setText(hint, text);
 		},
-		/** Shows whether a press counts. */
-		setStill(still: boolean) {
+		/** Shows which presses count: none before the card stands still, and no approval before its end was seen. */
+		setReady(still: boolean, seen: boolean) {
 			element.classList.toggle("waits", !still);
-			for (const button of buttons) setAttribute(button.element, "aria-disabled", still ? null : "true");
+			for (const { action, element } of buttons) {
+				const ready = action === "all" || (still && (seen || action === "deny"));
+				setAttribute(element, "aria-disabled", ready ? null : "true");
+			}
 		},
 		offers: (action: Action): boolean =>
 			buttons.some((button) => button.action === action && !button.element.hidden),
 		/** `alike` is how many questions "together" would approve. */
 		update(row: ToolRow, draft: Draft, alike: number) {
-			const labels = labelsOf(row, isChanged(draft), alike);
+			const labels = { ...labelsOf(row, isChanged(draft), alike), all: draft.seen ? "" : "Show all" };
 			for (const button of buttons) button.update(labels[button.action] ?? "", draft.editing);
 		},
 	};

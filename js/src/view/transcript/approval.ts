@@ -36,6 +36,8 @@ export class Approval {
 	/** The position of the question that is shown among the run's events. */
 	#shown = 0;
 	#sent = false;
+	/** Whether the card has been scrolled to its beginning, after which its end counts as seen when it is in view. */
+	#placed = false;
 	#questions: readonly Question[] = [];
 
 	constructor(context: Context, row: ToolRow) {
@@ -44,7 +46,7 @@ export class Approval {
 		this.#row = row;
 		this.#call = createCall(() => this.#drawAnswer());
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
-		this.#stillness = new Stillness(this.#answer.element, context.signal, this.#answer.setStill);
+		this.#stillness = new Stillness(this.#answer.element, context.signal, (still) => this.#look(still));
 		this.element = h(
 			"div",
 			// The keys work after a click anywhere on the card.
@@ -89,7 +91,7 @@ export class Approval {
 		this.#head.offer(this.#mayAnswer, canEdit(this.#row), this.#draft.editing);
 		if (choices.question !== this.#key) return;
 		choices.question = null;
-		this.element.scrollIntoView?.({ block: "nearest" });
+		scrollToCard(this.element, this.#call.element);
 		moveFocus(this.element);
 	};
 
@@ -119,9 +121,31 @@ export class Approval {
 		this.element.setAttribute("aria-label", `Allow ${title}?`);
 		this.element.dataset.question = this.#key;
 		this.#draw();
+		this.#placed = false;
+		this.element.classList.remove("all");
 		this.#stillness.watch();
 		if (!choices.replay) announce(`Approval needed: ${title}`);
-		requestAnimationFrame(() => scrollToCard(this.element, this.#call.element));
+		requestAnimationFrame(() => {
+			scrollToCard(this.element, this.#call.element);
+			this.element.classList.toggle("long", !isEndInView(this.#call.element, this.#answer.element));
+			this.#placed = true;
+			this.#stillness.check();
+		});
+	}
+
+	/** What is approved must have been in view to its end. */
+	#look(still: boolean): void {
+		const { seen } = this.#draft;
+		this.#draft.seen ||= this.#placed && isEndInView(this.#call.element, this.#answer.element);
+		if (seen !== this.#draft.seen) this.#drawAnswer();
+		this.#answer.setReady(still, this.#draft.seen);
+	}
+
+	#showAll(): void {
+		this.element.classList.add("all");
+		this.#draft.seen = true;
+		this.#drawAnswer();
+		moveFocus(this.element);
 	}
 
 	#draw(): void {
@@ -150,9 +174,13 @@ export class Approval {
 		else if (!this.#mayAnswer || this.#sent) return;
 		else if (action === "edit") this.#edit();
 		else if (action === "undo") this.#undo();
+		else if (action === "all") this.#showAll();
 		else if (!this.#answer.offers(action)) return;
-		else if (this.#stillness.check(byKey)) this.#send(action);
-		else this.#context.notify("The card had just appeared or moved, so that press did not count.");
+		else if (!this.#stillness.check(byKey))
+			this.#context.notify("The card had just appeared or moved, so that press did not count.");
+		else if (!this.#draft.seen && action !== "deny")
+			this.#context.notify("Scroll to the end first, or press Show all.");
+		else this.#send(action);
 	}
 
 	/** Out of the fields to the card, out of the card to the transcript. It answers nothing, and what was typed stays. */
@@ -180,7 +208,7 @@ export class Approval {
 	}
 
 	#undo(): void {
-		Object.assign(this.#draft, { ...newDraft(), note: this.#draft.note });
+		Object.assign(this.#draft, { ...newDraft(), note: this.#draft.note, seen: this.#draft.seen });
 		this.#draw();
 		moveFocus(this.element);
 	}
@@ -247,6 +275,18 @@ function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	card.scrollIntoView?.({ block: "nearest" });
 	// A card that is taller than its pane shows its beginning.
 	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
+}
+
+/** Whether nothing of the call is below the window, under the answers, or left to scroll to in an editor. */
+function isEndInView(call: HTMLElement, answers: HTMLElement): boolean {
+	const { bottom } = call.getBoundingClientRect();
+	const end = Math.min(answers.getBoundingClientRect().top, innerHeight);
+	const editors = [...call.querySelectorAll(".anb-editor")];
+	return (
+		call.checkVisibility() &&
+		bottom <= end + 1 &&
+		editors.every((editor) => editor.scrollTop + editor.clientHeight >= editor.scrollHeight - 1)
+	);
 }
 
 /** The head of a card that asks: the question, its place in the queue, and Edit. */

@@ -2,6 +2,7 @@
 
 import { h } from "../../dom.ts";
 import type { Json } from "../../events.ts";
+import { plural } from "../../format.ts";
 import { colouredText } from "../../highlight.ts";
 import { readable, sameJson } from "../../json.ts";
 import { pieces, printable } from "../../printable.ts";
@@ -59,7 +60,9 @@ export function createArguments(proposed: Json, args: Json, schema: Json): HTMLE
 	const names = new Set([...Object.keys(proposed), ...Object.keys(args)]);
 	return [...names].flatMap((name) => {
 		const same = sameJson(proposed[name], args[name]);
-		const label = h("div", { class: "field" }, printable(name), same ? null : h("span", null, "changed"));
+		const lines = readable(args[name], 2).split("\n").length;
+		const about = same ? (lines > 1 ? plural(lines, "line") : "") : "changed";
+		const label = h("div", { class: "field" }, printable(name), h("span", null, about));
 		const value = same ? createValue(name, args[name], schema) : createChange(name, proposed, args);
 		const remarks = remarksOn(printable(readable(args[name], 2)));
 		return [label, value, ...remarks.map((remark) => h("p", { class: "anb-cap" }, remark))];
