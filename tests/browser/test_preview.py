@@ -315,3 +315,32 @@ def test_the_wheel_scrolls_what_is_around_a_page_that_nobody_has_clicked(stage: 
         "() => new Promise((done) => { const look = () => scrollY ? done() : setTimeout(look, 20); look(); })"
     )
     assert stage.page.evaluate("() => scrollY") == 60
+
+
+def test_a_page_stays_dimmed_until_what_replaces_it_has_something_to_see(stage: Stage):
+    given = event(
+        "file_changed",
+        path="index.html",
+        media_type="text/html",
+        call_id=None,
+        patch=[[0, 1, "<!doctype html><h1>Old</h1>"]],
+        version=1,
+        action="created",
+        size=1,
+        first_line=1,
+        added=1,
+        removed=0,
+    )
+    styles = "<!doctype html><style>" + ".pad { margin: 0 }\n" * 40
+    begun = event("tool_started", call_id="c", name="any", title="create")
+    written = event("file_delta", call_id="c", path="index.html", offset=0, text=styles)
+    stage.play([given, event("turn_started", step=1), begun, written])
+    stage.widget.get_by_text("streaming").wait_for()
+    stage.preview.get_by_text("Old").wait_for()
+    page = stage.widget.locator(".anb-page")
+    expect(page).to_have_css("opacity", "0.4")
+    expect(stage.widget.locator(".anb-stage > .anb-empty:visible")).to_have_count(0)
+    body = "</style><h1>New</h1>"
+    stage.more(event("file_delta", call_id="c", path="index.html", offset=len(styles), text=body))
+    stage.preview.get_by_text("New").wait_for()
+    expect(page).to_have_css("opacity", "1")

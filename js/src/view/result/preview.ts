@@ -32,19 +32,29 @@ export function createPreview(context: Context, options: Options = {}, console =
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
 	const scaling = createScaling(context, element, holder, options.thumbnail ?? null);
-	const feed = createFeed(context, console, { holder, empty, stopped, ...options });
+	const feed = createFeed(context, console, { holder, stopped, onShown, ...options });
+	let waits = false;
 
 	function reload(): void {
 		stopped.hide();
 		feed.reload();
 	}
 
+	function onShown(): void {
+		empty.pageSeen();
+		if (!waits) element.classList.remove("dim");
+	}
+
 	return {
 		element,
 		update({ state }: Pick<Snapshot, "state">) {
-			const shown = shownPage(state, context.choices);
+			const newest = shownPage(state, context.choices);
+			const shown = untilSeen(newest);
+			waits = shown !== newest;
+			if (waits) element.classList.add("dim");
+			else if (!shown?.live) element.classList.remove("dim");
 			empty.update(state, shown);
-			stream.hidden = !shown?.live || !state.busy;
+			stream.hidden = !newest?.live || !state.busy;
 			if (shown) feed.show(pageOf(context, shown));
 			else feed.clear();
 			if (!shown && state.busy) feed.warm();
@@ -64,20 +74,20 @@ export function createPreview(context: Context, options: Options = {}, console =
 
 interface Stage extends Options {
 	holder: HTMLElement;
-	empty: ReturnType<typeof createEmpty>;
 	stopped: ReturnType<typeof createStopped>;
+	onShown(): void;
 }
 
 /** Feeds the page into a frame, and shows what the frame reports. */
 function createFeed(context: Context, console: Console, stage: Stage): Feed {
-	const { holder, empty, stopped, reveals } = stage;
+	const { holder, stopped, onShown, reveals } = stage;
 	const events = {
 		onConsole: console.add,
 		onRestart() {
 			console.clear();
 			stopped.hide();
 		},
-		onShown: empty.pageSeen,
+		onShown,
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
@@ -219,6 +229,13 @@ function createEmpty() {
 			if (!element.hidden) draw(state, early ? "" : (shown?.text ?? "").slice(-MOST_SOURCE));
 		},
 	};
+}
+
+/** The last version of a page that is written anew, as long as the new text has nothing to see. */
+function untilSeen(shown: ShownFile | null): ShownFile | null {
+	const { live, version, text } = shown ?? {};
+	if (!shown || !live || !version?.text || !isPage(shown.file.path) || hasBody(text ?? "")) return shown;
+	return { ...shown, text: version.text, epoch: version.epoch, live: false };
 }
 
 /** Says what there is of a page without a body; empty for any other page. */
