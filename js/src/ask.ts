@@ -45,6 +45,31 @@ export function newAsk(): Ask {
 	return { notes: [], text: "" };
 }
 
+const STORE = "agent_nb.ask ";
+
+/** Stores what is typed below a run until the page is reloaded, or removes it where there is nothing. */
+export function storeAsk(run_id: string, { notes, text, without }: Ask): void {
+	try {
+		if (notes.length || text)
+			sessionStorage.setItem(STORE + run_id, JSON.stringify({ notes, text, without }));
+		else sessionStorage.removeItem(STORE + run_id);
+	} catch {
+		// Storage is full or forbidden: only a reload loses the text.
+	}
+}
+
+/** What was typed below the run before the page was reloaded. */
+export function storedAsk(run_id: string): Ask {
+	try {
+		const { notes, text, without } = JSON.parse(sessionStorage.getItem(STORE + run_id) ?? "") as Ask;
+		const isWhole = ({ elements, text }: Note): boolean =>
+			typeof text === "string" && elements.every(({ path, file }) => isPath(path) && isFile(file));
+		return { notes: notes.filter(isWhole), text: String(text), ...(without && { without }) };
+	} catch {
+		return newAsk();
+	}
+}
+
 /** Adds a line to what is asked for. It is never text of the page: that may only be referred to. */
 export function addToAsk(ask: Ask, line: string): void {
 	const lines = ask.text.trim().split("\n").filter(Boolean);

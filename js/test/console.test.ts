@@ -27,6 +27,7 @@ function view(run: RunEntry, life = new AbortController()) {
 		choices: newChoices(),
 		signal: life.signal,
 		redraw: vi.fn(),
+		draw: vi.fn(),
 		announce: () => {},
 		notify: () => {},
 	};

@@ -2,10 +2,18 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import LOAD, keep_screenshot, needs_chromium, open_notebook, run_all, write_notebook
+from tests.support.lab import (
+    LOAD,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
 
 pytestmark = needs_chromium
 
@@ -13,8 +21,7 @@ CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
 SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
 
 
-@pytest.mark.wide
-def test_element_is_pointed_at_and_changed(page, lab):
+def test_element_is_pointed_at_and_changed_after_a_reload(page, lab):
     demo = '%config AgentMagics.model = "demo:"'
     write_notebook(lab.root / "point.ipynb", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")
     open_notebook(page, lab, "point.ipynb")
@@ -28,18 +35,24 @@ def test_element_is_pointed_at_and_changed(page, lab):
     page.mouse.move(box["x"] + 10, box["y"] + 10)
     expect(page.locator(".anb-outline")).to_contain_text("h1 ")
     page.mouse.click(box["x"] + 10, box["y"] + 10)
+    page.keyboard.type("larger")
     chip = page.locator(".anb-chips button")
     expect(chip).to_have_text("the heading")
     expect(chip).to_have_attribute("title", re.compile("turn 1: create index.html", re.IGNORECASE))
-    page.keyboard.type("larger")
-    page.keyboard.press("Enter")
+    note = page.get_by_role("textbox", name="What should change")
+    expect(note).to_have_value("larger")
+    assert page.evaluate(SOURCES)[0] == LOAD
+    save(page)
+    page.reload()
+    expect(note).to_have_value("larger")
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     keep_screenshot(page, "lab-point")
-    page.keyboard.press("Enter")
-    page.wait_for_function(f"() => ({SOURCES})().length === 4")
-    assert page.evaluate(SOURCES)[3] == CELL
     height = "node => node.getBoundingClientRect().height"
     before = heading.evaluate(height)
-    page.keyboard.press("Shift+Enter")
+    wait_for_kernel(page)
+    note.press("Enter")
+    page.wait_for_function(f"() => ({SOURCES})().length === 4")
+    assert page.evaluate(SOURCES)[3] == CELL
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     changed = page.frame_locator(".anb-page iframe").last.frame_locator("iframe").locator("h1")
     assert changed.evaluate(height) > before

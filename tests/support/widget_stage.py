@@ -200,7 +200,7 @@ class Stage:
         self.page.mouse.move(0, 0)
         if not self.page.url.startswith(self.server.address):
             self.page.goto(f"{self.server.address}/none")
-        self.page.evaluate("localStorage.clear()")
+        self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
 
     def more(self, *events: dict[str, Any]) -> None:
         """Sends further events of the same run."""

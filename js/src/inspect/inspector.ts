@@ -192,7 +192,7 @@ function select(context: Context, found: Found, more: boolean): void {
 	void locate(context, pointed, inSource ? tag : null);
 }
 
-function note({ choices, redraw }: Context, pointed: Pointed, more: boolean): void {
+function note({ choices, draw }: Context, pointed: Pointed, more: boolean): void {
 	const { notes } = choices.ask;
 	const last = notes.at(-1);
 	if (last && (more || !last.text)) {
@@ -200,15 +200,11 @@ function note({ choices, redraw }: Context, pointed: Pointed, more: boolean): vo
 		notes.splice(-1, 1, { ...last, elements });
 	} else notes.push({ elements: [pointed], text: "" });
 	choices.ask.focus = more ? undefined : "note";
-	redraw();
+	draw();
 }
 
 /** Asks the kernel for the source line, and for what wrote it. A busy kernel answers later. */
-async function locate(
-	{ choices, run, redraw }: Context,
-	pointed: Pointed,
-	tag: string | null,
-): Promise<void> {
+async function locate({ choices, run, draw }: Context, pointed: Pointed, tag: string | null): Promise<void> {
 	const { path, file } = pointed;
 	const answer = await run.command("element", { variant: choices.variant, path, file });
 	if (!answer.ok || !isPath(String(answer.path))) return;
@@ -222,7 +218,8 @@ async function locate(
 	Object.assign(choices, { file, moment: null, line: Number(line) });
 	const { notes } = choices.ask;
 	choices.ask.notes = notes.map((one) => (one.elements.includes(pointed) ? { ...one } : one));
-	redraw();
+	// What is typed before the next frame would go into the note that was replaced.
+	draw();
 }
 
 /** The steps that lead to the same place in the source; scripts may have made or moved the rest. */

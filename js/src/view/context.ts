@@ -12,6 +12,8 @@ export interface Context {
 	readonly signal: AbortSignal;
 	/** Draws again with the next frame, after a choice has changed. */
 	redraw(): void;
+	/** Draws at once, where the focus must move before the next key. */
+	draw(): void;
 	/** Has a screen reader read something out at once. */
 	announce(text: string): void;
 	/** Announces something and shows it for a moment. */

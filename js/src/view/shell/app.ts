@@ -19,7 +19,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	const announce = createAnnouncer(alerts);
 	const toast = createToast(signal);
 	const takeSnapshot = createSnapshots(run, choices);
-	const frameOf = createFrames({ run, choices, redraw, announce, notify }, signal, (built) => {
+	const frameOf = createFrames({ run, choices, redraw, draw: update, announce, notify }, signal, (built) => {
 		built.append(toast.element);
 		element.replaceChildren(built, alerts);
 	});

@@ -1,6 +1,6 @@
 // The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
-import { askAfter, cellText, newAsk, repeatsOf } from "../../ask.ts";
+import { askAfter, cellText, newAsk, repeatsOf, storeAsk, storedAsk } from "../../ask.ts";
 import { canInsert, isName, isReadable } from "../../cells.ts";
 import { h, listen, moveFocus, setText } from "../../dom.ts";
 import { createNotes } from "../../inspect/notes.ts";
@@ -12,7 +12,8 @@ import { insert } from "../shared/cell-button.ts";
 import { isFull } from "./full-screen.ts";
 
 export function createComposer(context: Context) {
-	const { choices } = context;
+	const { choices, run } = context;
+	if (!choices.ask.text && !choices.ask.notes.length) choices.ask = storedAsk(run.state?.id ?? "");
 	const field = createField(context, "Ask a question or for a change", "Ask a question or for a change… (/)");
 	const only = createButton("Next cell", "Insert the next cell below (Alt+Enter)");
 	const main = createButton("", "");
@@ -29,7 +30,12 @@ export function createComposer(context: Context) {
 		context.redraw();
 	}
 
+	function store(): void {
+		storeAsk(run.state?.id ?? "", choices.ask);
+	}
+
 	main.classList.add("primary");
+	listen(element, "input", context.signal, store);
 	listenForPresses(context, { element, only, main }, onInserted);
 	return {
 		element,
@@ -42,6 +48,7 @@ export function createComposer(context: Context) {
 			field.update(choices.ask);
 			if (choices.ask.focus === "text") moveFocus(field.element);
 			if (choices.ask.focus === "text") choices.ask.focus = undefined;
+			store();
 		},
 	};
 }
