@@ -73,6 +73,8 @@ describe("the runs of a conversation", () => {
 		await run("two", { base: "id of one" });
 		await run("three", { base: "id of two" });
 		expect(links("one")).toEqual(["Continued in two: go there"]);
+		await run("again", { base: "id of one" });
+		expect(links("one")).toEqual(["Continued in two: go there", "Continued in again: go there"]);
 		expect(links("two")).toEqual(["Continues one: go there", "Continued in three: go there"]);
 		let scrolled: Element | null = null;
 		Element.prototype.scrollIntoView = function (this: Element) {

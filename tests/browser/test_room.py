@@ -1,6 +1,9 @@
 """The room that the widget takes on the page, with scrollbars as people see them."""
 
+from itertools import pairwise
 from typing import Any
+
+import pytest
 
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
@@ -174,6 +177,32 @@ def test_narrow_header_shows_a_failed_check_in_full_and_its_buttons_in_one_row(s
             )
             == 1
         )
+
+
+def test_a_header_between_narrow_and_wide_covers_nothing(stage: Stage):
+    usage = {"input": 16_000, "cached_read": 0, "cached_write": 0, "output": 4400, "reasoning": 0}
+    ended = event("run_finished", reason="end_turn", usage=usage, cost=0.15, seconds=11.6, error=None)
+    begun = event("turn_started", step=3)
+    facts = {"model": "anthropic:claude-opus-5-5", "demo": False, "name": "quarterly_sales_dashboard_2"}
+    stage.page.set_viewport_size({"width": 820, "height": 800})
+    stage.play([begun, *wrote("index.html", PAGE), ended], **facts)
+    stage.widget.get_by_role("button", name="Replay").wait_for()
+    stage.widget.locator(".anb-head").evaluate("head => { window.head = head }")
+    boxes = stage.page.evaluate(
+        """() => [...head.children].filter((part) => part.offsetWidth > 1).concat(head.querySelector('.name'))
+            .map((part) => part.getBoundingClientRect()).map(({ left, right }) => [left, right])"""
+    )
+    *parts, name = boxes
+    assert all(end <= start for (_, end), (start, _) in pairwise(parts))
+    assert name[1] <= parts[0][1]
+    assert parts[-1][1] <= stage.page.evaluate("head.getBoundingClientRect().right")
+
+
+@pytest.mark.parametrize(("window", "frame"), [(600, 520), (900, 700), (1400, 800)])
+def test_the_frame_grows_with_the_window(stage: Stage, window: int, frame: int):
+    stage.page.set_viewport_size({"width": 1000, "height": window})
+    stage.play(wrote("index.html", PAGE))
+    assert height(stage) == frame
 
 
 def test_saved_form_has_its_padding_back_when_the_widget_leaves_it(stage: Stage):

@@ -129,23 +129,24 @@ function createStop(context: Context) {
 }
 
 /**
- * Leads from a run to the one that it continues, and to the newest that continues it, so that they read as one
+ * Leads from a run to the one that it continues, and to those that continue it, so that they read as one
  * conversation. Only runs whose output is on the page are named.
  */
 function createChain({ run }: Context) {
 	const element = h("span", { class: "anb-chain" });
-	let shown: readonly (RunEntry | undefined)[] = [];
+	let shown = "";
 	return {
 		element,
 		update() {
 			const others = [...run.others()].filter((one) => one !== run && one.surface?.isConnected);
 			const before = others.find((one) => one.state?.id === run.base);
-			const after = others.findLast((one) => one.base !== null && one.base === run.state?.id);
-			if (before === shown[0] && after === shown[1]) return;
-			shown = [before, after];
+			const after = others.filter((one) => one.base !== null && one.base === run.state?.id);
+			const keys = [before, ...after].map((one) => one?.key).join();
+			if (keys === shown) return;
+			shown = keys;
 			element.replaceChildren(
 				...createLink(before, "up", "Continues"),
-				...createLink(after, "out", "Continued in"),
+				...after.flatMap((one) => createLink(one, "out", "Continued in")),
 			);
 		},
 	};
