@@ -157,7 +157,8 @@ def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
     """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
     rows: list[Json] = []
     streams: dict[tuple[Any, ...], list[Json]] = {}
-    changes, turn = _Changes(), 0
+    files: dict[str, tuple[str, str]] = {}
+    turn = 0
     for event in events:
         row: Json = brief_wire(event)
         del row["run_id"]
@@ -170,7 +171,7 @@ def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
             streams.setdefault(stream, []).append(row)
             continue
         if isinstance(event, ev.FileChanged):
-            row |= changes.patch(event)
+            row |= _masked_patch(event, files)
         elif row["type"] in _TURNS:
             turn += 1
         rows[-1] = change_texts(row, _shown)
@@ -191,20 +192,14 @@ def _mask_stream(rows: Sequence[Json]) -> None:
         offset += len(text)
 
 
-class _Changes:
-    """The text files of a run while it goes on, as they were and as they are written."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, tuple[str, str]] = {}
-
-    def patch(self, event: ev.FileChanged) -> Json:
-        """The patch of a change, which makes the masked file from the masked file before."""
-        before, before_shown = self._texts.pop(event.path, ("", ""))
-        if event.patch is None:
-            return {}
-        text = apply_patch(before, event.patch)
-        shown = _shown(text)
-        self._texts[event.path] = text, shown
-        if (text, before) == (shown, before_shown):
-            return {}
-        return {"patch": [list(each) for each in compare(before_shown, shown).patch]}
+def _masked_patch(event: ev.FileChanged, files: dict[str, tuple[str, str]]) -> Json:
+    """The patch that makes the masked file from the masked file before. `files` has both forms of each text."""
+    before, before_shown = files.pop(event.path, ("", ""))
+    if event.patch is None:
+        return {}
+    text = apply_patch(before, event.patch)
+    shown = _shown(text)
+    files[event.path] = text, shown
+    if (text, before) == (shown, before_shown):
+        return {}
+    return {"patch": [list(each) for each in compare(before_shown, shown).patch]}
