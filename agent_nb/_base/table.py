@@ -1,6 +1,10 @@
 """A table that is readable as text and as HTML, in any theme and in untrusted notebooks."""
 
-from collections.abc import Collection, Sequence
+import itertools
+import shutil
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -26,17 +30,23 @@ class Table:
         self.numbers = numbers
 
     def __repr__(self) -> str:
+        # Notebooks and files get the whole width, so that equal tables are equal text.
+        return self.to_text(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+
+    def to_text(self, width: int | None = None) -> str:
+        """Aligned columns; in a given width, cells wrap at spaces."""
         if not self.rows:
             return self.empty
         cells = [list(map(str, self.columns)), *([mask(str(cell)) for cell in row] for row in self.rows)]
-        widths = [max(1, *map(len, column)) for column in zip(*cells, strict=True)]
+        widths = _fitted(cells, width)
         right = [name in self.numbers for name in self.columns]
         lines = [
             _GAP.join(
                 part.rjust(size) if number else part.ljust(size)
-                for part, size, number in zip(row, widths, right, strict=True)
+                for part, size, number in zip(parts, widths, right, strict=True)
             ).rstrip()
             for row in cells
+            for parts in ([row] if width is None else _wrapped(row, widths))
         ]
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
@@ -55,3 +65,27 @@ class Table:
             for side, cell in zip(sides, cells, strict=True)
         )
         return f"<tr>{''.join(html_cells)}</tr>"
+
+
+def _wrapped(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """The lines of a row, as parts of its cells."""
+    # An empty cell has a line too.
+    cells = (textwrap.wrap(cell, size) or [""] for cell, size in zip(row, widths, strict=True))
+    return itertools.zip_longest(*cells, fillvalue="")
+
+
+def _fitted(cells: Sequence[Sequence[str]], width: int | None) -> list[int]:
+    """The widths of the columns: what they need, or less of the widest, first to the longest word and then below."""
+    columns = list(zip(*cells, strict=True))
+    widths = [max(1, *map(len, column)) for column in columns]
+    if width is None:
+        return widths
+    room = max(width - len(_GAP) * (len(widths) - 1), len(widths))
+    longest = [max((len(word) for cell in column for word in cell.split()), default=1) for column in columns]
+    for least in (longest, [1] * len(longest)):
+        while sum(widths) > room:
+            spare = [size if size > low else 0 for size, low in zip(widths, least, strict=True)]
+            if not any(spare):
+                break
+            widths[spare.index(max(spare))] -= 1
+    return widths

@@ -96,7 +96,7 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
         f"- {name}: {', '.join(filter(None, (kind, extent)))}; {value}" for name, kind, extent, value in rows
     ]
     table = Table(("name", "type", "size", "value"), rows, "", note)
-    bundle = {"text/html": table._repr_html_(), "text/plain": repr(table)}
+    bundle = {"text/html": table._repr_html_(), "text/plain": table.to_text()}
     return ToolOutput(
         text="\n".join(filter(None, [f"{count}, newest first:", *lines, note])),
         summary=count,

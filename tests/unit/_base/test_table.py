@@ -3,6 +3,8 @@
 import re
 from html.parser import HTMLParser
 
+import pytest
+
 from agent_nb._base.table import Table
 
 TABLE = Table(
@@ -36,6 +38,36 @@ def test_text_lines_up_its_columns():
         "a & <b>  $12.00",
         "Two runs.",
     ]
+
+
+WIDE = Table(
+    ("name", "note", "cost"),
+    [("apple", "a fruit that is round", "1.00"), ("", "", "0.50")],
+    "",
+    "Two.",
+    ("cost",),
+)
+
+
+def test_in_a_terminal_cells_wrap_between_words():
+    assert WIDE.to_text(21).splitlines() == [
+        "name   note      cost",
+        "apple  a fruit   1.00",
+        "       that is",
+        "       round",
+        "                 0.50",
+        "Two.",
+    ]
+
+
+@pytest.mark.parametrize("width", [0, 1, 9, 12, 20, 33, 200])
+def test_no_row_is_wider_than_the_terminal(width):
+    least = 3 + 2 * 2  # a character of each column and the gaps
+    rows = WIDE.to_text(width).splitlines()[:-1]
+    assert max(map(len, rows)) <= max(width, least)
+    assert sorted("".join(rows).replace(" ", "")) == sorted(
+        re.sub(r"\s", "", WIDE.to_text().removesuffix("Two."))
+    )
 
 
 def test_html_escapes_every_cell():
