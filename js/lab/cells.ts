@@ -86,9 +86,16 @@ export async function edit({ content }: NotebookPanel, line = 0): Promise<void> 
 	cell?.editor?.focus();
 }
 
+/** The browser's own time of an event. It throws for an object that only looks like an event. */
+const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp")?.get as (this: Event) => number;
+
 /** Whether the user has pressed a key or a button just now. Scripts cannot make such an event, only keep an old one. */
 function isPress(event: UIEvent): boolean {
-	return event.isTrusted && performance.now() - event.timeStamp < FRESH;
+	try {
+		return event.isTrusted && performance.now() - stamp.call(event) < FRESH;
+	} catch {
+		return false;
+	}
 }
 
 /** The cell whose output this is: the one around the element, or for a view of its own the one with the run's key. */

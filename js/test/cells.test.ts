@@ -66,7 +66,10 @@ function stage({ readOnly = false, withExtension = true } = {}) {
 
 /** A click as the user makes it, or one that a script made, or kept. */
 function click(button: Element, { isTrusted = true, age = 0 } = {}): MouseEvent {
-	return { isTrusted, currentTarget: button, timeStamp: performance.now() - age } as unknown as MouseEvent;
+	const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now() - age);
+	const made = new MouseEvent("click");
+	clock.mockRestore();
+	return Object.defineProperties(made, { isTrusted: { value: isTrusted }, currentTarget: { value: button } });
 }
 
 function clipboard(write: () => Promise<void> = () => Promise.resolve()) {
@@ -85,6 +88,20 @@ describe("a cell below an output", () => {
 		expect(await placeCell(run, click(button), "hero_2")).toBe("inserted");
 		expect(sources()).toEqual(["%%agent", LOAD, "hero_2"]);
 		expect(written).not.toHaveBeenCalled();
+	});
+
+	test("is not inserted by what only looks like a press", async () => {
+		const { run, button, insertCells, runCells } = stage();
+		const written = clipboard();
+		const like = { isTrusted: true, currentTarget: button, timeStamp: performance.now() };
+		const old = Object.defineProperty(click(button, { age: 60_000 }), "timeStamp", {
+			value: performance.now(),
+		});
+		for (const press of [like, Object.assign(Object.create({}), like), old])
+			expect(await placeCell(run, press as MouseEvent, LOAD)).toBe("copied");
+		expect(written).toHaveBeenCalledTimes(3);
+		expect(insertCells).not.toHaveBeenCalled();
+		expect(runCells).not.toHaveBeenCalled();
 	});
 
 	test("is one of several, in order, and none of them if one cannot be read", async () => {
