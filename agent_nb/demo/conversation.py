@@ -63,6 +63,8 @@ class Conversation:
     """The page before the current prompt; None if the model has not seen all of it."""
     earlier: bool
     """Whether there was something before the current prompt."""
+    earlier_prompts: str
+    has_files: bool
     own_tools: frozenset[str]
     asking_tools: frozenset[str]
     """The tools that need approval for every call."""
@@ -96,6 +98,8 @@ def read_conversation(request: Request) -> Conversation:
         path=path,
         page=page if isinstance(page, str) else None,
         earlier=bool(facts.files) or any(message.tool_calls for message in before),
+        earlier_prompts="\n".join(message.text for message in before if message.role == "user"),
+        has_files=bool(facts.files),
         own_tools=facts.own_tools - SCRIPTED - kernel,
         asking_tools=facts.asking_tools,
         sees_notebook=sees_notebook,

@@ -70,33 +70,40 @@ class Question:
         return text[:1].upper() + text[1:]
 
 
-def find_frame(listed: str, prompt: str) -> Frame | None:
-    """The table that the prompt names, or else the newest; None if there is no table with rows."""
+def find_frame(listed: str, prompt: str, earlier: str = "") -> Frame | None:
+    """The table that the prompt or an earlier one names, else the newest; None if there is no table with rows."""
     frames = [Frame(*found) for found in _LISTED.findall(listed) if found[2] != "0"]
-    named = (frame for frame in frames if re.search(rf"\b{frame.name}\b", prompt))
+    named = (frame for text in (prompt, earlier) for frame in frames if re.search(rf"\b{frame.name}\b", text))
     return next(named, frames[0] if frames else None)
 
 
-def find_question(frame: Frame, described: str, prompt: str) -> Question | None:
+def find_question(frame: Frame, described: str, prompt: str, earlier: str = "") -> Question | None:
     """What to compute; None if the table has no category or no number."""
     columns = [Column(*found) for found in _FACTS.findall(described)]
-    category = _chosen(
-        [column for column in columns if column.is_category], prompt, table("columns")["categories"]
-    )
+    categories = [column for column in columns if column.is_category]
+    named = [column for column in categories if _names(prompt, column.name)]
+    valued = [column for column in categories if any(_names(prompt, value) for value, _ in column.common)]
+    both = (prompt, earlier)
+    category = _chosen(named or valued or categories, both, table("columns")["categories"])
     numbers = [column for column in columns if column.is_number]
     amounts = [column for column in numbers if not _LABELS.search(column.name)]
-    number = _chosen(amounts or numbers, prompt, table("columns")["amounts"])
+    number = _chosen(amounts or numbers, both, table("columns")["amounts"])
     if category is None or number is None:
         return None
     is_average = _AVERAGE.search(prompt) or _RATES.search(number.name)
     return Question(frame, category, number, "average" if is_average else "total")
 
 
-def _chosen(columns: list[Column], prompt: str, usual: Sequence[str]) -> Column | None:
-    """The column that the prompt names, or the one with the best of the usual names, or the first."""
-    named = (each for each in columns if re.search(rf"\b{re.escape(each.name)}(?:e?s)?\b", prompt, re.I))
+def _chosen(columns: list[Column], prompts: Sequence[str], usual: Sequence[str]) -> Column | None:
+    """The column that a prompt names, or the one with the best of the usual names, or the first."""
+    named = (each for prompt in prompts for each in columns if _names(prompt, each.name))
     known = (each for name in usual for each in columns if name in re.split(r"[\W_]+", each.name.lower()))
     return next(named, next(known, columns[0] if columns else None))
+
+
+def _names(prompt: str, word: str) -> bool:
+    """Whether the prompt has this word, in the singular or the plural."""
+    return re.search(rf"\b{re.escape(word)}(?:e?s)?\b", prompt, re.I) is not None
 
 
 def _integer(text: str) -> int:
@@ -108,7 +115,7 @@ _HEADER = ("total", "average", "rows")
 _DATA = re.compile(
     r"\b(?:df|data|data ?frames?|data ?sets?|variables?|columns?|tables?|charts?|plots?|graphs?|draw|dashboards?"
     r"|reports?|numbers|best|worst|most|least|top|highest|lowest|largest|smallest|averages?|totals?|sells?|sold|sales"
-    r"|compare|comput\w+|calculat\w+|analy\w+)\b",
+    r"|compare|comput\w+|calculat\w+|analy\w+|than|fewer|how many|median)\b",
     re.I,
 )
 _PAGE = re.compile(r"\b(?:dashboards?|(?:web ?)?(?:page|site)|reports?)\b", re.I)
@@ -225,14 +232,14 @@ def read_findings(talk: Conversation) -> Findings:
         return Findings()
     if not listed.ok:
         return Findings(problem=failure(listed))
-    frame = find_frame(_text(listed), talk.prompt)
+    frame = find_frame(_text(listed), talk.prompt, talk.earlier_prompts)
     if frame is None:
         return Findings(problem=NO_TABLE)
     if described is None:
         return Findings(frame)
     if not described.ok:
         return Findings(frame, problem=failure(described))
-    question = find_question(frame, _text(described), talk.prompt)
+    question = find_question(frame, _text(described), talk.prompt, talk.earlier_prompts)
     if question is None:
         return Findings(frame, problem=NO_QUESTION.format(frame=frame.name))
     return _answered(Findings(frame, question), question, _result(talk, RUN))
@@ -264,16 +271,16 @@ def brief_for(brief: Brief, known: Findings) -> Brief:
     return replace(brief, kind="dashboard", name=name_in(brief.prompt) or title, data=known.data)
 
 
-def sentences(known: Findings, *, on_page: bool) -> tuple[str, ...]:
+def sentences(known: Findings, prompt: str, *, on_page: bool) -> tuple[str, ...]:
     problem = [known.problem] if known.problem else []
     if known.data is None:
         sample = ["So the numbers on the page are a sample, made up from the words of the prompt."]
         return (*problem, *(sample if on_page else []))
     if known.problem:
         less = "So I only know how often the most common values occur, from the description of the table."
-        return (*problem, less, _leader(known.data))
+        return (*problem, less, _leader(known.data), *_named(known.data, prompt))
     chart = f"Its chart is with the call of `{RUN}`, and `data.json` has the numbers."
-    return _leader(known.data), chart
+    return (_leader(known.data), *_named(known.data, prompt), chart)
 
 
 def _leader(data: Data) -> str:
@@ -288,6 +295,17 @@ def _leader(data: Data) -> str:
     if not measure.startswith("Average") and sum(values) > 0 and len(values) < MOST_ROWS and min(values) >= 0:
         share = f" of {number(sum(values))} ({values[0] / sum(values):.0%})"
     return f"**{data.labels[0]}** leads by {name} in {data.source}: {number(values[0])}{share}."
+
+
+def _named(data: Data, prompt: str) -> list[str]:
+    """The numbers of the groups that the prompt names."""
+    measure, values = data.columns[0]
+    groups = [
+        f"{label} {number(value)}"
+        for label, value in zip(data.labels, values, strict=True)
+        if _names(prompt, label)
+    ]
+    return [f"{measure}: {', '.join(groups)}."] if groups else []
 
 
 def _result(talk: Conversation, name: str) -> Use | None:

@@ -182,7 +182,7 @@ def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
     if actions := explore(talk, tools):
         return actions
     known = concluded(talk)
-    talk = replace(talk, findings=sentences(known, on_page=wants_page(talk)))
+    talk = replace(talk, findings=sentences(known, talk.prompt, on_page=wants_page(talk)))
     if not wants_page(talk):
         return [Say(speech.data_answer(talk, found=known.data is not None))]
     brief = brief_for(brief, known)

@@ -18,6 +18,7 @@ NO_ANSWER = (
     " this one."
 )
 PAGES_INSTEAD = "It can make pages. Try “A landing page for a small bakery in Lyon”."
+GROUPS_INSTEAD = "It can compare the groups of a table in the notebook. Try “Which category has the most?”"
 _KEEPS = (
     "in this tab" if IN_BROWSER else "in this kernel, or set `ANTHROPIC_API_KEY` before you start Jupyter"
 )
@@ -88,8 +89,9 @@ def describe_look(look: Look) -> str:
 
 def answer(talk: Conversation) -> str:
     """To a question: what this model is, what the user's tools returned, and how to get a real answer."""
-    unchanged = ["The files are unchanged."] if talk.earlier else []
-    return _with_items(NO_ANSWER, [*summaries(talk, on_page=False), *unchanged, PAGES_INSTEAD, CONNECT])
+    unchanged = ["The files are unchanged."] if talk.has_files else []
+    instead = GROUPS_INSTEAD if talk.sees_notebook and not talk.has_files else PAGES_INSTEAD
+    return _with_items(NO_ANSWER, [*summaries(talk, on_page=False), *unchanged, instead, CONNECT])
 
 
 def data_answer(talk: Conversation, *, found: bool) -> str:

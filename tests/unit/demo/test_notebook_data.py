@@ -199,3 +199,28 @@ def test_output_without_the_numbers_is_not_read(printed):
     data = read_totals(question, 'region,total,average,rows\n"a, b",3.0,1.5,2\n\nNote, 3')
     assert data is not None
     assert (data.labels, data.columns[0]) == (("a, b",), ("Total revenue", (3.0,)))
+
+
+async def test_a_comparison_of_groups_has_their_numbers(shell):
+    shell.run(MAKERS["pandas"])
+    run = await ask(shell, "Is tea sold more often than cake?")
+    assert "Total units: tea 10, cake 2." in run.text
+    run = await ask(shell, "Is Paris busier than Lyon in df?")
+    assert "Total units: Lyon 28, Paris 22." in run.text
+
+
+async def test_a_question_that_it_cannot_answer_names_one_that_it_can(shell):
+    shell.run(MAKERS["pandas"])
+    run = await ask(shell, "Why do people drink espresso?")
+    assert called(run) == []
+    assert "It can compare the groups of a table" in run.text
+    assert "The files are unchanged." not in run.text
+
+
+async def test_a_second_question_is_about_the_table_and_the_columns_of_the_first(shell):
+    shell.run(MAKERS["pandas"])
+    tools = [*Toolbox.default(), *kernel_tools()]
+    first = await agent(tools=tools, approve="auto").run("Which shop has the most units in df?")
+    assert "**Lyon** leads by total units in `df`" in first.text
+    second = await agent(tools=tools, approve="auto").run("And on average?", base=first)
+    assert "**Lyon** leads by average units in `df`: 4.7." in second.text
