@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLab } from "../lab/cells.ts";
-import { LAB } from "../lab/interface.ts";
+import { LAB, VERSION } from "../lab/interface.ts";
 import type { App, Cell, NotebookPanel, Tracker } from "../lab/jupyter.ts";
 import { isName, isReadable, type NotebookContext, placeCell, placeCells } from "../src/cells.ts";
 import type { Context } from "../src/view/context.ts";
@@ -24,7 +24,7 @@ function cellOf(id: string, { source }: NewCell, html = ""): Cell {
 }
 
 /** A notebook of JupyterLab with one output, the button inside its shadow root, and our extension. */
-function stage({ readOnly = false, withExtension = true } = {}) {
+function stage({ readOnly = false, version = VERSION } = {}) {
 	const html = `<div data-anb-run="${KEY}"></div>`;
 	const widgets = [cellOf("0", { cell_type: "code", source: "%%agent" }, html)];
 	const node = document.createElement("div");
@@ -58,7 +58,8 @@ function stage({ readOnly = false, withExtension = true } = {}) {
 	};
 	const runCells = vi.fn((_notebook: unknown, _cells: readonly Cell[]) => Promise.resolve(true));
 	const app = { name: "JupyterLab", commands: { hasCommand: () => true } } as unknown as App;
-	vi.stubGlobal(LAB as unknown as string, withExtension ? createLab(app, tracker, { runCells }) : undefined);
+	const lab = { ...createLab(app, tracker, { runCells }), version };
+	vi.stubGlobal(LAB as unknown as string, version ? lab : undefined);
 	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells: [] } } };
 	const sources = () => widgets.map((cell) => cell.model.sharedModel.getSource());
 	return { run: { key: KEY, notebook, greeted: true }, button, insertCells, runCells, sources };
@@ -127,9 +128,10 @@ describe("a cell below an output", () => {
 		expect(sources()).toEqual(["%%agent", LOAD]);
 	});
 
-	test("is copied without the extension, in a notebook that is read only, and for an output of none", async () => {
+	test("is copied without the extension, with another version of it, in a notebook that is read only, and for an output of none", async () => {
 		for (const [options, key] of [
-			[{ withExtension: false }, KEY],
+			[{ version: 0 }, KEY],
+			[{ version: VERSION + 1 }, KEY],
 			[{ readOnly: true }, KEY],
 			[{}, "other"],
 		] as const) {
@@ -140,7 +142,7 @@ describe("a cell below an output", () => {
 			expect(written).toHaveBeenCalledExactlyOnceWith(LOAD);
 			expect(insertCells).not.toHaveBeenCalled();
 		}
-		const { run, button } = stage({ withExtension: false });
+		const { run, button } = stage({ version: 0 });
 		clipboard(() => Promise.reject(new Error("forbidden")));
 		expect(await placeCell(run, click(button), LOAD)).toBe("failed");
 	});

@@ -51,6 +51,11 @@ def test_lesson_one_runs_with_no_other_host(site):
         expect(shown_page(replayed).locator("h1")).to_be_visible()
         notebook.outputs()
 
+        replayed.get_by_role("textbox", name="Ask a question or for a change").click()
+        page.keyboard.type("Make it darker")
+        page.keyboard.press("Enter")  # inserts the next cell and runs it, through the extension
+        phase(notebook.cell("%%agent by_claude_2 --from by_claude"), "done")
+
         stopped = notebook.add("%%agent slow -m demo: --pace 20\nA landing page for a bakery in Lyon.")
         stopped.get_by_role("button", name="Stop", exact=True).click()
         phase(stopped, "stopped")

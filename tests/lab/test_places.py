@@ -123,3 +123,14 @@ def test_buttons_of_a_neighbour_do_not_cover_ours(page: Page, lab: Lab, vendor):
     page.evaluate(NEIGHBOUR)
     place(page).get_by_role("button", name="Stop").first.click(timeout=5_000)
     expect(place(page).locator(".phase")).to_contain_text("stopped")
+
+
+def test_the_run_of_a_deleted_cell_is_counted_until_it_is_stopped(page, lab, vendor):
+    begin(page, lab, vendor, "deleted")
+    notebook_command(page, "delete-cell")
+    expect(place(page)).to_have_count(0)
+    runs = page.locator("#jp-main-statusbar").get_by_text("1 agent run", exact=True)
+    expect(runs).to_be_visible()
+    page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:stop')")
+    expect(runs).to_be_hidden()
+    vendor.forget()
