@@ -54,9 +54,7 @@ def test_servers_in_a_kernel(tmp_path):
         assert "in UTC" in cell.result["text/plain"]
         added = kernel.run(f"%agent mcp add hung {sys.executable} -S {BAD} stays")
         assert added.status == "ok", added.errors
-        pids = json.loads(
-            kernel.value("[*__import__('agent_nb.tools.mcp.process').tools.mcp.process._running]")
-        )
+        pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))
         assert len(pids) == 3
         kernel.client.shutdown()
         deadline = time.monotonic() + PATIENCE

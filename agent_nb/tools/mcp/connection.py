@@ -20,11 +20,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent_nb._base.constants import VERSION
 from agent_nb._base.log import Masking
+from agent_nb._base.program import GRACE
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError
-from agent_nb.tools.mcp.process import GRACE, ServerProcess
+from agent_nb.tools.mcp.process import ServerProcess
 from agent_nb.tools.mcp.server_config import ServerConfig
 
 MAX_ANSWER = 32_000_000

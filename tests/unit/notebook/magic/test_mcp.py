@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from agent_nb._base import secrets
+from agent_nb._base import program, secrets
 from agent_nb.events import ToolFinished
-from agent_nb.tools.mcp import process
 from agent_nb.tools.mcp.project import description
 from agent_nb.tools.mcp.server_config import ServerConfig
 from tests.support import ROOT
@@ -122,11 +121,11 @@ def test_a_changed_tool_asks_again(shell, monkeypatch):
 
 
 def test_removing_and_unloading_end_the_processes(weather):
-    assert process._running
+    assert program._running
     weather.run("%agent mcp restart weather")
-    assert len(process._running) == 1
+    assert len(program._running) == 1
     weather.run("%unload_ext agent_nb")
-    assert not process._running
+    assert not program._running
     weather.run("%load_ext agent_nb")
 
 
@@ -152,7 +151,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
     assert '`bad` in .mcp.json: it needs either "command" or "url".' in listed(project)
     assert [each.text for each in project.complete("%%agent hero -t mcp:")] == ["mcp:weather"]
     assert "was not started, because you did not allow it" in project.run(LINE).stderr
-    assert not process._running
+    assert not program._running
     assert project.run(LINE).ok
     assert "gets your variables WEATHER_KEY" in asked[1]
     assert project.run(LINE).ok
@@ -171,7 +170,7 @@ def test_nobody_there_means_that_it_is_not_started(project, monkeypatch):
     monkeypatch.setattr("agent_nb.notebook.magic.mcp.is_attended", lambda shell: False)
     monkeypatch.setattr("builtins.input", lambda question: "y")
     assert "stands in .mcp.json, and nobody is there to start it" in project.run(LINE).stderr
-    assert not process._running
+    assert not program._running
 
 
 def test_a_change_between_sessions_asks_again(project, tmp_path, monkeypatch):

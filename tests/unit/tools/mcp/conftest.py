@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from agent_nb._base import program
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.tools import Toolbox, ToolContext
-from agent_nb.tools.mcp import process
 from agent_nb.tools.mcp.server import Server, submit
 from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 from tests.support import ROOT
@@ -71,7 +71,7 @@ async def _reached(server: Server) -> None:
 @pytest.fixture(autouse=True)
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that do not end by themselves are ended soon."""
-    monkeypatch.setattr(process, "GRACE", 0.1)
+    monkeypatch.setattr(program, "GRACE", 0.1)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -84,5 +84,5 @@ async def until(condition: Callable[[], object]) -> None:
 @pytest.fixture
 def alive() -> Callable[[], set[int]]:
     """The processes of servers that this test has started and that have not ended."""
-    before = set(process._running)
-    return lambda: set(process._running) - before
+    before = set(program._running)
+    return lambda: set(program._running) - before

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from agent_nb._base import program
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.providers.dialects import OPENAI
 from agent_nb.providers.tool_schemas import converted
-from agent_nb.tools.mcp import connection, process
+from agent_nb.tools.mcp import connection
 from agent_nb.tools.mcp.server import Server, on_thread
 from agent_nb.tools.mcp.server_config import server_config
 from tests.support.mcp_servers.bad_http import faulty_http
@@ -72,7 +73,7 @@ async def test_a_server_that_does_not_start_says_why(fault, sentence, alive):
 
 @pytest.mark.parametrize("fault", ["floods-lines", "floods-notes", "endless-line"])
 async def test_a_server_that_floods_is_ended(fault, monkeypatch, alive):
-    monkeypatch.setattr(process, "MAX_LINE", 500_000)
+    monkeypatch.setattr(program, "MAX_LINE", 500_000)
     monkeypatch.setattr(connection, "MAX_UNASKED", 300)
     server = await started(faulty(fault))
     failed = await call(server)
