@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
-from agent_nb._base.model_name import DEMO, REPLAY
+from agent_nb._base.model_name import ACP, DEMO, REPLAY
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
@@ -35,7 +35,7 @@ from agent_nb.messages import Message
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
-from agent_nb.providers.registry import MAKERS
+from agent_nb.providers.registry import LISTINGS, MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.run_settings import DERIVED, SETTINGS, Limits, RunSettings
@@ -449,4 +449,17 @@ def _demo(name: str, **options: Any) -> Provider:
     return DemoProvider(name, **options)
 
 
-MAKERS.update({DEMO: _demo, REPLAY: replay})
+def _outside_agent(name: str, **options: Any) -> Provider:
+    from agent_nb.agents.provider import AgentProvider
+
+    return AgentProvider(name, **options)
+
+
+def _outside_agents() -> Mapping[str, str]:
+    from agent_nb.agents.known import states
+
+    return states()
+
+
+MAKERS.update({DEMO: _demo, REPLAY: replay, ACP: _outside_agent})
+LISTINGS[ACP] = _outside_agents

@@ -307,10 +307,10 @@ class RunSettings:
 SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
 DERIVED = frozenset({"tools", "approve", "sampling", "window"})
 """The settings that are read from the agent's tools and rules and from its model when a run is prepared."""
-_FACTS = {"line": str, "server": Json, "started": str, "replayed": str}
+_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
 """What else `run.settings` can have: the first line of the cell without the magic, what a server of the user's own says
-about its model, when the run began in UTC (a replay has the date of its recording, and the demo none), and the
-cassette that was played."""
+about its model, which outside agent it was, when the run began in UTC (a replay has the date of its recording, and the
+demo none), and the cassette that was played."""
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,9 @@
-"""A model's name is `vendor:model`. The names of the two vendors that need no server are written here only."""
+"""A model's name is `vendor:model`. The names of the vendors that need no server are written here only."""
 
 DEMO = "demo"
 REPLAY = "replay"
+ACP = "acp"
+"""Outside agents, by the Agent Client Protocol."""
 DEMO_MODEL = f"{DEMO}:"
 """The demo's full name: it has one model, which needs none."""
 

@@ -67,11 +67,14 @@ class CostMeter:
         self._input_estimate = 0
         self._accepted = False
         self.chars = 0
+        self.told_cost: float | None = None
+        """What all turns have cost, if the model itself says so."""
 
     @property
     def cost(self) -> float | None:
         """Cost of turns and tools so far; None if a price is unknown."""
-        return _sum(self._turns_cost, self._tools_cost)
+        turns = self._turns_cost if self.told_cost is None else self.told_cost
+        return _sum(turns, self._tools_cost)
 
     def open_charge(self, left: Callable[[], float | None]) -> Charge:
         """Opens the charge of a call. The cost it expects counts against the budget from then on."""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,13 +46,19 @@ class VariantGroup:
     fingerprint: Json = field(default_factory=dict)
 
 
+MakeTurns = Callable[["Prepared", Journal, Budget], Turns]
+"""Makes what happens between the first event of a run and its last. An outside agent has turns of its own."""
+
+
 class EngineRun(RunHandle):
     """One run in progress: `await` it for the `Run`, iterate over it for its events, `stop()` it.
 
     However it ends, it finishes exactly once and leaves a consistent `Run`.
     """
 
-    def __init__(self, prepared: "Prepared", group: VariantGroup, variant: int) -> None:
+    def __init__(
+        self, prepared: "Prepared", group: VariantGroup, variant: int, make_turns: "MakeTurns" = Turns
+    ) -> None:
         self._journal = Journal(group.run_id, variant, prepared.provider.new_clock())
         super().__init__(prepared, group.run_id, self._journal, variant)
         opening = self._opening = prepared.opening
@@ -67,7 +74,7 @@ class EngineRun(RunHandle):
             hold=self._journal.hold,
             hosts=group.hosts,
         )
-        self._turns = Turns(prepared, self._journal, self._budget)
+        self._turns = make_turns(prepared, self._journal, self._budget)
         self.gate = self._turns.gate
         self._begin(self._main())
 

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, validate
+from traitlets import Bool, Dict, Enum, Float, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
 from agent_nb._base.constants import EFFORTS, MODEL_VARIABLE
@@ -19,6 +19,7 @@ class Settings(Configurable):
     instructions = Unicode("", help="Text appended to the system text of every run.")
     stack = Unicode("", help="Stack to build pages with.")
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.")
+    agents = Dict(help="Outside agents of your own, as commands: {'mine': ['my-agent', '--acp']}.")
     approve = Enum(
         APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
     )
@@ -55,6 +56,16 @@ class Settings(Configurable):
             return check_stack(proposal["value"]) if proposal["value"] else ""
         except ConfigError as error:
             raise TraitError(str(error)) from None
+
+    @validate("agents")
+    def _check_agents(self, proposal: Any) -> Any:
+        from agent_nb.agents.known import set_own
+
+        try:
+            set_own(proposal["value"])
+        except ConfigError as error:
+            raise TraitError(str(error)) from None
+        return proposal["value"]
 
     @validate("magic_name")
     def _check_magic_name(self, proposal: Any) -> Any:

@@ -26,6 +26,8 @@ PROVIDERS = {
 """The provider of each wire protocol, as `module:Class`."""
 MAKERS: dict[str, Callable[..., "Provider"]] = {}
 """What makes the models that ask no server, by the key of `APIS`. `agent.py` registers them."""
+LISTINGS: dict[str, Callable[[], Mapping[str, str]]] = {}
+"""The models of vendors that are programs on this machine, each with its state. `agent.py` registers them."""
 VENDOR_SOURCES: list[Callable[[], object]] = []
 """Called when a vendor is not known, because they may add it to `VENDORS`. `plugins.py` registers here."""
 
@@ -51,6 +53,8 @@ def model(
         check_effort(effort)
         check_number("silence", silence, "a number of seconds above 0")
         own = {option: value for option, value in options.items() if option not in SETTINGS}
+        taken = {"effort": effort, "silence": silence}
+        own |= {option: value for option, value in taken.items() if option in vendor.api.options}
         _check_offline(vendor, {**own, "base_url": base_url, "api_key": api_key})
         return MAKERS[vendor.apis[0]](model_name, **own)
     check_type("base_url", base_url, str | None, "text")
@@ -109,6 +113,10 @@ def _parse(name: str) -> tuple[Vendor, str]:
     model_name = model_name.strip() or vendor.recommended
     if not model_name and vendor.name == REPLAY:
         raise ConfigError("Name the cassette to play: `replay:cassettes/hero.run.jsonl`.")
+    if not model_name and vendor.name in LISTINGS:
+        raise ConfigError(
+            f"Name one of {', '.join(f'`{vendor.name}:{each}`' for each in LISTINGS[vendor.name]())}."
+        )
     if not model_name and vendor.name != DEMO:
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name
@@ -129,7 +137,8 @@ def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
     for option, value in given.items():
         if option in vendor.api.options or (option in ("base_url", "api_key") and value is None):
             continue
-        raise ConfigError(f"`{vendor.name}:` asks no server: it takes `pace`, not `{option}`.")
+        takes = " and ".join(f"`{name}`" for name in vendor.api.options if name != "folder")
+        raise ConfigError(f"`{vendor.name}:` asks no server: it takes {takes}, not `{option}`.")
 
 
 def _protocol(vendor: Vendor, name: str) -> str:

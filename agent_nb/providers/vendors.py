@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agent_nb._base.model_name import DEMO, REPLAY
+from agent_nb._base.model_name import ACP, DEMO, REPLAY
 from agent_nb._base.wire import Json
 from agent_nb.providers.models import (
     ANTHROPIC_MODELS,
@@ -41,6 +41,7 @@ APIS: dict[str, Api] = {
     "chat": Api(package="openai", sdk="openai"),
     DEMO: Api(options=("pace",)),
     REPLAY: Api(options=("pace", "folder")),
+    ACP: Api(options=("effort", "silence")),
 }
 
 
@@ -241,6 +242,13 @@ _ROWS = (
         apis=(REPLAY,),
         price_id=NO_PRICE,
         note="a recorded run, by the path of its cassette",
+    ),
+    Vendor(
+        name=ACP,
+        title="An outside agent",
+        apis=(ACP,),
+        price_id=NO_PRICE,
+        note="a program on your machine with a model and tools of its own",
     ),
 )
 

@@ -140,6 +140,7 @@ def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: 
 
 def _models(session: Session) -> list[Candidate]:
     from agent_nb.providers.keys import find_key
+    from agent_nb.providers.registry import LISTINGS
     from agent_nb.providers.vendors import VENDORS
 
     models: dict[str, str] = {}
@@ -147,7 +148,11 @@ def _models(session: Session) -> list[Candidate]:
         # Shorter than in `%agent models`, and without names of variables: JupyterLab writes it in lower case.
         state = "needs a key" if vendor.needs_key else "no key needed"
         ready = find_key(vendor.keys) or vendor.name == DEMO
-        models[f"{vendor.name}:{vendor.recommended}"] = "ready" if ready else state
+        if vendor.name in LISTINGS:
+            listed = LISTINGS[vendor.name]().items()
+            models |= {f"{vendor.name}:{name}": text.partition(":")[0] for name, text in listed}
+        else:
+            models[f"{vendor.name}:{vendor.recommended}"] = "ready" if ready else state
     return [Candidate(*each) for each in models.items()]
 
 

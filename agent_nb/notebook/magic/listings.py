@@ -14,6 +14,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, plugins, switch_off
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.keys import find_key
+from agent_nb.providers.registry import LISTINGS
 from agent_nb.providers.studio import studio_for_name
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.tools import Tool, Toolbox
@@ -35,13 +36,21 @@ def list_models(session: Session, rest: str) -> Table:
     allowed, rows = limiting.models if limiting else (), []
     for vendor in VENDORS.values():
         of_vendor = [name for name in allowed if name.startswith(f"{vendor.name}:")]
-        for name in of_vendor if allowed else [f"{vendor.name}:{vendor.recommended}"]:
+        states = _states(vendor)
+        for name in of_vendor if allowed else states:
             remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
             can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
-            rows.append((name, _key_state(vendor), can_do, remark))
+            rows.append((name, states.get(name, _key_state(vendor)), can_do, remark))
     if limiting:
         note = f"{note} No others are allowed. (`models` in {limiting.source})"
     return Table(("model", "key", "can do", "note"), rows, "No models.", note)
+
+
+def _states(vendor: Vendor) -> dict[str, str]:
+    """The models of a vendor that are listed, with what each of them needs."""
+    if vendor.name in LISTINGS:
+        return {f"{vendor.name}:{name}": state for name, state in LISTINGS[vendor.name]().items()}
+    return {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
 
 
 def _limiting(rules: CellRules) -> "Rules | None":

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from agent_nb._base.model_name import ACP
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import printable
+from agent_nb._base.text import printable, sha256
+from agent_nb.agents.known import AGENTS
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
 from agent_nb.notebook.asking import confirm
@@ -21,7 +23,7 @@ from agent_nb.tools import Tool
 from agent_nb.tools.mcp.listing import wire_prefix
 from agent_nb.tools.mcp.project import FILE, accepted_tools, description, is_allowed, read_project, remember
 from agent_nb.tools.mcp.server import Server, check_installed, wait_for
-from agent_nb.tools.mcp.server_config import server_config
+from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 
 PREFIX = "mcp:"
 _FLAGS = {"-e": "=", "--env": "=", "-H": ":", "--header": ":"}
@@ -132,6 +134,23 @@ def _allow(server: Server, *, attended: bool) -> None:
     if not confirm(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
         raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
     remember(config, {})
+
+
+def allow_agents(session: Session, models: Iterable[str]) -> None:
+    """Asks about outside agents with a command of the user's own: a notebook that was sent to them may set it."""
+    for name in models:
+        vendor, _, known = name.partition(":")
+        agent = AGENTS.get(known) if vendor == ACP else None
+        if agent is None or not agent.is_own:
+            continue
+        config = ServerConfig(name=name, command=agent.command, key=sha256(f"{name} {agent.command}"))
+        if is_allowed(config):
+            continue
+        question = f"The cell starts the outside agent `{name}`:{description(config)}"
+        answer = f"{question}\nIt can do on this machine what you can. Allow it from now on?"
+        if not is_attended(session.shell) or not confirm(answer):
+            raise UsageError(f"`{name}` was not started: its command is new, and you have not allowed it.")
+        remember(config, {})
 
 
 def _accept_changes(server: Server, *, attended: bool) -> None:

@@ -31,7 +31,7 @@ from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.inputs import find_system, load_images
-from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
+from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.stubs import is_stub
 from agent_nb.notebook.retry_cells import line_options
@@ -193,6 +193,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     servers = [name for name in options.tools if is_server(name)]
     if replayed := await off_loop(plan.replay, absent_tools(servers)):
         return replayed
+    allow_agents(session, options.models)
     return await off_loop(plan.ask, await start_tools(session, servers))
 
 

@@ -113,6 +113,7 @@ class Responses(Dialect):
             },
             "output_tokens": tokens.output,
             "output_tokens_details": {"reasoning_tokens": tokens.reasoning},
+            "total_tokens": tokens.input + tokens.output,
         }
         why = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}.get(self.stop)
         status = "incomplete" if why else "completed"

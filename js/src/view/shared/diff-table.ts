@@ -11,7 +11,8 @@ export interface DiffLine {
 }
 
 const CONTEXT = 3;
-const MOST = 2000;
+/** Lines that a table shows. */
+export const MOST = 2000;
 
 export function parseUnifiedDiff(text: string): DiffLine[] {
 	const lines: DiffLine[] = [];

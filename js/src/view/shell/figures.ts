@@ -1,7 +1,9 @@
 // The figures in the header: model, time, tokens, share of the context window, cost and turn.
 
 import { h, icon, setAttribute, setText } from "../../dom.ts";
+import type { Json } from "../../events.ts";
 import { count, dollars, seconds } from "../../format.ts";
+import type { VariantState } from "../../state.ts";
 import { type Facts, factsOfAll, replaySource, shortModel, type Variant } from "../../variants.ts";
 import type { Context, Snapshot } from "../context.ts";
 
@@ -81,11 +83,18 @@ function createModel() {
 			const full = model || run.meta.model;
 			if (shown === full) return;
 			shown = full;
-			element.title = [...new Set(variants.map(({ state }) => state.model || full))].join(", ");
+			element.title = [...new Set(variants.map(({ state }) => titleOf(state, full)))].join(", ");
 			element.replaceChildren(...(demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
 			element.classList.toggle("model", !demo);
 		},
 	};
+}
+
+/** The model; for an outside agent, its version and what it does without asking. */
+function titleOf({ model, settings }: VariantState, full: string): string {
+	const agent = settings.agent as Json | undefined;
+	const about = agent ? `: ${agent.title} ${agent.version}. ${agent.unasked}` : "";
+	return `${model || full}${about}`;
 }
 
 function createTokens() {

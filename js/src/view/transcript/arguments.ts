@@ -6,7 +6,7 @@ import { plural } from "../../format.ts";
 import { colouredText } from "../../highlight.ts";
 import { readable, sameJson } from "../../json.ts";
 import { pieces, printable } from "../../printable.ts";
-import { createDiffTable, diffOf } from "../shared/diff-table.ts";
+import { createDiffTable, diffOf, MOST, parseUnifiedDiff } from "../shared/diff-table.ts";
 
 /** Characters of a value that stands beside its name. */
 const LONGEST_SHORT = 24;
@@ -73,9 +73,20 @@ function createValue(name: string, value: unknown, schema: Json): HTMLElement {
 	const language =
 		typeof value === "string" ? languageOf(name, schema) : typeof value === "object" ? "json" : "";
 	const text = printable(readable(value, 2));
+	if (name === "diff" && isDiff(text)) return createDiffTable(parseUnifiedDiff(text));
 	const short = text.length <= LONGEST_SHORT && !text.includes("\n") && !language;
 	const look = short ? { class: "anb-ask short" } : { class: "anb-ask", tabindex: 0 };
 	return h("pre", look, ...coloured(language, text));
+}
+
+/** Whether a table shows every line of a text: only of a unified diff, and not of a very long one. */
+function isDiff(text: string): boolean {
+	const lines = text.split("\n");
+	return (
+		/^--- .*\n\+\+\+ .*\n@@ /.test(text) &&
+		lines.length < MOST &&
+		lines.every((line) => /^([-+ @]|$)/.test(line))
+	);
 }
 
 /** How one argument was changed. */

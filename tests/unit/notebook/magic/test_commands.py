@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, load, replay, tool
+from agent_nb.agents.known import AGENTS
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
 from agent_nb.providers.vendors import VENDORS
@@ -36,7 +37,7 @@ def test_models_are_listed_with_their_key_variables(shell, monkeypatch):
     )
     assert " ready " in openai
     assert "set ANTHROPIC_API_KEY" in anthropic
-    assert len(table.splitlines()) == 2 + len(VENDORS)
+    assert len(table.splitlines()) == 1 + len(VENDORS) + len(AGENTS)
     assert "sk-test" not in table
 
 

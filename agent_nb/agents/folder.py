@@ -1,0 +1,159 @@
+"""The folder in which an agent works: the files of the run, written for it and read back.
+
+Bytes on disk are the truth: agents change files by commands, too, and tell nobody.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+import sys
+import time
+from pathlib import Path
+
+from agent_nb._base.atomic import read_file
+from agent_nb.errors import ConfigError, FileError
+from agent_nb.files import Content, Files, safe_path
+from agent_nb.files.files import MAX_BINARY_BYTES, MAX_FILES
+
+MAX_ENTRIES = 5_000
+"""Names in the folder that are looked at."""
+_OLD = 7 * 24 * 3600
+_CONFIGURATION = ("opencode.json", "opencode.jsonc")
+"""Files that would change what an agent may do. They are never written for it, and neither are hidden ones."""
+_SKIPPED = ("node_modules", "__pycache__")
+
+Mark = tuple[int, int, int]
+"""What tells that a file has changed: inode, size and time."""
+
+
+def cache_folder() -> Path:
+    """The user's folder for files that can be made again."""
+    home = Path.home()
+    default = home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or default) / "agent_nb" / "agents"
+
+
+class Folder:
+    """A folder of one run, which only its user can read."""
+
+    def __init__(self, name: str) -> None:
+        parent = cache_folder()
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for above in (parent, *parent.parents):
+            if above.stat().st_mode & stat.S_IWOTH:
+                raise ConfigError(
+                    f"An agent needs a folder of its own, and anyone can write to {str(above)!r}. Set XDG_CACHE_HOME"
+                    " to a folder below your home."
+                )
+        _remove_old(parent)
+        self.path = Path(os.path.realpath(parent)) / name
+        self.path.mkdir(mode=0o700)
+        self.left_out: dict[str, str] = {}
+        """Why files in the folder are not among those of the run, by path."""
+        self._marks: dict[str, Mark] = {}
+
+    def write(self, files: Files) -> None:
+        """Writes what differs from the folder, and deletes what is not among the files."""
+        for path in [path for path in self._marks if path not in files]:
+            (self.path / path).unlink(missing_ok=True)
+            del self._marks[path]
+        for path, content in files.items():
+            if _is_configuration(path):
+                continue
+            data = content.encode() if isinstance(content, str) else content
+            target = self.path / path
+            if path in self._marks and _read(target) == data:
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.with_name(f".{target.name[:40]}.new")
+            temporary.write_bytes(data)
+            os.replace(temporary, target)  # a link is replaced and not followed
+            self._marks[path] = _mark(target.lstat())
+
+    def changes(self) -> dict[str, Content | None]:
+        """The files that have changed since they were written or last read; None for those that are gone."""
+        found, changed = dict[str, Mark](), dict[str, Content | None]()
+        for path, mark in self._entries().items():
+            if self._marks.get(path) == mark:
+                found[path] = mark
+                continue
+            data = _read(self.path / path)
+            if data is None:
+                self.left_out[path] = "it is too large"
+                continue
+            found[path] = mark
+            changed[path] = _content(data)
+        changed |= {path: None for path in self._marks if path not in found}
+        self._marks = found
+        return changed
+
+    def relative(self, text: str) -> str:
+        """The text with paths in the folder as the run names them."""
+        root = str(self.path)
+        return text.replace(f"{root}/", "").replace(root, ".") if root in text else text
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _entries(self) -> dict[str, Mark]:
+        found: dict[str, Mark] = {}
+        folders, seen = [self.path], 0
+        while folders:
+            with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+                for entry in sorted(entries, key=lambda each: each.name):
+                    seen += 1
+                    if seen > MAX_ENTRIES or entry.name.startswith(".") or entry.name in _SKIPPED:
+                        continue
+                    path = Path(entry.path).relative_to(self.path).as_posix()
+                    state = entry.stat(follow_symlinks=False)
+                    if stat.S_ISDIR(state.st_mode):
+                        folders.append(Path(entry.path))
+                    elif why := _problem(path, state, len(found)):
+                        self.left_out[path] = why
+                    else:
+                        found[path] = _mark(state)
+        return found
+
+
+def _problem(path: str, state: os.stat_result, count: int) -> str:
+    """Why a file cannot be one of the run; empty if it can."""
+    if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
+        return "it is a link or no regular file"
+    if count >= MAX_FILES:
+        return f"there are more than {MAX_FILES}"
+    try:
+        return "" if safe_path(path) == path else "its name has odd spaces"
+    except FileError as error:
+        return str(error)
+
+
+def _mark(state: os.stat_result) -> Mark:
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _is_configuration(path: str) -> bool:
+    return path in _CONFIGURATION or any(name.startswith(".") for name in path.split("/"))
+
+
+def _read(path: Path) -> bytes | None:
+    """The bytes of a file; None if there are too many, or none."""
+    try:
+        return None if path.is_symlink() else read_file(path, MAX_BINARY_BYTES)
+    except OSError:
+        return None
+
+
+def _content(data: bytes) -> Content:
+    try:
+        return data.decode() if b"\0" not in data else data
+    except UnicodeDecodeError:
+        return data
+
+
+def _remove_old(parent: Path) -> None:
+    """Removes folders that killed kernels have left behind."""
+    for folder in parent.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - folder.lstat().st_mtime > _OLD:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,188 @@
+"""The table of outside agents: one row per name in `acp:NAME`."""
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agent_nb._base.program import find_program
+from agent_nb._base.secrets import register
+from agent_nb.errors import ConfigError, InstallError, UnknownModelError
+from agent_nb.providers.vendors import VENDORS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Everything that is known about an agent before it is started."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    package: str = ""
+    """Its name on npm; empty for a command of the user's own."""
+    tested: str = ""
+    """The version that the table was written for."""
+    keys: tuple[str, ...] | None = ()
+    """Variables with keys that it may have; None for those of all vendors. Keys of others are left out."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    tools_env: Mapping[str, str] = field(default_factory=dict)
+    """Set as well if it is offered tools of ours."""
+    mode: str = ""
+    """The mode in which it asks; empty if it has none, or starts in it."""
+    auto_modes: tuple[str, ...] = ()
+    """Modes for a run that approves everything; the first that it has is set."""
+    login: str = ""
+    """The command that logs in."""
+    has_effort: bool = True
+    """Whether it may have a setting for the effort."""
+    fails_as_text: bool = False
+    """Whether it reports errors of its model as an answer, with no usage."""
+    is_own: bool = False
+    """Whether the user has named its command, which they must allow once."""
+    unasked: str = "It was not written for this notebook: what it asks about, and what not, is up to it."
+    """What it does without asking."""
+
+    @property
+    def program(self) -> str | None:
+        """The path of its program; None if it is not installed."""
+        return find_program(self.command[0])
+
+    @property
+    def version(self) -> str:
+        """As the npm package of the program says; empty if that is not known. Nothing is started."""
+        for folder in Path(os.path.realpath(self.program or "/")).parents:
+            try:
+                found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if isinstance(found, dict) and found.get("version") and found.get("name"):
+                return str(found["version"])
+        return ""
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"npm install -g {self.package}"
+
+    @property
+    def state(self) -> str:
+        """What `%agent models` says about it."""
+        if self.program is None:
+            return f"install: {self.install}" if self.package else "its command was not found"
+        older = self.older_than_tested(self.version)
+        login = f"log in: {self.login}" if self.login else ""
+        return "; ".join(filter(None, (f"installed {self.version}".strip(), older, login)))
+
+    def older_than_tested(self, version: str) -> str:
+        """What to do about an old version; npm installs one silently if Node is too old for the newest."""
+        if not self.tested or not version or _numbers(version) >= _numbers(self.tested):
+            return ""
+        return f"older than {self.tested}: update Node, then {self.install}"
+
+    def check_installed(self) -> None:
+        if self.program is None:
+            remedy = f": `{self.install}`" if self.package else f". There is no command {self.command[0]!r}"
+            raise InstallError(f"{self.title} is not installed{remedy}.")
+
+    def environment(self, *, with_tools: bool) -> dict[str, str]:
+        """The user's own environment without the keys of other vendors. Keys that it gets are masked from now on."""
+        others = {key for vendor in VENDORS.values() for key in vendor.keys}
+        for key in others.intersection(os.environ) if self.keys is None else self.keys:
+            register(os.environ.get(key, ""))
+        hidden = others.difference(self.keys) if self.keys is not None else ()
+        kept = {name: value for name, value in os.environ.items() if name not in hidden}
+        return {**kept, **self.env, **(self.tools_env if with_tools else {})}
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]
+
+
+_ROWS = (
+    Agent(
+        name="claude",
+        title="Claude Code",
+        command=("claude-agent-acp",),
+        package="@agentclientprotocol/claude-agent-acp",
+        tested="0.99.1",
+        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        tools_env={"ENABLE_TOOL_SEARCH": "false"},  # else the model must search for our tools first
+        mode="default",
+        login="claude /login",
+        unasked="Claude Code reads files and runs commands that it knows to be harmless without asking.",
+    ),
+    Agent(
+        name="gemini",
+        title="Gemini CLI",
+        command=("gemini", "--acp"),
+        package="@google/gemini-cli",
+        tested="0.61.0",
+        keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        tools_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it drops our tools without a word
+        mode="default",
+        login="gemini",
+        has_effort=False,
+        unasked="Gemini CLI reads and searches files without asking.",
+    ),
+    Agent(
+        name="codex",
+        title="Codex",
+        command=("codex-acp",),
+        package="@agentclientprotocol/codex-acp",
+        tested="2.6.0",
+        keys=("OPENAI_API_KEY", "CODEX_API_KEY"),
+        env={"NO_BROWSER": "1"},
+        mode="read-only",  # in its own default mode it asks nothing
+        auto_modes=("agent", "auto"),
+        login="codex login",
+        fails_as_text=True,
+        unasked="Codex runs commands without asking, in a sandbox in which they cannot change files.",
+    ),
+    Agent(
+        name="opencode",
+        title="opencode",
+        command=("opencode", "acp"),
+        package="opencode-ai",
+        tested="1.18.18",
+        keys=None,
+        env={
+            "OPENCODE_CONFIG_CONTENT": '{"permission": {"edit": "ask", "bash": "ask"}}',
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        },
+        login="opencode auth login",
+        unasked="opencode reads files and uses MCP tools without asking.",
+    ),
+)
+_KNOWN: dict[str, Agent] = {row.name: row for row in _ROWS}
+AGENTS: dict[str, Agent] = dict(_KNOWN)
+"""All agents by name, with those of the user."""
+
+
+def set_own(commands: Mapping[str, Sequence[str]]) -> None:
+    """Adds the user's own agents. A name of the table gets another command."""
+    rows = {}
+    for name, command in commands.items():
+        words = command if isinstance(command, list | tuple) else ()
+        if not name.isidentifier() or not words or not all(isinstance(word, str) and word for word in words):
+            raise ConfigError(
+                f"An agent is a name and a command as a list of words, such as {{'mine': ['my-agent', '--acp']}}; "
+                f"{name!r} is not."
+            )
+        known = _KNOWN.get(name) or Agent(name=name, title=name, command=(), keys=None)
+        rows[name] = replace(known, command=tuple(command), is_own=True)
+    AGENTS.clear()
+    AGENTS.update({**_KNOWN, **rows})
+
+
+def find(name: str) -> Agent:
+    """The agent of this name; raises `UnknownModelError` if there is none."""
+    if name not in AGENTS:
+        raise UnknownModelError(f"There is no outside agent {name!r}. Known are {', '.join(AGENTS)}.")
+    return AGENTS[name]
+
+
+def states() -> dict[str, str]:
+    """For `%agent models`: whether each agent is installed, and the command that installs it or logs in."""
+    return {name: agent.state for name, agent in AGENTS.items()}

@@ -1,0 +1,176 @@
+"""What the agents say, in our words: tool calls merged from their updates, usage, text and permission options."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_nb._base.wire import Json
+from agent_nb.events import Reason
+from agent_nb.files import unified_diff
+from agent_nb.messages import Usage
+
+SERVER = "agent_nb"
+"""The name under which agents know our tools."""
+KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
+QUIET_KINDS = ("read", "search", "think", "fetch", "switch_mode")
+"""Kinds of calls that change no files."""
+REASONS: Mapping[str, Reason] = {
+    "end_turn": "end_turn",
+    "max_tokens": "max_tokens",
+    "max_turn_requests": "max_steps",
+    "refusal": "refusal",
+}
+"""Any other, such as Codex's `cancelled` after a denied call, is the end of its turn."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call of the agent, as all its updates and questions together describe it."""
+
+    id: str
+    """Its id in events."""
+    fields: Json = field(default_factory=dict)
+    state: str = "started"
+    """`started`, `ready`, `running` or `ended`."""
+    since: float = 0.0
+
+    def merge(self, fields: Json) -> None:
+        """Takes in what an update says. An empty field takes nothing back: Codex asks with an empty card."""
+        self.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+
+    @property
+    def kind(self) -> str:
+        kind = self.fields.get("kind")
+        return kind if kind in KINDS else "other"
+
+    @property
+    def title(self) -> str:
+        return str(self.fields.get("title") or self.kind)
+
+    @property
+    def raw_input(self) -> Json:
+        given = self.fields.get("rawInput")
+        return given if isinstance(given, dict) else {}
+
+    @property
+    def diffs(self) -> list[Json]:
+        return [block for block in _blocks(self.fields) if block.get("type") == "diff"]
+
+    @property
+    def text(self) -> str:
+        """What the call has put out so far."""
+        texts = [
+            _text(block.get("content")) for block in _blocks(self.fields) if block.get("type") == "content"
+        ]
+        return "\n".join(text for text in texts if text)
+
+    def arguments(self, shown_path: Any = str) -> Json:
+        """What is decided about: a diff, a command, or the arguments as the agent has them."""
+        if self.diffs:
+            paths = [shown_path(str(diff.get("path") or "file")) for diff in self.diffs]
+            diffs = [
+                unified_diff(str(diff.get("oldText") or ""), str(diff.get("newText") or ""), path)
+                for diff, path in zip(self.diffs, paths, strict=True)
+            ]
+            return {"path": ", ".join(dict.fromkeys(paths)), "diff": "".join(diffs)}
+        command = self.raw_input.get("command")
+        if command or self.kind == "execute":
+            words = command if isinstance(command, list) else [command or self.title]
+            return {"command": " ".join(map(str, words))}
+        return self.raw_input
+
+    def is_ours(self, tools: Iterable[str]) -> bool:
+        """Whether the agent calls one of our tools.
+
+        A title or a command is the model's own word, so only fields count that the agent itself makes of the tool.
+        """
+        meta = self.fields.get("_meta")
+        meta = meta if isinstance(meta, dict) else {}
+        if meta.get("is_mcp_tool_call") is True and self.raw_input.get("server") == SERVER:  # Codex
+            return True
+        claude = meta.get("claudeCode")
+        name = self.fields.get("name") or (claude.get("toolName") if isinstance(claude, dict) else None)
+        native = str(self.fields.get("toolCallId"))
+        return any(
+            name == f"mcp__{SERVER}__{tool}"  # Claude Code
+            or native.startswith(f"mcp_{SERVER}_{tool}__")  # Gemini CLI
+            for tool in tools
+        )
+
+
+def _blocks(fields: Json) -> list[Json]:
+    content = fields.get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text(block: Any) -> str:
+    return str(block.get("text") or "") if isinstance(block, dict) and block.get("type") == "text" else ""
+
+
+def chunk_text(update: Json) -> str:
+    """The text of a chunk of an answer or of thinking."""
+    return _text(update.get("content"))
+
+
+def clean_thinking(text: str, *, first: bool) -> str:
+    """Thinking without the empty headings that Gemini CLI and Codex put before it."""
+    return re.sub(r"\A(\*{4}\n|\n)+", "", text) if first else text
+
+
+def option_of(options: Any, *, allow: bool) -> Json:
+    """The outcome of a permission request. Options are chosen by kind: which one comes first differs."""
+    kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
+    listed: Sequence[Any] = options if isinstance(options, list) else ()
+    for kind in kinds:
+        for option in listed:
+            if isinstance(option, dict) and option.get("kind") == kind:
+                return {"outcome": "selected", "optionId": option.get("optionId")}
+    return {"outcome": "cancelled"}
+
+
+def usage_of(result: Json) -> Usage:
+    """The tokens of a prompt; zero if the agent does not tell them."""
+    usage = result.get("usage")
+    if isinstance(usage, dict):
+        sent, read, written, total, output = (
+            _count(usage, f"{name}Tokens")
+            for name in ("input", "cachedRead", "cachedWrite", "total", "output")
+        )
+        everything = sent + read + written
+        return Usage(
+            input=everything,
+            cached_read=read,
+            cached_write=written,
+            output=max(output, total - everything),  # some count thinking apart
+            reasoning=_count(usage, "thoughtTokens"),
+        )
+    meta: Any = result.get("_meta")
+    for name in ("quota", "token_count"):
+        meta = meta.get(name) if isinstance(meta, dict) else None
+    counts = meta if isinstance(meta, dict) else {}
+    return Usage(input=_count(counts, "input_tokens"), output=_count(counts, "output_tokens"))
+
+
+def _count(counts: Json, name: str) -> int:
+    value = counts.get(name)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def cost_of(update: Json) -> float | None:
+    """What a session has cost so far in US dollars, if the agent says so."""
+    cost = update.get("cost")
+    if not isinstance(cost, dict) or cost.get("currency") != "USD":
+        return None
+    amount = cost.get("amount")
+    return float(amount) if isinstance(amount, int | float) else None
+
+
+def result_text(text: str) -> str:
+    """A tool's result as agents take it: Gemini CLI reads text that is JSON as something else."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return text
+    return f"Result: {text}"

@@ -1,0 +1,99 @@
+"""`acp:NAME` as a model: checks what an outside agent cannot do, and makes its runs."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from agent_nb._base.constants import IN_BROWSER
+from agent_nb._base.model_name import ACP
+from agent_nb.agents.known import find
+from agent_nb.agents.turns import AgentTurns
+from agent_nb.engine.handle import RunHandle
+from agent_nb.engine.loop import EngineRun, VariantGroup
+from agent_nb.engine.prepared import Prepared
+from agent_nb.errors import ConfigError
+from agent_nb.prompts import prompt_text, stack_text
+from agent_nb.providers.base import Piece, Provider, Request
+from agent_nb.run_settings import Limits
+from agent_nb.tools import Toolbox
+from agent_nb.tools.preview_tools import PAGE_VIEWER
+
+SILENCE = 300.0
+"""Seconds that an agent may say nothing while no call is open."""
+
+
+class AgentProvider(Provider):
+    """An outside agent, which runs its turns and tools itself."""
+
+    def __init__(self, name: str, *, effort: str | None = None, silence: float | None = None) -> None:
+        self._agent = find(name)
+        self.name, self.effort = f"{ACP}:{name}", effort
+        self._silence = silence or SILENCE
+
+    @property
+    def variants(self) -> "list[AgentProvider]":
+        return [self]
+
+    def prepare(self, prepared: Prepared) -> Prepared:
+        """The request with the tools and the texts that an agent gets; raises `ConfigError` for what it cannot do."""
+        self._check(prepared)
+        settings, can_look = prepared.settings, prepared.viewer is not None and prepared.settings.looks > 0
+        own = {tool.name for tool in prepared.all_tools.own}
+        offered = Toolbox(
+            tool
+            for tool in prepared.all_tools
+            if tool.name in own or (can_look and PAGE_VIEWER in tool.needs)
+        )
+        settings = replace(settings, tools=tuple(tool.name for tool in offered))
+        texts = (
+            prepared.opening.system or prompt_text("outside_agent", network=settings.network),
+            stack_text(settings.stack, network=settings.network) if settings.stack else "",
+            settings.instructions,
+        )
+        recorded = {name: value for name, value in settings.recorded().items() if name != "steps"}
+        about = {"title": self._agent.title, "version": self._agent.version, "unasked": self._agent.unasked}
+        return replace(
+            prepared,
+            settings=settings,
+            run_settings={**recorded, "agent": about},
+            toolbox=offered,
+            system="\n\n".join(text for text in texts if text),
+        )
+
+    def _check(self, prepared: Prepared) -> None:
+        agent, limits, settings = self._agent, prepared.settings.limits, prepared.settings
+        if IN_BROWSER:
+            raise ConfigError(f"{agent.title} needs a machine to run on, and Python runs in a browser here.")
+        agent.check_installed()
+        if limits.steps != Limits().steps:
+            raise ConfigError(
+                f"{agent.title} counts its own turns, so a limit on steps (`--steps`) cannot be kept. Leave it out;"
+                " `--seconds` can be kept."
+            )
+        if limits.usd is not None:
+            raise ConfigError(
+                f"{agent.title} spends by itself and says so only afterwards, so no budget can be kept. Leave it out;"
+                " `--seconds` can be kept."
+            )
+        if settings.data:
+            raise ConfigError(
+                f"{agent.title} reads its folder and this machine by itself, so values cannot be held back"
+                " (`--data schema`). Use a model of a vendor."
+            )
+        if self.effort and not agent.has_effort:
+            raise ConfigError(f"{agent.title} has no setting for the effort. Leave it out.")
+        if settings.sampling:
+            raise ConfigError(f"{agent.title} has no settings such as {', '.join(settings.sampling)}.")
+
+    def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
+        return []
+
+    def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
+        turns = partial(AgentTurns, agent=self._agent, silence=self._silence)
+        return EngineRun(prepared, group, variant, turns)
+
+    def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        raise ConfigError(f"{self._agent.title} makes whole runs and answers no single requests.")
+
+    def __repr__(self) -> str:
+        return f"<AgentProvider {self.name}>"

@@ -1,0 +1,193 @@
+"""Starts an agent and opens a session in the mode that asks. What goes wrong ends in a sentence with the remedy."""
+
+import asyncio
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_nb._base.constants import VERSION
+from agent_nb._base.program import Program, ProgramError
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.wire import Json
+from agent_nb.agents.connection import Connection, ConnectionLostError, RpcError
+from agent_nb.agents.known import Agent
+from agent_nb.errors import AgentError
+from agent_nb.messages import Image, Message, Text
+from agent_nb.providers.base import Request
+
+START_LIMIT = 120.0
+"""Seconds for the start. On a busy machine some agents need more than twenty."""
+PROTOCOL = 1
+AUTH_REQUIRED = (-32000, 401, 403)
+_HISTORY_LIMIT = 100_000
+"""Characters of an earlier conversation that go into a prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How an agent is to be started."""
+
+    agent: Agent
+    folder: Path
+    servers: Sequence[Json]
+    """The MCP servers that it is offered."""
+    auto: bool
+    """Whether everything is approved."""
+    effort: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An open session of a running agent."""
+
+    agent: Agent
+    connection: Connection
+    id: str
+    title: str
+    """Its name and version, as it says itself."""
+    older: str
+    """What to do about an old version."""
+    takes_images: bool
+    sends_ids: bool
+    """Whether the text of its model has ids, so that text without one is its own."""
+
+    async def prompt(self, request: Request) -> int:
+        """Sends a prompt; its answer has this id and arrives after all updates."""
+        blocks = self._blocks(request)
+        return await self.connection.send_request("session/prompt", {"sessionId": self.id, "prompt": blocks})
+
+    async def cancel(self) -> None:
+        await self.connection.notify("session/cancel", {"sessionId": self.id})
+
+    def failure(self, error: Exception) -> AgentError:
+        return failure(self.agent, error, self.connection.program)
+
+    def _blocks(self, request: Request) -> list[Json]:
+        *history, question = request.messages
+        texts = [request.system, conversation_text(history), question.text]
+        blocks: list[Json] = [{"type": "text", "text": "\n\n".join(filter(None, texts))}]
+        images = [part for part in question.parts if isinstance(part, Image)]
+        if images and not self.takes_images:
+            raise AgentError(f"{self.agent.title} takes no images. Leave them out.")
+        for image in images:
+            data = base64.b64encode(image.data).decode()
+            blocks.append({"type": "image", "mimeType": image.media_type, "data": data})
+        return blocks
+
+
+def conversation_text(history: Sequence[Message]) -> str:
+    """An earlier conversation as text: the agent has no session in which it could go on."""
+    names = {"user": "User", "assistant": "You"}
+    spoken = [
+        f"{names[message.role]}: {text}"
+        for message in history
+        if message.role in names
+        and (text := "\n".join(part.text for part in message.parts if isinstance(part, Text)).strip())
+    ]
+    if not spoken:
+        return ""
+    return "The conversation so far:\n\n" + "\n\n".join(spoken)[-_HISTORY_LIMIT:] + "\n\nThe request now:"
+
+
+async def open_session(start: Start) -> Session:
+    """Starts the agent; raises `AgentError` if it does not open a session in which it asks."""
+    agent = start.agent
+    env = agent.environment(with_tools=bool(start.servers))
+    try:
+        program = await Program.start(agent.command, env=env, folder=start.folder)
+    except ProgramError as error:
+        raise AgentError(f"{agent.title} could not be started. {error}") from None
+    connection = Connection(program)
+    try:
+        async with asyncio.timeout(START_LIMIT):
+            return await _opened(start, connection)
+    except BaseException as error:
+        closing = asyncio.ensure_future(connection.close())
+        await asyncio.shield(closing)
+        if isinstance(error, TimeoutError | RpcError | ConnectionLostError):
+            raise failure(agent, error, program) from None
+        raise
+
+
+async def _opened(start: Start, connection: Connection) -> Session:
+    agent = start.agent
+    capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+    client = {"name": "agent_nb", "title": "agent_nb", "version": VERSION}
+    about = _object(
+        await connection.request(
+            "initialize",
+            {"protocolVersion": PROTOCOL, "clientInfo": client, "clientCapabilities": capabilities},
+        )
+    )
+    if (spoken := about.get("protocolVersion")) != PROTOCOL:
+        raise AgentError(
+            f"{agent.title} speaks version {spoken} of the protocol, not {PROTOCOL}. {agent.install}"
+        )
+    info, offers = _object(about.get("agentInfo")), _object(about.get("agentCapabilities"))
+    if start.servers and not _object(offers.get("mcpCapabilities")).get("http"):
+        raise AgentError(f"{agent.title} takes no tools of the notebook. Leave out `-t`.")
+    folder = str(start.folder)
+    opened = _object(await connection.request("session/new", {"cwd": folder, "mcpServers": [*start.servers]}))
+    session = str(opened.get("sessionId") or "")
+    await _choose_mode(start, connection, session, _object(opened.get("modes")))
+    if start.effort:
+        await _choose_effort(start, connection, session, opened.get("configOptions"))
+    version = str(info.get("version") or "")
+    return Session(
+        agent=agent,
+        connection=connection,
+        id=session,
+        title=f"{agent.title} {version}".strip(),
+        older=agent.older_than_tested(version),
+        takes_images=bool(_object(offers.get("promptCapabilities")).get("image")),
+        sends_ids=str(info.get("name")).startswith("@agentclientprotocol/"),
+    )
+
+
+async def _choose_mode(start: Start, connection: Connection, session: str, modes: Json) -> None:
+    """Sets the mode in which the agent asks. Without it nothing may be prompted."""
+    agent = start.agent
+    listed = modes.get("availableModes")
+    available = [str(_object(mode).get("id")) for mode in listed] if isinstance(listed, list) else []
+    wanted = [mode for mode in (*(agent.auto_modes if start.auto else ()), agent.mode) if mode]
+    mode = next((mode for mode in wanted if mode in available), None)
+    if wanted and mode is None:
+        raise AgentError(
+            f"{agent.title} has no mode {wanted[-1]!r}, in which it asks before it acts. It was tested with"
+            f" {agent.tested}: {agent.install}"
+        )
+    if mode and mode != modes.get("currentModeId"):
+        await connection.request("session/set_mode", {"sessionId": session, "modeId": mode})
+
+
+async def _choose_effort(start: Start, connection: Connection, session: str, options: Any) -> None:
+    rows = [_object(option) for option in options] if isinstance(options, list) else []
+    found = next((row for row in rows if row.get("category") == "thought_level"), None)
+    values = [_object(value).get("value") for value in found.get("options") or ()] if found else []
+    if found is None or start.effort not in values:
+        known = f" It has {', '.join(map(str, values))}." if values else ""
+        raise AgentError(f"{start.agent.title} has no effort {start.effort!r}.{known}")
+    choice = {"sessionId": session, "configId": found["id"], "value": start.effort}
+    await connection.request("session/set_config_option", choice)
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def failure(agent: Agent, error: Exception, program: Program) -> AgentError:
+    """What went wrong, in a sentence with the remedy."""
+    last = f" It wrote: {program.last_line}" if program.last_line else ""
+    if isinstance(error, TimeoutError):
+        text = f"{agent.title} did not start within {START_LIMIT:g} seconds.{last}"
+    elif isinstance(error, RpcError) and error.code in AUTH_REQUIRED:
+        keys = f", or set {agent.keys[0]}" if agent.keys else ""
+        login = f" Run `{agent.login}` in a terminal to log in{keys}." if agent.login else ""
+        text = f"{agent.title} is not logged in: {str(error).rstrip('.')}.{login}"
+    elif isinstance(error, RpcError):
+        text = f"{agent.title} failed: {str(error).rstrip('.')}."
+    else:
+        text = f"{agent.title} has ended. {error}{last}"
+    return AgentError(safe_text(text))

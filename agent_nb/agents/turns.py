@@ -1,0 +1,508 @@
+"""The turns of an outside agent: it runs them itself, and what it tells becomes the events of the run."""
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from agent_nb._base.log import log
+from agent_nb._base.text import listed
+from agent_nb._base.threads import off_loop
+from agent_nb._base.wire import Json
+from agent_nb.agents.connection import ConnectionLostError, RpcError
+from agent_nb.agents.folder import Folder
+from agent_nb.agents.kernel_server import KernelServer
+from agent_nb.agents.known import Agent
+from agent_nb.agents.mapping import (
+    QUIET_KINDS,
+    REASONS,
+    Call,
+    chunk_text,
+    clean_thinking,
+    cost_of,
+    option_of,
+    usage_of,
+)
+from agent_nb.agents.session import Session, Start, open_session
+from agent_nb.engine.approval import GO_ON
+from agent_nb.engine.cost import Budget
+from agent_nb.engine.ending import NOT_RUN, EndRun
+from agent_nb.engine.journal import Journal
+from agent_nb.engine.tool_runner import ToolRunner, one_line
+from agent_nb.engine.turns import Turns
+from agent_nb.errors import AgentError, FileError, ToolError, ToolErrorCode
+from agent_nb.events import (
+    Reason,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolReady,
+    ToolRunning,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from agent_nb.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage, user
+from agent_nb.providers.base import Facts, Request
+from agent_nb.run.record import unique_call_id
+from agent_nb.tools import Tool
+
+if TYPE_CHECKING:
+    from agent_nb.engine.prepared import Prepared
+
+CANCEL_LIMIT = 5.0
+"""Seconds that a cancelled agent has to end its turn. Then its process is ended."""
+_TICK = 5.0
+"""Seconds between two looks at an agent that says nothing."""
+_MAX_OUTPUT = 20_000
+_START = "start"
+"""The call id of the card that shows the start."""
+
+_closing: set["asyncio.Task[None]"] = set()
+"""Agents that are being ended. A run does not wait for that."""
+
+
+class AgentTurns(Turns):
+    """What an agent does, from its start to the end of its turn."""
+
+    def __init__(
+        self, prepared: "Prepared", journal: Journal, budget: Budget, *, agent: Agent, silence: float
+    ) -> None:
+        super().__init__(prepared, journal, budget)
+        self._agent, self._silence = agent, silence
+        self._step = 0
+        self._parts: list[Part] = []
+        """What the agent has said and done in this turn."""
+        self._call_results: dict[str, ToolResult] = {}
+        """The results of the calls of this turn, by their ids in events."""
+        self._calls: dict[str, Call] = {}
+        """The agent's own calls, by its own ids."""
+        self._ours: set[str] = set()
+        """Ids of calls of the agent that are calls of our tools, which have events of their own."""
+        self._questions: dict[Any, asyncio.Task[None]] = {}
+        """Open questions, by the id of the request."""
+        self._notes: list[str] = []
+        """What the user has said about calls, which the protocol has no field for."""
+        self._own_text: list[str] = []
+        """What the agent said itself, and not its model."""
+        self._used_model = False
+        self._title = agent.title
+        self._usage = Usage()
+        """Of the last prompt, until its last turn has been told."""
+        self._starting = True
+        self._session: Session | None = None
+        self._scanning = asyncio.Lock()
+        self._emit_now = journal.emit_now
+
+    async def run(self, runner: ToolRunner, facts: Facts) -> Reason:
+        self._runner, self._files = runner, runner.context.files
+        prepared, name = self._prepared, self._agent.name
+        self._folder = Folder(f"{self._journal.run_id}-{self._journal.variant}")
+        self._emit_now(ToolStarted, call_id=_START, name=f"{name}_start", title=self._agent.title)
+        self._emit(ToolRunning, call_id=_START, title=self._agent.title)
+        try:
+            request = Request(system=prepared.system, messages=tuple(self.messages), tools=prepared.tools)
+            request = await prepared.hooks.outgoing(request, prepared.provider.name, prepared.run_settings)
+            await off_loop(self._folder.write, self._files.files)
+            async with contextlib.AsyncExitStack() as stack:
+                servers = []
+                if request.tools:
+                    server = KernelServer(request.tools, self._call_tool)
+                    servers.append((await stack.enter_async_context(server)).offer)
+                start = Start(
+                    agent=self._agent,
+                    folder=self._folder.path,
+                    servers=servers,
+                    auto=prepared.rules.default == "auto",
+                    effort=prepared.settings.effort,
+                )
+                self._session = await open_session(start)
+                return await self._converse(self._session, request)
+        except AgentError as error:
+            self._finish_start(str(error))
+            raise
+        finally:
+            await self._end()
+
+    async def _converse(self, session: Session, request: Request) -> Reason:
+        """Prompts the agent, again if there are notes of the user that it could not be told."""
+        self._title = session.title
+        while True:
+            number = await session.prompt(request)
+            try:
+                answer = await self._follow(session, number)
+            except asyncio.CancelledError:
+                await self._cancel(session, number)
+                raise
+            reason = self._ended(session, answer)
+            if not self._notes or reason != "end_turn":
+                return reason
+            request = Request(system="", messages=(user("\n".join(self._notes)),))
+            self._end_turn()
+            self.add(request.messages[0])
+            self._notes = []
+
+    async def _follow(self, session: Session, number: int) -> Json:
+        """Handles what the agent sends until it has answered the prompt of this number."""
+        quiet = 0.0
+        while True:
+            try:
+                message = await asyncio.wait_for(session.connection.incoming.get(), _TICK)
+            except TimeoutError:
+                quiet = 0.0 if self._is_busy else quiet + _TICK
+                self._check_silence(quiet)
+                continue
+            quiet = 0.0
+            if isinstance(message, Exception):
+                lost = isinstance(message, ConnectionLostError)
+                raise session.failure(message) if lost else message
+            if "method" in message:
+                await self._handle(session, message)
+            elif message.get("id") == number:
+                return message
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a call or a question is open, so that silence means nothing."""
+        return bool(self._open_calls or self._questions)
+
+    def _check_silence(self, quiet: float) -> None:
+        if self._starting and quiet:
+            self._emit_now(ToolProgress, call_id=_START, text=f"no answer yet, after {quiet:.0f} s")
+        if quiet >= self._silence:
+            login = f", or that you are logged in (`{self._agent.login}`)" if self._agent.login else ""
+            raise AgentError(
+                f"{self._agent.title} said nothing for {quiet:.0f} seconds. Its vendor may be busy, or refuse its key:"
+                f" check that{login}."
+            )
+
+    async def _handle(self, session: Session, message: Json) -> None:
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        self._journal.tick()
+        match message["method"]:
+            case "session/update" if isinstance(params.get("update"), dict):
+                await self._update(session, params["update"])
+            case "session/request_permission" if "id" in message:
+                self._start_question(session, message, params)
+            case "$/cancel_request":
+                if question := self._questions.get(params.get("requestId")):
+                    question.cancel()
+            case method if "id" in message:
+                await session.connection.answer(message, refused=f"{method} is not offered")
+            case _:
+                pass
+
+    async def _update(self, session: Session, update: Json) -> None:
+        match update.get("sessionUpdate"):
+            case "agent_message_chunk" if text := self._folder.relative(chunk_text(update)):
+                if session.sends_ids and not update.get("messageId"):
+                    self._own_text.append(text)
+                    log.info("%s: %s", self._title, text.strip())
+                else:
+                    self._say(TextDelta, Text, text)
+            case "agent_thought_chunk":
+                first = not any(isinstance(part, Thinking) for part in self._parts[-1:])
+                if text := clean_thinking(self._folder.relative(chunk_text(update)), first=first):
+                    self._say(ThinkingDelta, Thinking, text)
+            case "tool_call" | "tool_call_update" if update.get("toolCallId"):
+                await self._update_call(update)
+            case "usage_update":
+                self._used_model = True
+                if (cost := cost_of(update)) is not None:
+                    self._meter.told_cost = cost
+                    self._budget.report()
+            case _:
+                pass
+
+    def _say(self, kind: type[TextDelta | ThinkingDelta], part: type[Text | Thinking], text: str) -> None:
+        self._need_turn()
+        self._emit(kind, text=text)
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, part):
+            self._parts[-1] = part(last.text + text)
+        else:
+            self._parts.append(part(text))
+
+    def _need_turn(self) -> None:
+        """Begins a turn, if there is none or if all calls of the last one have ended: the agent went on from them."""
+        self._finish_start()
+        if self._step and (self._open_calls or not self._call_results):
+            return
+        self._end_turn()
+        self._step += 1
+        self._emit(TurnStarted, step=self._step)
+
+    def _finish_start(self, error: str = "") -> None:
+        if self._starting:
+            self._starting = False
+            as_text = "the earlier conversation went in as text" if self.window.question else ""
+            older = self._session.older if self._session else ""
+            summary = error or "; ".join(filter(None, (self._title, older, as_text)))
+            code = "FAILED" if error else None
+            end = {"ok": not error, "summary": one_line(summary), "code": code, "seconds": self._journal.at}
+            self._emit(ToolFinished, call_id=_START, **end)
+
+    def _end_turn(self) -> None:
+        """Adds the messages of a turn: what was said and called, and the results."""
+        parts, ended = tuple(self._parts), self._call_results
+        results = tuple(ended[part.id] for part in parts if isinstance(part, ToolCall) and part.id in ended)
+        self._parts, self._call_results = [], {}
+        if not parts:
+            return
+        stop = "tool_use" if results else "end_turn"
+        self._emit(TurnFinished, stop=stop, usage=self._usage, model=self._title)
+        self._usage = Usage()
+        self.add(Message(role="assistant", parts=parts))
+        if results:
+            self.add(Message(role="tool", parts=results))
+
+    # calls
+
+    def _call(self, fields: Json) -> Call:
+        """The call that an update or a question is about. Some are never announced."""
+        native = str(fields["toolCallId"])
+        call = self._calls.get(native)
+        if call is None:
+            call = self._calls[native] = Call(unique_call_id(native, self._call_counts))
+            call.merge(fields)
+            if not self._is_ours(call):
+                self._need_turn()
+                call.since = self._journal.clock.now()
+                name = self._tool_name(call)
+                self._open_calls[call.id] = ToolCall(call.id, name, "")
+                self._emit(ToolStarted, call_id=call.id, name=name, title=self._call_title(call))
+        call.merge(fields)
+        return call
+
+    def _is_ours(self, call: Call) -> bool:
+        if call.is_ours(tool.name for tool in self._prepared.tools):
+            self._ours.add(call.id)
+        return call.id in self._ours
+
+    def _tool_name(self, call: Call) -> str:
+        return f"{self._agent.name}_{call.kind}"
+
+    def _call_title(self, call: Call) -> str:
+        return one_line(self._folder.relative(call.title))
+
+    async def _update_call(self, update: Json) -> None:
+        call = self._call(update)
+        if self._is_ours(call) or call.state == "ended":
+            return
+        status = update.get("status")
+        if status == "in_progress":
+            self._ready(call)
+            self._running(call)
+            if lines := call.text.strip().splitlines():
+                self._emit(ToolProgress, call_id=call.id, text=one_line(self._folder.relative(lines[-1])))
+        elif status in ("completed", "failed"):
+            self._ready(call)
+            await self._scan(None if call.kind in QUIET_KINDS else call.id)
+            self._finish_call(call, None if status == "completed" else "FAILED")
+
+    def _ready(self, call: Call) -> None:
+        """The call is complete: what it does is known, and it becomes part of the conversation."""
+        if call.state != "started":
+            return
+        call.state = "ready"
+        args, name = self._arguments(call), self._tool_name(call)
+        self._parts.append(ToolCall(call.id, name, json.dumps(args, ensure_ascii=False)))
+        self._emit(ToolReady, call_id=call.id, title=self._call_title(call), args=args)
+
+    def _arguments(self, call: Call) -> Json:
+        args = call.arguments(self._folder.relative)
+        return {
+            name: self._folder.relative(value) if isinstance(value, str) else value
+            for name, value in args.items()
+        }
+
+    def _running(self, call: Call) -> None:
+        if call.state == "ready":
+            call.state = "running"
+            self._emit(ToolRunning, call_id=call.id, title=self._call_title(call))
+
+    def _finish_call(self, call: Call, code: ToolErrorCode | None, summary: str = "") -> None:
+        if call.state == "ended":
+            return
+        self._ready(call)
+        call.state = "ended"
+        text = self._folder.relative(call.text)[:_MAX_OUTPUT]
+        asked = self._runner.approvals.take_seconds(call.id)
+        self._emit(
+            ToolFinished,
+            call_id=call.id,
+            ok=code is None,
+            summary=one_line(summary or text or self._call_title(call)),
+            outputs=({"text/plain": text},) if text and not summary else (),
+            seconds=round(max(0.0, self._journal.clock.now() - call.since - asked), 3),
+            code=code,
+        )
+        self._open_calls.pop(call.id, None)
+        self._call_results[call.id] = ToolResult(
+            call_id=call.id,
+            name=self._tool_name(call),
+            text=summary or text or self._call_title(call),
+            code=code,
+        )
+
+    # questions
+
+    def _start_question(self, session: Session, message: Json, params: Json) -> None:
+        fields = params.get("toolCall")
+        if not isinstance(fields, dict) or not fields.get("toolCallId"):
+            fields = {"toolCallId": f"question-{message['id']}", "title": "an action it does not name"}
+        # The status of a question is that of the answer to come.
+        call = self._call({name: value for name, value in fields.items() if name != "status"})
+        question = asyncio.create_task(self._ask(session, message, params.get("options"), call))
+        self._questions[message["id"]] = question
+        question.add_done_callback(lambda task: self._questions.pop(message["id"], None))
+
+    async def _ask(self, session: Session, message: Json, options: Any, call: Call) -> None:
+        """Answers a question of the agent: by the rules of the run, or by the user."""
+        outcome = option_of(options, allow=False)
+        try:
+            if self._is_ours(call) or await self._is_allowed(call):  # our own card asks
+                outcome = option_of(options, allow=True)
+        except asyncio.CancelledError:
+            outcome = {"outcome": "cancelled"}
+        except EndRun as end:
+            outcome = {"outcome": "cancelled"}
+            session.connection.incoming.put_nowait(end)
+        await session.connection.answer(message, {"outcome": outcome})
+
+    async def _is_allowed(self, call: Call) -> bool:
+        self._ready(call)
+        name, title = self._tool_name(call), self._call_title(call)
+        tool = Tool(
+            spec=ToolSpec(name=name, description=f"{self._agent.title} asks.", schema={}),
+            run=_not_ours,
+            title=lambda args: title,
+            approval="ask",
+            identical_only=call.kind not in ("edit", "move"),
+        )
+        try:
+            approved = await self._runner.approvals.check(
+                tool, ToolCall(call.id, name, ""), self._arguments(call), title, self._runner.context
+            )
+        except ToolError as denied:
+            self._journal.tick()
+            if denied.hint != GO_ON:
+                self._notes.append(f"I said no to “{title}”: {denied.hint}")
+            self._finish_call(call, "DENIED", denied.summary)
+            return False
+        self._notes += approved.remarks
+        self._journal.tick()
+        self._running(call)
+        return True
+
+    # our tools
+
+    async def _call_tool(self, name: str, args: Json) -> ToolResult:
+        """Runs one of our tools for the agent, with the files as they are on disk."""
+        await self._scan(None)
+        self._need_turn()
+        call = ToolCall(f"{name}-{len(self._call_counts) + 1}", name, json.dumps(args, ensure_ascii=False))
+        event_id = unique_call_id(call.id, self._call_counts)
+        tool = self._prepared.toolbox.get(name)
+        self._open_calls[event_id] = call
+        self._parts.append(call)
+        self._emit_now(ToolStarted, call_id=event_id, name=name, title=tool.name if tool else name)
+        result = ToolResult(call_id=call.id, name=name, text=NOT_RUN, code="STOPPED")
+        try:
+            (result,) = await self._runner.run([(event_id, call)])
+            await off_loop(self._folder.write, self._files.files)
+        except EndRun as end:
+            assert self._session
+            self._session.connection.incoming.put_nowait(end)
+        finally:
+            self._open_calls.pop(event_id, None)
+            self._call_results[event_id] = result
+        return result
+
+    # files and the end
+
+    async def _scan(self, call_id: str | None) -> None:
+        """Takes over what has changed in the folder."""
+        async with self._scanning:
+            for path, content in (await off_loop(self._folder.changes)).items():
+                try:
+                    if content is not None:
+                        self._files.write(path, content, call_id)
+                    elif path in self._files.files:
+                        self._files.delete(path, call_id)
+                except FileError as error:
+                    self._folder.left_out[path] = str(error)
+
+    def _ended(self, session: Session, answer: Json) -> Reason:
+        """The reason for the end of a prompt; raises `AgentError` if it has failed."""
+        if "error" in answer:
+            raise session.failure(RpcError(answer["error"]))
+        result = answer.get("result")
+        result = result if isinstance(result, dict) else {}
+        usage = usage_of(result)
+        self._count(usage)
+        said = "".join(part.text for part in self._parts if isinstance(part, Text))
+        silent = not (self._used_model or self._calls or usage != Usage())
+        if self._agent.fails_as_text and silent:
+            raise AgentError(f"{self._agent.title} failed: {''.join(self._own_text).strip() or said.strip()}")
+        return REASONS.get(str(result.get("stopReason")), "end_turn")
+
+    def _count(self, usage: Usage) -> None:
+        self._usage = usage
+        if usage != Usage():
+            self._meter.end_turn(usage)
+            self._budget.report()
+
+    async def _cancel(self, session: Session, number: int) -> None:
+        """Cancels the prompt and waits a moment for its end. Some agents wait until open questions are answered."""
+        with contextlib.suppress(TimeoutError, ConnectionLostError):
+            async with asyncio.timeout(CANCEL_LIMIT):
+                await session.cancel()
+                for question in [*self._questions.values()]:
+                    question.cancel()
+                while True:
+                    message = await session.connection.incoming.get()
+                    if isinstance(message, Exception):
+                        return
+                    if "method" not in message and message.get("id") == number:
+                        result = message.get("result")
+                        self._count(usage_of(result) if isinstance(result, dict) else Usage())
+                        return
+                    if message.get("method") == "session/request_permission":
+                        await session.connection.answer(message, {"outcome": {"outcome": "cancelled"}})
+
+    async def _end(self) -> None:
+        """Leaves complete turns and the files. The process is ended in the background."""
+        try:
+            if questions := [*self._questions.values()]:
+                for question in questions:
+                    question.cancel()
+                await asyncio.wait(questions, timeout=1)
+            await self._scan(None)
+            if left_out := self._folder.left_out:
+                names = listed([f"{path} ({why})" for path, why in [*left_out.items()][:5]])
+                log.warning("Not among the files of the run: %s", names)
+        finally:
+            self._journal.tick()
+            for call in self._calls.values():
+                if call.id in self._open_calls:
+                    self._finish_call(call, "STOPPED", "It did not say how this ended.")
+            self._finish_start("Stopped before it answered.")
+            self._end_turn()
+            closing = asyncio.ensure_future(_close(self._session, self._folder))
+            _closing.add(closing)
+            closing.add_done_callback(_closing.discard)
+
+
+async def _close(session: Session | None, folder: Folder) -> None:
+    try:
+        if session:
+            await session.connection.close()
+    finally:
+        folder.remove()
+
+
+async def _not_ours(args: Json, context: Any) -> Any:
+    raise AssertionError("the agent runs its own tools")

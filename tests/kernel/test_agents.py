@@ -1,0 +1,59 @@
+"""No process of an outside agent outlives its kernel, whatever ends the kernel."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.processes import ended
+
+FAKE = str(ROOT / "tests/support/agents/fake.py")
+RUN = """
+from agent_nb import Agent
+from agent_nb.agents import known
+known.set_own({{"mine": {command!r}}})
+handle = Agent("acp:mine").start("Go.")
+import asyncio
+while not any(event.type == "text_delta" for event in handle.events):
+    await asyncio.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def cache():
+    (ROOT / "build").mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=ROOT / "build", prefix="agents-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("end", ["shutdown", "killed"])
+def test_an_agent_and_its_commands_end_with_the_kernel(tmp_path, cache, end):
+    log, script = tmp_path / "log.jsonl", tmp_path / "script.json"
+    steps = [{"child": True}, {"environment": []}, {"say": "I work."}, {"hold": True}]
+    script.write_text(json.dumps({"prompts": [steps], "log": str(log), "ignores_end": True}))
+    command = [sys.executable, "-S", FAKE, str(script)]
+    with start_kernel(tmp_path, XDG_CACHE_HOME=str(cache)) as kernel:
+        cell = kernel.run(RUN.format(command=command))
+        assert cell.status == "ok", cell.errors
+        pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))
+        pids += [
+            entry["child"] for entry in map(json.loads, log.read_text().splitlines()) if "child" in entry
+        ]
+        assert len(pids) == 2
+        if end == "killed":
+            os.kill(json.loads(kernel.value("__import__('os').getpid()")), signal.SIGKILL)
+        else:
+            kernel.client.shutdown()
+        deadline = time.monotonic() + PATIENCE
+        while not all(map(ended, pids)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert all(map(ended, pids))

@@ -1,0 +1,93 @@
+"""The folder of an agent: private, bounded, and read back as it is on disk."""
+
+import os
+import stat
+
+import pytest
+
+from agent_nb.agents import folder as folders
+from agent_nb.agents.folder import Folder
+from agent_nb.errors import ConfigError
+from agent_nb.files import Files
+
+
+@pytest.fixture
+def folder(cache):
+    return Folder("run-0")
+
+
+def test_only_the_user_can_read_it(folder, cache):
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    folder.remove()
+    assert not folder.path.exists()
+
+
+def test_it_is_not_made_where_anyone_can_write(monkeypatch, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared))
+    with pytest.raises(ConfigError, match="anyone can write to"):
+        Folder("run-0")
+
+
+def test_what_is_written_is_no_change(folder):
+    folder.write(Files({"index.html": "<p>", "img/a.png": b"\x89PNG\0"}))
+    assert folder.changes() == {}
+    assert (folder.path / "img/a.png").read_bytes() == b"\x89PNG\0"
+
+
+def test_changes_are_bytes_on_disk(folder):
+    folder.write(Files({"a.txt": "one", "b.txt": "two"}))
+    (folder.path / "a.txt").write_text("new")
+    (folder.path / "b.txt").unlink()
+    (folder.path / "c.bin").write_bytes(b"\xff\0")
+    assert folder.changes() == {"a.txt": "new", "b.txt": None, "c.bin": b"\xff\0"}
+    assert folder.changes() == {}
+
+
+def test_files_that_configure_an_agent_are_not_written(folder):
+    folder.write(
+        Files({"opencode.json": "{}", ".gemini/settings.json": "{}", ".mcp.json": "{}", "a.txt": ""})
+    )
+    assert [path.name for path in folder.path.iterdir()] == ["a.txt"]
+
+
+def test_links_pipes_and_odd_names_are_left_out(folder, tmp_path):
+    (tmp_path / "outside").write_text("private")
+    os.symlink(tmp_path / "outside", folder.path / "link.txt")
+    os.symlink(tmp_path, folder.path / "folder")
+    os.mkfifo(folder.path / "pipe")
+    (folder.path / "a:b.txt").write_text("")
+    (folder.path / "one").write_text("")
+    os.link(folder.path / "one", folder.path / "two")
+    assert folder.changes() == {}
+    assert {*folder.left_out} == {"link.txt", "folder", "pipe", "a:b.txt", "one", "two"}
+
+
+def test_a_link_in_the_place_of_a_file_is_not_written_through(folder, tmp_path):
+    (tmp_path / "outside").write_text("mine")
+    folder.write(Files({"a.txt": "one"}))
+    (folder.path / "a.txt").unlink()
+    os.symlink(tmp_path / "outside", folder.path / "a.txt")
+    folder.write(Files({"a.txt": "two"}))
+    assert (tmp_path / "outside").read_text() == "mine"
+    assert (folder.path / "a.txt").read_text() == "two"
+
+
+def test_there_are_bounds(folder, monkeypatch):
+    monkeypatch.setattr(folders, "MAX_FILES", 2)
+    monkeypatch.setattr(folders, "MAX_BINARY_BYTES", 10)
+    for name in "abc":
+        (folder.path / name).write_text("x")
+    assert {*folder.changes()} == {"a", "b"}
+    (folder.path / "a").write_text("x" * 11)
+    assert folder.changes() == {"a": None}
+    assert folder.left_out == {"c": "there are more than 2", "a": "it is too large"}
+
+
+def test_old_folders_are_removed(folder, cache):
+    os.utime(folder.path, (0, 0))
+    Folder("run-1")
+    assert not folder.path.exists()

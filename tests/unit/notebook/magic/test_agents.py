@@ -1,0 +1,107 @@
+"""`-m acp:NAME` in cells, with the scripted agent."""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from traitlets import TraitError
+
+from agent_nb.agents import known
+from agent_nb.notebook.magic_settings import Settings
+from tests.support import ROOT
+
+FAKE = str(ROOT / "tests/support/agents/fake.py")
+STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]
+
+
+@pytest.fixture
+def cell(shell, monkeypatch, tmp_path):
+    """Runs a cell on the scripted agent, which is `acp:mine`."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    cache = Path(tempfile.mkdtemp(dir=ROOT / "build", prefix="agents-"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    script = tmp_path / "script.json"
+
+    def run(line="", steps=STEPS, prompt="A bakery."):
+        script.write_text(json.dumps({"prompts": [steps]}))
+        command = [sys.executable, "-S", FAKE, str(script)]
+        shell.run(f"%config AgentMagics.agents = {{'mine': {command!r}}}")
+        return shell.run(f"%%agent hero -m acp:mine {line}\n{prompt}")
+
+    yield run
+    known.set_own({})
+    shutil.rmtree(cache, ignore_errors=True)
+
+
+def allow(monkeypatch, answer="y"):
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda prompt="": asked.append(prompt) or answer)
+    monkeypatch.setattr("agent_nb.notebook.magic.mcp.is_attended", lambda shell: True)
+    return asked
+
+
+def test_a_command_of_ones_own_asks_once(cell, shell, monkeypatch):
+    asked = allow(monkeypatch)
+    for _ in range(2):
+        assert cell("--approve auto --replay off").ok
+    assert dict(shell.names["hero"].files) == {"index.html": "<h1>Bread</h1>\n"}
+    assert len(asked) == 1
+    assert "The cell starts the outside agent `acp:mine`:" in asked[0]
+    assert "fake.py" in asked[0]
+
+
+def test_without_a_yes_nothing_is_started(cell, monkeypatch):
+    allow(monkeypatch, "n")
+    assert "`acp:mine` was not started: its command is new, and you have not allowed it." in cell().stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("--steps 3", "counts its own turns"),
+        ("--budget 1", "no budget can be kept"),
+        ("--data schema", "reads its folder and this machine by itself"),
+        ("--effort high", "has no effort 'high'"),
+    ],
+)
+def test_options_that_cannot_be_kept_are_refused(cell, monkeypatch, line, why):
+    allow(monkeypatch)
+    refused = cell(line)
+    assert why in refused.stderr + refused.stdout
+
+
+def test_a_variable_of_the_notebook_reaches_the_agent(cell, shell, monkeypatch):
+    allow(monkeypatch)
+    shell.run("price = 42")
+    code = {"code": "price + 1"}
+    done = cell("-t kernel --approve auto", [{"tool": "run_python", "args": code}, {"say": "43."}])
+    assert done.ok, done.stderr
+    [use] = shell.names["hero"].tool_uses
+    assert use.call.name == "run_python"
+    assert "43" in use.result.text
+
+
+def test_a_cassette_plays_without_the_agent(cell, shell, monkeypatch):
+    allow(monkeypatch)
+    assert cell("--approve auto --record").ok
+    known.set_own({})
+    shell.run("%config AgentMagics.agents = {}")
+    played = shell.run("%%agent hero -m acp:mine --replay\nA bakery.")
+    assert played.ok, played.stderr
+    assert shell.names["hero"].settings["replayed"] == "cassettes/hero.run.jsonl"
+
+
+def test_agents_are_listed_with_their_state(shell, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    table = shell.run("%agent models").displays[0]["text/plain"]
+    assert "acp:gemini" in table
+    assert "install: npm install -g @google/gemini-cli" in table
+
+
+def test_a_wrong_setting_is_refused():
+    with pytest.raises(TraitError, match="a command as a list of words"):
+        Settings().agents = {"mine": "text"}
