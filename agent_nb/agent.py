@@ -77,9 +77,7 @@ class Agent:
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.viewer: PageViewer | None = None
-        """Shows pages to the model; None if nothing does."""
         self._record: partial[CassetteRecording] | None = None
-        """Opens the recording of a run."""
         self._hooks = Hooks.of(middleware)
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False

@@ -55,8 +55,6 @@ _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 
 class Options(Material, total=False):
-    """What `agent_nb.marimo.agent` takes besides the prompt and the name."""
-
     agent: Agent
     model: str | Provider
     models: Sequence[str | Provider]
@@ -200,8 +198,6 @@ def _part(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 class RunModel(HubModel):
-    """The widget of one run."""
-
     key = traitlets.Unicode().tag(sync=True)
     frozen = traitlets.Unicode().tag(sync=True)
     """The finished run as HTML, which the page shows if no kernel answers."""
@@ -233,7 +229,6 @@ class RunView(marimo.ui.anywidget):
         return self._run.pick(self.widget.variant) if self._run.variants else self._run
 
     def finish(self, run: Run) -> None:
-        """Shows the finished run."""
         self._run = run
         self.widget.set_trait("variant", run.variant + 1)
         self._show(run, picked=False)

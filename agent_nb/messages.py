@@ -116,8 +116,6 @@ def assistant(*parts: str | Part) -> Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as the model sees it."""
-
     name: str
     description: str
     schema: Json
@@ -125,8 +123,6 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """A tool call together with its result."""
-
     call: ToolCall
     result: ToolResult | None
     ok: bool

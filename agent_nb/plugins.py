@@ -44,7 +44,6 @@ class Notebook:
     file: Path | None = None
     """The notebook's file, if it is known."""
     magic: str = "agent"
-    """The configured name of the magic."""
     runs: Mapping[str, Run]
     edits: Sequence[tuple[Files, Files]] = ()
     """Files that the user has edited: as the run left them, and as they are now."""
@@ -63,7 +62,6 @@ class Cell:
     """A cell that is about to run."""
 
     name: str
-    """The name of its run."""
     tags: Sequence[str] = ()
     notebook: Notebook
 

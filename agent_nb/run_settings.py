@@ -36,7 +36,6 @@ class Limits:
         return cls(**{name: limit for name, limit in given.items() if limit is not None})
 
     def at_most(self, other: "Limits") -> "Limits":
-        """The lower of each limit."""
         given: dict[str, Any] = {}
         for name, value in asdict(self).items():
             both = [each for each in (value, getattr(other, name)) if each is not None]
@@ -258,7 +257,6 @@ class RunSettings:
             dry_run=None,
         ),
     )
-    """How often the model may look at the page."""
 
     def recorded(self) -> Json:
         """The settings as `run.settings` has them."""
@@ -293,7 +291,6 @@ class RunSettings:
         return self._set(lambda row: row.sent == "request")
 
     def dry_run_lines(self) -> Iterator[str]:
-        """The lines of `--dry-run`."""
         for each in fields(self):
             value, label = getattr(self, each.name), SETTINGS[each.name].dry_run
             if label and value != each.default:

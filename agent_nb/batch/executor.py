@@ -60,7 +60,6 @@ class Workers:
         self._executor = executor
         self._parcels = {key: pack(job) for key, job in {id(job.agent): job for job in jobs}.items()}
         self.finished = 0
-        """How many runs have come back."""
         self.problem = ""
         """Why no further job can be run, as a sentence; empty while they can."""
         self._file = ""
@@ -75,7 +74,6 @@ class Workers:
             os.unlink(self._file)
 
     async def run(self, job: Job) -> Run:
-        """The run of a job. If its worker dies, the job is submitted again."""
         error = ""
         for _ in range(TRIES):
             if self.problem:

@@ -5,8 +5,6 @@ from typing import Any
 
 
 class Tally:
-    """Counts of a batch, updated while it runs."""
-
     __slots__ = ("cost", "done", "failed", "loaded", "note", "running", "total")
 
     def __init__(self, total: int) -> None:
@@ -49,5 +47,4 @@ def watch_with(watch: Watch | None) -> None:
 
 
 def begin(tally: Tally, stop: Callable[[], None]) -> Watcher:
-    """Creates the watcher of a batch that starts."""
     return _watch(tally, stop) if _watch else Watcher()

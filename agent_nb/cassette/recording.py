@@ -40,10 +40,8 @@ class CassetteRecording:
         self._handles: Sequence[RunHandle] = ()
         self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
-        """Where the cassette is, or why there is none."""
 
     def follow(self, handles: Sequence[RunHandle]) -> None:
-        """Writes the cassette when all these runs have ended."""
         self._handles = handles
         for handle in handles:
             handle.recording = self
@@ -51,7 +49,6 @@ class CassetteRecording:
             handle.settling.append(self._settled)
 
     async def _settled(self) -> None:
-        """Waits until the file has been written."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
 

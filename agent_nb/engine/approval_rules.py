@@ -37,7 +37,6 @@ class Rules:
         return self.by_name[max(fitting, key=_specificity)] if fitting else None
 
     def covers(self, tool: Tool) -> bool:
-        """Whether calls of this tool need approval."""
         return tool.approval == "ask" or self.named(tool) is not None
 
     def rule(self, tool: Tool) -> Rule:
@@ -72,7 +71,6 @@ Policy = Rule | Mapping[str, Rule] | Rules
 
 
 def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
-    """The rules of an `approve` argument; raises `ConfigError` if it is something else."""
     if isinstance(policy, Rules):
         rules = policy
     elif isinstance(policy, Mapping):

@@ -41,8 +41,6 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """A shorter conversation."""
-
     messages: tuple[Message, ...]
     question: int
     rewritten: int = 0

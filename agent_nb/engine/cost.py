@@ -72,7 +72,6 @@ class CostMeter:
 
     @property
     def cost(self) -> float | None:
-        """Cost of turns and tools so far; None if a price is unknown."""
         turns = self._turns_cost if self.told_cost is None else self.told_cost
         return _sum(turns, self._tools_cost)
 
@@ -83,7 +82,6 @@ class CostMeter:
         return charge
 
     def settle(self, charge: Charge) -> None:
-        """Adds the charge of a call that has ended."""
         if charge not in self._open_charges:
             return
         self._open_charges.remove(charge)
@@ -108,7 +106,6 @@ class CostMeter:
         self._accepted = True
 
     def counted(self, usage: Usage) -> None:
-        """Takes the vendor's own count for this turn so far."""
         self._turn = usage
 
     def end_turn(self, usage: Usage) -> None:
@@ -189,7 +186,6 @@ class Budget:
             self._timer.cancel()
 
     def report(self) -> None:
-        """Emits the cost so far."""
         self._journal.emit(UsageUpdated, usage=self.meter.total, cost=self.meter.cost)
 
     def estimate(self, due: int) -> int:
@@ -202,11 +198,9 @@ class Budget:
         return due
 
     def open_charge(self) -> Charge:
-        """The charge of a call that is about to run."""
         return self.meter.open_charge(self._left)
 
     def settle(self, charge: Charge) -> None:
-        """Adds the cost of a call that has ended."""
         self.meter.settle(charge)
         if charge.items:
             self.report()

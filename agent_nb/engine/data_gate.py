@@ -52,8 +52,6 @@ def schema_text(schema: Schema, known: Container[str]) -> str:
 
 
 class DataGate:
-    """What one run may send."""
-
     def __init__(self, opening: Opening) -> None:
         self._names = set(opening.names)
         """Names of the inputs, and words and quoted texts of the model's own calls."""

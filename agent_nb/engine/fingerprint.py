@@ -27,7 +27,6 @@ _DIGITS = 16
 
 
 def digest(value: Any) -> str:
-    """A short hash of bytes or of a JSON value."""
     return sha256(value if isinstance(value, bytes) else json.dumps(value, sort_keys=True))[:_DIGITS]
 
 
@@ -74,7 +73,6 @@ def release_fingerprint(prepared: "Prepared") -> Json:
 
 
 def history_digest(history: Sequence[Message]) -> str:
-    """A digest of the conversation so far; empty if there is none."""
     if not history:
         return ""
     return digest([_content(message) for message in history if not _is_built_in(message)])

@@ -63,7 +63,6 @@ class Handle(ABC):
         self._event_log = event_log
 
     def label(self, name: str, key: str) -> None:
-        """Sets the name of the run and the key of its output."""
         self.name, self.key = name, key
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
@@ -72,12 +71,10 @@ class Handle(ABC):
 
     @property
     def count(self) -> int:
-        """How many variants there are."""
         return len(self._variants)
 
     @property
     def events(self) -> EventList:
-        """All events so far."""
         return self._event_log.events
 
     @property
@@ -111,7 +108,6 @@ class Handle(ABC):
         return {*super().__dir__(), *(_RUN_NAMES if self.done else ())}
 
     def approve_with(self, ask: Ask) -> None:
-        """Sets how the user is asked for approvals."""
         for approvals in filter(None, (variant.approvals for variant in self._variants)):
             approvals.ask = ask
 
@@ -142,7 +138,6 @@ class Handle(ABC):
             approvals.runs_code = allowed
 
     def files_of(self, variant: int) -> Files:
-        """The current files of a variant."""
         return self._variants[variant].files
 
     @property
@@ -185,7 +180,6 @@ class RunHandle(Handle):
         self.prepared, self.variant = prepared, variant
         self.settings = prepared.run_settings
         self.when_done: list[Callable[[], None]] = []
-        """Called once, when `result` is set."""
         self.recording: Recording | None = None
         self._stop_reason: Reason | None = None
 

@@ -158,7 +158,6 @@ def unfinished_text(events: Sequence[Event]) -> str:
 
 
 def is_long(content: Content) -> bool:
-    """Whether a file is too long to be shown to the model in full."""
     return isinstance(content, str) and len(content) > FULL_LENGTH
 
 

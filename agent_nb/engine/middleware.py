@@ -98,7 +98,6 @@ class Hooks:
 
 
 def check_middleware(value: Any) -> None:
-    """Raises `ConfigError` if this is not a middleware object."""
     if isinstance(value, type):
         raise ConfigError(f"Middleware is an object: write `{value.__name__}()`, not `{value.__name__}`.")
     if not methods_of(value):
@@ -126,7 +125,6 @@ class Listener:
                 self._task = asyncio.get_running_loop().create_task(self._drain())
 
     async def settled(self) -> None:
-        """Waits until every event has been handled."""
         if self._task is not None:
             await asyncio.wait([self._task])
 

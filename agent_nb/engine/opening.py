@@ -51,7 +51,6 @@ class Opening:
     """None if they are to be extracted from the history."""
     images: tuple[Image, ...] = ()
     earlier_images: tuple[Image, ...] = ()
-    """Images the user gave earlier in the conversation."""
     elements: tuple[Element, ...] = ()
     edited: frozenset[str] = frozenset()
     """Files the user has given or edited since the base run, and that the question does not show in full."""
@@ -71,7 +70,6 @@ class Opening:
 
     @property
     def base_variants(self) -> tuple[Files, ...]:
-        """The files of each variant of the base run."""
         return tuple(variant.files for variant in self.base.variants) if self.base else ()
 
     @property

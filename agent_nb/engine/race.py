@@ -58,7 +58,6 @@ class Race(Handle):
 
     @property
     def files(self) -> Files:
-        """The current files of the first variant; after the end, those of the result."""
         return self.result.files if self.result else self.files_of(0)
 
     async def _wait(self) -> Run:

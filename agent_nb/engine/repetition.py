@@ -10,8 +10,6 @@ _STEP = 250
 
 
 class Repetition:
-    """The text of a turn as it grows."""
-
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._end = ""

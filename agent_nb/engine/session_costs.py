@@ -12,8 +12,6 @@ from agent_nb.run import Run
 
 @dataclass(slots=True)
 class ModelCosts:
-    """The summed cost of one model's runs."""
-
     runs: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0

@@ -67,7 +67,6 @@ class Turns:
         """Calls without a result, by the call id used in events."""
         self._retries = Retries()
         self.gate = DataGate(prepared.opening) if prepared.settings.data else None
-        """Holds values back; None if all is sent."""
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
@@ -197,7 +196,6 @@ class Turns:
         self._emit(ConversationCompacted, **shorter.fields)
 
     async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
-        """Runs the calls of a turn; returns their results as one message, in call order."""
         named = list(zip(self._open_calls, calls, strict=True))
         self._runner.cut = named[-1][0] if cut else None
         self._open_calls = dict(named)
@@ -227,7 +225,6 @@ class Turns:
         return not is_quoted(call, sent_texts(prepared.system, self.messages, prepared.tools, files))
 
     def add(self, message: Message) -> None:
-        """Adds a message to the conversation."""
         self.messages.append(message)
         self._emit(MessageAdded, message=message)
 

@@ -35,7 +35,6 @@ class Shorter:
 
     @property
     def fields(self) -> Json:
-        """The fields of the event."""
         counts = {"rewritten": self.compacted.rewritten, "summarized": self.compacted.summarized}
         return {"why": self.why, "limit": self.limit, "before": self.before, "after": self.after, **counts}
 
@@ -70,7 +69,6 @@ class Window:
             self.without |= {part}
 
     def counted(self, usage: Usage) -> None:
-        """Takes the vendor's count of the tokens that the messages have."""
         self._has_sent = True
         if usage.input:
             self._density = density(usage.input, self._fixed + estimate_tokens(self.messages))
@@ -113,7 +111,6 @@ class Window:
         return Shorter(why=why, limit=limit, before=before, after=after, compacted=compacted)
 
     def replace(self, shorter: Shorter) -> None:
-        """Takes the shorter conversation instead of the present one."""
         if self._has_sent:
             self.replaced.append(tuple(self.messages))
         self.messages[:] = shorter.compacted.messages

@@ -40,7 +40,6 @@ class Entry:
     """Several models are separated by commas."""
     status: Status
     ended: str
-    """The reason of the run, such as `end_turn` or `budget`."""
     files: Mapping[str, str] = field(default_factory=dict)
     edited: tuple[str, ...] = ()
     """Files that were edited by hand since the run before."""
@@ -103,8 +102,6 @@ def status_of(run: Run) -> Status:
 
 
 class LabLog:
-    """The log in a folder. Several notebooks may share it."""
-
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self._folder = folder

@@ -36,7 +36,6 @@ class LabRules:
 
     path: Path
     file: str = FILE
-    """The file as sentences name it."""
     digest: str = field(default="", compare=False)
     title: str = ""
     models: tuple[str, ...] = ()
@@ -45,7 +44,6 @@ class LabRules:
     """US dollars for all runs of a student."""
     run_budget: float | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
-    """Other limits of a run, by name."""
     tools: tuple[str, ...] | None = None
     approve: Mode | None = None
     data: Literal["schema"] | None = None
@@ -56,7 +54,6 @@ class LabRules:
     close: datetime | None = None
 
     def refusal(self, rule: str, sentence: str) -> ConfigError:
-        """The error for what a rule does not allow; it names the rule and the file."""
         return ConfigError(f"{sentence} (`{rule}` in {self.file})")
 
     def check_open(self, now: datetime | None = None) -> None:

@@ -40,7 +40,6 @@ def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
 
 
 def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
-    """What the question is about, on one line."""
     variant = f"Variant {request.variant + 1}: " if several else ""
     return _visible(f"{variant}approval needed for {request.title} ({request.name})").replace("\n", " ")
 

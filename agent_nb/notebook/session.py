@@ -22,15 +22,12 @@ UNDO_LIMIT = 10
 
 
 class Session:
-    """The state shared by the `%%agent` cells of one kernel, from `%load_ext` to `%unload_ext`."""
-
     def __init__(self, shell: Any, defaults: Settings) -> None:
         self.shell = shell
         self.defaults = defaults
         self.home = Path.cwd()
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
-        """Unfinished `--background` runs, by id."""
         self.finishing: set[asyncio.Task[None]] = set()
         """The tasks that bind, save and show `--background` runs when they end."""
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
@@ -47,7 +44,6 @@ class Session:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """The user's variables."""
         namespace: dict[str, Any] = self.shell.user_ns
         return namespace
 

@@ -14,8 +14,6 @@ MOST_CHOICES = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """A note, a question, or both."""
-
     at: float | str
     """Seconds of the run, or `turn 2`, `change 3`, `end`."""
     text: str = ""
@@ -61,7 +59,6 @@ def meant_answer(answer: int | str | None, choices: Sequence[str]) -> str:
 
 
 def safe_annotations(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
-    """The annotations as the page gets them, without secrets."""
     return tuple(
         replace(
             one,

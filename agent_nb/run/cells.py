@@ -74,8 +74,6 @@ class Cells(tuple[Cell, ...]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call of `run_python`."""
-
     executed: str
     end: ToolFinished | None
     code: str
@@ -87,7 +85,6 @@ class Step:
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """What the call did to names: `bound`, `changed`, `deleted`."""
         outputs = self.end.outputs if self.end else ()
         return next((bundle[NAMES_TYPE] for bundle in outputs if NAMES_TYPE in bundle), {})
 
@@ -114,12 +111,10 @@ def to_cells(run: RunRecord) -> Cells:
 
 
 def kept_steps(run: RunRecord) -> list[Step]:
-    """The calls that are cells, in order."""
     return [step for turn in _turns(run) for step in turn.kept]
 
 
 def steps_of(run: RunRecord) -> list[Step]:
-    """All calls, in order."""
     return [step for turn in _turns(run) for step in turn.steps]
 
 

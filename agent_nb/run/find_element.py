@@ -12,7 +12,6 @@ HTML_LIMIT = 2_000
 
 
 def find_element(run: RunRecord, selector: str, file: str | None = None) -> Element:
-    """The first element that matches, in a file or else in the page of the run."""
     path = run.files.entry if file is None else file
     source = run.files.get(path) if path else None
     if not path or not isinstance(source, str):

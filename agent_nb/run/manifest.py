@@ -44,7 +44,6 @@ def _approval(event: ApprovalResolved) -> Json:
 
 
 def _edited(run: RunRecord) -> list[str]:
-    """The files that the user has changed since the run ended."""
     given = run.files if run.given_files is None else run.given_files
     return sorted(path for path in {*given, *run.files} if given.get(path) != run.files.get(path))
 
@@ -60,7 +59,6 @@ def _hash(value: Any) -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """The versions of Python and of the packages that affect a run."""
     return dict(_versions())
 
 

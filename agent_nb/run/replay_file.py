@@ -39,7 +39,6 @@ _STYLE = (
 
 
 def replay_html(run: RunRecord) -> str:
-    """The whole document."""
     if not run.events:
         raise ConfigError(f"`{run.name}` has no events to replay.")
     if not SCRIPT.exists():

@@ -189,7 +189,6 @@ def combine_variants(runs: Sequence[Run]) -> Run:
 
 
 def total_cost(costs: Collection[float | None]) -> float | None:
-    """The sum of these costs; None if one is unknown."""
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 

@@ -55,8 +55,6 @@ class _Fingerprint(TypedDict, total=False):
 
 
 class _Header(TypedDict):
-    """The first line."""
-
     version: int
     model: str
     reason: str
@@ -100,7 +98,6 @@ def read_header(file: Path, most: int) -> Json | None:
 
 
 def read_run(data: bytes, source: str) -> Run:
-    """Reads a run from the contents of a file, which `source` names."""
     try:
         lines = data.decode("utf-8-sig").rstrip().split("\n")  # some editors write a byte order mark
         header = json.loads(lines[0])
@@ -140,8 +137,6 @@ def _parsed(line: str) -> Any:
 
 
 class _Variant:
-    """One variant, as far as it was read."""
-
     def __init__(self, texts: TextReader) -> None:
         self._texts = texts
         self.rows: list[Json] = []
@@ -149,7 +144,6 @@ class _Variant:
         self.events = EventList()
         self.messages: list[Message] = []
         self.record: Json = {}
-        """The fields of the run."""
         self.calls: set[str] = set()
         self.asked: set[str] = set()
         """The calls with an open question: in a replay nobody could answer it."""
@@ -229,7 +223,6 @@ class _Reading:
         self._variants: list[_Variant] = []
         self._runs: list[Run] = []
         self.result: Run | None = None
-        """The run, after its last line."""
 
     def row(self, row: Any) -> None:
         if not isinstance(row, dict):
@@ -279,7 +272,6 @@ class _Reading:
 
 
 def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
-    """The run of these fields and the events of a variant."""
     own: Json = {"events": [], "messages": [], "replaced": [], "variants": []}
     run: Run = replace(
         from_wire(Run, {**wire, **own}),

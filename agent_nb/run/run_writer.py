@@ -30,7 +30,6 @@ _LAST = ("messages", "replaced", "files", "given_files")
 
 
 def run_file(run: RunRecord) -> bytes:
-    """The contents of the file."""
     texts, header = TextWriter(), _header(run)
     texts.add(header["prompt"])
     variants: Sequence[RunRecord] = run.variants or (run,)

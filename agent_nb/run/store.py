@@ -62,7 +62,6 @@ class RunStore:
             ) from None
 
     def newest(self, name: str) -> Path | None:
-        """The file of the newest run with that name."""
         files = [row["file"] for row in self.rows() if row["name"] == name]
         return self.folder / files[-1] if files else None
 
@@ -116,5 +115,4 @@ class RunStore:
 
 
 def run_id(row: Json) -> str:
-    """The run's id, from the name of its file."""
     return str(row["file"]).removesuffix(SUFFIX).rpartition("-")[2]

@@ -83,7 +83,6 @@ class TextReader(_Texts):
         self._made = 0
 
     def convert(self, value: Any) -> Any:
-        """The value with all references resolved."""
         match value:
             case str():
                 if len(value) >= LONG:
@@ -134,7 +133,6 @@ class TextWriter(_Texts):
         super()._number(text)
 
     def convert(self, value: Any) -> Any:
-        """The value with references in place of the texts that are known."""
         match value:
             case str():
                 return self._shortest(value) if len(value) >= LONG else value

@@ -54,7 +54,6 @@ def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
 
 
 def known_messages(run: RunRecord, step: int) -> int:
-    """How many messages of the request were already sent with the turn before."""
     messages, compacted = _sent(run, step)
     if step == 1:
         return len(messages) - 1

@@ -52,7 +52,6 @@ class CellRules:
         return options
 
     def allowed(self, models: Sequence[str]) -> tuple[str, ...]:
-        """Those of the user's default models that may be used."""
         lists = [rules.models for _, rules in self.each if rules.models]
         return tuple(name for name in models if all(full_name(name) in allowed for allowed in lists))
 
@@ -105,7 +104,6 @@ class CellRules:
             handle.subscribe(react)
 
     def end(self, run: Run) -> list[str]:
-        """Called in a thread when the run has ended; returns lines for the user."""
         return [note for _, rules in self.each for note in rules.end(run)]
 
 
@@ -125,7 +123,6 @@ def _adapted(command: Command) -> Command:
 
 
 def notebook_of(session: Session) -> Notebook:
-    """What a plugin sees of the notebook."""
     values = list(session.namespace.items())
     runs = {name: value for name, value in values if isinstance(value, Run)}
     return Notebook(

@@ -23,7 +23,6 @@ FORGET = "--forget"
 
 
 def key_command(session: Session, rest: str) -> Table | None:
-    """Runs `%agent key [VENDOR [--forget]]`."""
     if not rest:
         return _list_keys()
     name, *more = rest.split()

@@ -69,7 +69,6 @@ class Plan:
     pace: float
     """Time factor of a demo or replay."""
     viewer: PageViewer | None
-    """Shows the page to the model; None if nothing can."""
     prepared: tuple[Prepared, ...] = ()
     note: str = ""
     """Lines to show first, such as what was masked."""
@@ -80,12 +79,10 @@ class Plan:
 
     @property
     def models(self) -> list[str]:
-        """The model of each variant, by name."""
         return [prepared.provider.name for prepared in self.prepared]
 
     @property
     def key(self) -> str:
-        """Identifies the output: the same request has the same key."""
         first, *others = self.models
         settings, base = self.prepared[0].settings, self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]

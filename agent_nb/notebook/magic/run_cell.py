@@ -178,7 +178,6 @@ async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True
 
 
 def _save_files(plan: Plan, run: Run, folder: str) -> str:
-    """Writes the files; returns why that failed, or an empty string."""
     try:
         if refusal := _refusal(plan, run, folder):
             return refusal
@@ -271,7 +270,6 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
 
 
 def show_dry_run(plan: Plan) -> None:
-    """Prints the request of the first turn."""
     prepared, used = plan.prepared[0], ", ".join(plan.session.middleware)
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(played := prepared.provider, ReplayProvider):
