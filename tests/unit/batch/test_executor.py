@@ -316,7 +316,7 @@ async def test_what_cannot_be_sent_is_refused_before_anything_starts(no_cloudpic
 
 async def test_material_that_cannot_be_sent_is_refused(threads):
     with pytest.raises(
-        ConfigError, match="The agent cannot be sent to another process: TypeError: .*generator"
+        ConfigError, match=r"The agent cannot be sent to another process: TypeError: .*generator"
     ):
         demo().map(PROMPTS, executor=threads, messages=({"role": "user", "content": "Hi"} for _ in range(1)))
 
