@@ -68,10 +68,9 @@ class Setting:
     dry_run: str | None
     """Its label in `--dry-run`, which shows what differs from the default."""
 
-
-def setting(default: Value, row: Setting) -> Value:
-    """A field of `RunSettings`."""
-    return field(default=default, metadata={"row": row})
+    def with_default(self, default: Value) -> Value:
+        """A field of `RunSettings`."""
+        return field(default=default, metadata={"row": self})
 
 
 def _switch(flag: str) -> Callable[[Any, Any], str]:
@@ -93,170 +92,131 @@ def _other(noun: str) -> Callable[[Any, Any], str]:
 class RunSettings:
     """What a run is set to. An agent has one, and each of its runs one with what its model and its base add."""
 
-    limits: Limits = setting(  # noqa: RUF009 - a field
-        Limits(),
-        Setting(
-            sent="nowhere",
-            matched="no",
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
-    tools: tuple[str, ...] = setting(
-        (),
-        Setting(
-            sent="tools",
-            matched="no",  # fingerprints have digests of the user's own tools
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=(),
-            dry_run=None,  # it has a line for the tools
-        ),
-    )
-    effort: str | None = setting(
-        None,
-        Setting(
-            sent="request",
-            matched="batch",
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=("statement", "comparison"),
-            dry_run=None,
-        ),
-    )
-    approve: str = setting(
-        "ask",
-        Setting(
-            sent="nowhere",
-            matched="no",
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=(),
-            dry_run="Approve",
-        ),
-    )
+    limits: Limits = Setting(  # noqa: RUF009 - a field
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(Limits())
+    tools: tuple[str, ...] = Setting(
+        sent="tools",
+        matched="no",  # fingerprints have digests of the user's own tools
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run=None,  # it has a line for the tools
+    ).with_default(())
+    effort: str | None = Setting(
+        sent="request",
+        matched="batch",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=("statement", "comparison"),
+        dry_run=None,
+    ).with_default(None)
+    approve: str = Setting(
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run="Approve",
+    ).with_default("ask")
     """The rules for approval, in words."""
-    sampling: Mapping[str, Any] | None = setting(
-        None,
-        Setting(
-            sent="request",
-            matched="batch",
-            priced=True,  # a `service_tier`
-            recorded="set",
-            header=None,
-            listed_in=("statement",),
-            dry_run=None,
-        ),
-    )
+    sampling: Mapping[str, Any] | None = Setting(
+        sent="request",
+        matched="batch",
+        priced=True,  # a `service_tier`
+        recorded="set",
+        header=None,
+        listed_in=("statement",),
+        dry_run=None,
+    ).with_default(None)
     """`max_tokens` and further parameters that the provider sends, such as `temperature`."""
-    stack: str | None = setting(
-        None,
-        Setting(
-            sent="system",
-            matched=_other("stack"),
-            priced=False,
-            recorded="set",
-            header=None,
-            listed_in=("statement",),
-            dry_run="Stack",
-        ),
-    )
-    data: str = setting(
-        "",
-        Setting(
-            sent="system",
-            matched=_choice("--data"),
-            priced=False,
-            recorded="set",
-            header=lambda data: "no values sent",
-            listed_in=("statement",),
-            dry_run=None,
-        ),
-    )
+    stack: str | None = Setting(
+        sent="system",
+        matched=_other("stack"),
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=("statement",),
+        dry_run="Stack",
+    ).with_default(None)
+    data: str = Setting(
+        sent="system",
+        matched=_choice("--data"),
+        priced=False,
+        recorded="set",
+        header=lambda data: "no values sent",
+        listed_in=("statement",),
+        dry_run=None,
+    ).with_default("")
     """`schema` if names, types and shapes of the user's data are sent, and no values."""
-    window: int | None = setting(
-        None,
-        Setting(
-            sent="nowhere",
-            matched="no",
-            priced=False,
-            recorded="set",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    window: int | None = Setting(
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(None)
     """Tokens that a request and its answer may have together; None if that is not known."""
-    lean: bool | None = setting(
-        None,
-        Setting(
-            sent="tools",
-            matched=_switch("--lean"),
-            priced=False,
-            recorded="set",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    lean: bool | None = Setting(
+        sent="tools",
+        matched=_switch("--lean"),
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(None)
     """Whether requests are as short as possible; None for what the model prefers."""
-    instructions: str | None = setting(
-        None,
-        Setting(
-            sent="system",
-            matched="system",
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    instructions: str | None = Setting(
+        sent="system",
+        matched="system",
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(None)
     """The user's own system text, which is added to the default one."""
-    network: bool = setting(
-        False,
-        Setting(
-            sent="system",
-            matched="no",  # a replayed page is closed, whatever its recording was
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    network: bool = Setting(
+        sent="system",
+        matched="no",  # a replayed page is closed, whatever its recording was
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(False)
     """Whether the model is told that its page may load from the network."""
-    compact: bool = setting(
-        False,
-        Setting(
-            sent="conversation",
-            matched=_switch("--compact"),
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    compact: bool = Setting(
+        sent="conversation",
+        matched=_switch("--compact"),
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(False)
     """Whether the conversation that a run continues is compacted."""
-    looks: int = setting(
-        3,
-        Setting(
-            sent="tools",
-            matched="no",
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    looks: int = Setting(
+        sent="tools",
+        matched="no",
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(3)
 
     def recorded(self) -> Json:
         """The settings as `run.settings` has them."""
