@@ -54,7 +54,6 @@ class MissingKeyError(ConfigError):
     def __init__(self, message: str, *, vendor: str = "") -> None:
         super().__init__(message)
         self.vendor = vendor
-        """As it is named in `vendor:model`."""
 
 
 class InstallError(ConfigError):
@@ -80,13 +79,11 @@ class ToolError(AgentError):
         super().__init__(message)
         self.message = message
         self.summary = summary or message
-        """What the user reads instead of the message."""
         self.code: ToolErrorCode = code
         self.hint = hint
         self.outputs = tuple(outputs)
         """MIME bundles that the user sees on the card."""
         self.line: int | None = None
-        """The line of the model's code that failed."""
 
     def with_hint(self, text: str) -> "ToolError":
         hint = " ".join(filter(None, (self.hint, text)))

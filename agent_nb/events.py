@@ -139,7 +139,6 @@ class TurnFinished(BaseEvent):
     stop: Stop
     usage: Usage
     model: str
-    """As named in the vendor's response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +177,6 @@ class ToolFinished(BaseEvent):
     call_id: str
     ok: bool
     summary: str
-    """One short line for the user."""
     outputs: tuple[MimeBundle, ...] = ()
     seconds: float = 0.0
     code: ToolErrorCode | None = None

@@ -96,8 +96,6 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell asks, before it is known whether a cassette or a model answers."""
-
     prompt: str
     name: str
     options: Options
@@ -113,7 +111,6 @@ class Cell:
             raise ConfigError(f"`agent` has everything already: leave out `{given[0]}`.")
 
     def prepare(self) -> list[Prepared]:
-        """The run of each variant, ready to start. Reads files."""
         mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
         if mode in ("auto", "replay") and (prepared := self._replay()):
             return prepared
@@ -225,7 +222,6 @@ class RunView(marimo.ui.anywidget):
 
     @property
     def run(self) -> Run:
-        """The run with the variant that the user has picked."""
         return self._run.pick(self.widget.variant) if self._run.variants else self._run
 
     def finish(self, run: Run) -> None:

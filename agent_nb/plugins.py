@@ -42,7 +42,6 @@ class Notebook:
     folder: Path
     """The working directory at `%load_ext`."""
     file: Path | None = None
-    """The notebook's file, if it is known."""
     magic: str = "agent"
     runs: Mapping[str, Run]
     edits: Sequence[tuple[Files, Files]] = ()
@@ -59,8 +58,6 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell that is about to run."""
-
     name: str
     tags: Sequence[str] = ()
     notebook: Notebook
@@ -158,7 +155,6 @@ _TABLES: dict[str, dict[str, Any]] = {
 }
 _PACKAGE, _HERE = "agent_nb", "this notebook"
 _owners: dict[tuple[str, str], str] = {}
-"""Which plugin has added a name, by kind; names of the package itself are there, too."""
 _loaded: list[Loaded] = []
 _has_searched = False
 _searching = threading.RLock()

@@ -69,7 +69,6 @@ class Setting:
     """Its label in `--dry-run`, which shows what differs from the default."""
 
     def with_default(self, default: Value) -> Value:
-        """A field of `RunSettings`."""
         return field(default=default, metadata={"row": self})
 
 
@@ -128,7 +127,6 @@ class RunSettings:
         listed_in=(),
         dry_run="Approve",
     ).with_default("ask")
-    """The rules for approval, in words."""
     sampling: Mapping[str, Any] | None = Setting(
         sent="request",
         matched="batch",
@@ -197,7 +195,6 @@ class RunSettings:
         listed_in=(),
         dry_run=None,
     ).with_default(False)
-    """Whether the model is told that its page may load from the network."""
     compact: bool = Setting(
         sent="conversation",
         matched=_switch("--compact"),
@@ -207,7 +204,6 @@ class RunSettings:
         listed_in=(),
         dry_run=None,
     ).with_default(False)
-    """Whether the conversation that a run continues is compacted."""
     looks: int = Setting(
         sent="tools",
         matched="no",
@@ -219,7 +215,6 @@ class RunSettings:
     ).with_default(3)
 
     def recorded(self) -> Json:
-        """The settings as `run.settings` has them."""
         values: Json = {}
         for name, row in SETTINGS.items():
             value = getattr(self, name)
@@ -282,7 +277,6 @@ def other_settings(then: Json, now: Json) -> Iterator[str]:
 
 
 def header_words(recorded: Json) -> tuple[str, ...]:
-    """What the header says about the settings of a run."""
     rows = SETTINGS.items()
     return tuple(row.header(recorded[name]) for name, row in rows if row.header and recorded.get(name))
 

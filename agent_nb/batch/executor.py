@@ -37,19 +37,15 @@ VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_
 _first = threading.Lock()
 """Held while an agent is made, so that threads of one worker share it."""
 _seen: set[str] = set()
-"""Files of batches that this process has seen."""
 POLL = 0.5
 """Seconds between looks at the file of a batch."""
 
 Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
 """The pickled run, or nothing if it was interrupted, or why it failed or no job of the call can be run here."""
 TRIES = 2
-"""How often a job is submitted whose worker dies."""
 
 
 class Workers:
-    """The workers of an executor, with the agents that they are sent."""
-
     def __init__(self, executor: Executor, jobs: Sequence[Job], folder: Path | None) -> None:
         """The folder is one that workers may share; None for a temporary one."""
         if not isinstance(executor, Executor):

@@ -36,7 +36,6 @@ class BatchAgent(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     label: str
-    """The name of the prompt, or else its text."""
     named_model: str
     """The model as the caller named it; the run has its full name."""
     agent: BatchAgent

@@ -13,7 +13,6 @@ class Tally:
         self.cost = 0.0
         """US dollars so far, without runs of unknown price. Loaded runs cost nothing."""
         self.note = ""
-        """A sentence for the user, such as why a run could not be saved."""
 
     def counts(self) -> list[str]:
         """`3 of 8 done`, `4 running`, `1 failed`, `2 loaded`, without the zeros."""

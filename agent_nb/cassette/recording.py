@@ -63,7 +63,6 @@ class CassetteRecording:
             self._writing = asyncio.get_running_loop().create_task(work)
 
     def _refusal(self, runs: Sequence[Run]) -> str:
-        """Why no cassette is written; empty if one is."""
         for number, run in enumerate(runs, 1):
             which = f"variant {number}" if len(runs) > 1 else "the run"
             if next(run.events.of(TurnStarted), None) is None:
@@ -111,7 +110,6 @@ class CassetteRecording:
 
 
 def _why_not_there(path: Path, within: Path | None) -> str:
-    """Why no file can be written at a path; empty if one can."""
     try:
         check_place(path, within)
         if path.exists() and not path.is_file():

@@ -54,7 +54,6 @@ class Answer:
 class Approved:
     args: Json
     remarks: tuple[str, ...] = ()
-    """What the model is told besides the result."""
 
 
 Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
@@ -89,7 +88,6 @@ class Approvals:
 
     @property
     def code_runs(self) -> bool:
-        """Whether code runs without asking because it is allowed for this run."""
         return any(self._tool_rule(tool) == "run" for tool in self.toolbox)
 
     def _tool_rule(self, tool: Tool) -> Rule:
@@ -251,7 +249,6 @@ def _denied(answer: Answer) -> ToolError:
 
 
 def nobody_to_ask() -> ToolError:
-    """The error of a call that needs approval when there is nobody to ask. It names the remedy."""
     text = (
         "It needs {} approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.'

@@ -18,7 +18,6 @@ Rule = Mode | Callable[[ToolCall, Json], Any]
 code (`Tool.lets_run`): they run without asking until the user takes that back."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTNESS: tuple[Mode, ...] = ("auto", "run", "ask", "deny")
-"""The strictest last."""
 MCP = "mcp:"
 
 

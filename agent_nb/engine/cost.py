@@ -92,7 +92,6 @@ class CostMeter:
 
     @property
     def expected(self) -> float:
-        """Cost to compare with a budget: turns and calls in progress count as estimated."""
         turns = self._known_turns_cost + (self._estimated_price(self._estimated_turn()) or 0.0)
         return turns + self._settled_cost + sum(charge.expected for charge in self._open_charges)
 
@@ -119,7 +118,6 @@ class CostMeter:
         self._add_cut_turn()
 
     def estimate(self) -> tuple[Usage, float | None]:
-        """Totals that include the unfinished turn as estimated."""
         turn = self._estimated_turn()
         return self.total + turn, _sum(self.cost, self._estimated_price(turn))
 
@@ -162,7 +160,6 @@ class Budget:
         meters.append(self.meter)
 
     def check(self) -> None:
-        """Ends the run if it has reached a limit."""
         if (left := self._left()) is not None and left <= 0:
             raise EndRun("budget")
         if self._limits.seconds is not None and self._journal.elapsed() >= self._limits.seconds:

@@ -68,7 +68,6 @@ class DataGate:
         return replace(request, messages=tuple(map(self.message, request.messages)))
 
     def message(self, message: Message) -> Message:
-        """The message without what may not be sent."""
         if message.role == "assistant":
             self._learn_all(message)
             return message
@@ -123,7 +122,6 @@ class DataGate:
         return any(image is each for each in self._images)
 
     def learn(self, call: ToolCall) -> None:
-        """Adds the names in the model's own call to those that may be sent."""
         self._names.update(_words(call.arguments))
 
     def _learn_all(self, message: Message) -> None:

@@ -60,7 +60,6 @@ def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
 
 
 def release_fingerprint(prepared: "Prepared") -> Json:
-    """The built-in texts and tools of this release, and the versions of the packages it used."""
     texts = ["system", "look", "no_look", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
     if (stack := prepared.settings.stack) in STACKS:
         texts.append(f"stacks/{stack}")

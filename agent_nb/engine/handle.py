@@ -49,7 +49,6 @@ class Handle(ABC):
     """Work in progress: `await` it for the `Run`, iterate over it for its events."""
 
     settings: Json
-    """What the run was set to; that of the first variant."""
 
     def __init__(self, run_id: str, event_log: EventLog, variants: "Sequence[RunHandle]") -> None:
         self.id = run_id
@@ -142,12 +141,10 @@ class Handle(ABC):
 
     @property
     def viewer(self) -> PageViewer | None:
-        """What looks at the page for the model; variants share it."""
         return self._variants[0].prepared.viewer
 
     @property
     def model(self) -> str:
-        """The names of the models, each once."""
         return ", ".join(dict.fromkeys(variant.prepared.provider.name for variant in self._variants))
 
     @property

@@ -107,7 +107,6 @@ class Journal(EventLog):
         return (self._held_at if self._holds else self._now()) - self._started
 
     def tick(self) -> None:
-        """Stamps later events with the current time."""
         now = self._held_at if self._holds else self._now()
         self.at = int((now - self._started) * 1000 + 0.5) / 1000
 

@@ -46,8 +46,6 @@ class ModelRequest:
 
 @dataclass(slots=True, kw_only=True)
 class Hooks:
-    """The functions to call. Those for requests and tool calls may change them."""
-
     requests: list[Callable[[ModelRequest], Any]] = field(default_factory=list)
     before: list[BeforeTool] = field(default_factory=list)
     after: list[AfterTool] = field(default_factory=list)

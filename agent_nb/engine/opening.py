@@ -78,7 +78,6 @@ class Opening:
         return (*self.earlier_images, *self.images)
 
     def facts(self, files: Files, toolbox: Toolbox) -> Facts:
-        """What the messages say about these files and tools, as values."""
         asking = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
         own = frozenset(tool.name for tool in toolbox.own)
         return Facts(files=files, edited=self.edited, own_tools=own, asking_tools=asking)
@@ -159,7 +158,6 @@ def _check_arguments(prompt: object, files: object, base: object, messages: obje
 
 
 def as_sequence(images: Any) -> Iterable[Any]:
-    """The given images; a single path, array or figure counts as one."""
     if images is None:
         return ()
     many = isinstance(images, Sequence | set | Iterator | ValuesView)

@@ -14,7 +14,6 @@ MOST_VARIANTS = 8
 
 
 def count_variants(models: int, variants: int) -> int:
-    """How many variants there are in all; raises `ConfigError` if there are none or too many."""
     if not isinstance(variants, int):
         raise ConfigError(f"`variants` is a whole number, not {variants!r}.")
     total = max(1, models) * variants

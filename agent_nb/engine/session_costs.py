@@ -15,7 +15,6 @@ class ModelCosts:
     runs: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0
-    """US dollars, without runs of unknown price."""
     unpriced: int = 0
     replays: int = 0
     """Runs that played a cassette, which is free. They are not counted in `runs`."""
@@ -54,4 +53,3 @@ class SessionCosts:
 
 
 SESSION = SessionCosts()
-"""The costs of this process, which in a notebook is the kernel."""

@@ -70,12 +70,10 @@ class ToolRunner:
         return self.results.get(end.call_id, unfinished)
 
     def versioned(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """The result with the versions that the files of the call have now."""
         files, paths = self.context.files.files, self.toolbox.files_of(call) if result.ok else ()
         return replace(result, versions={path: files.version(path) for path in paths if path in files})
 
     def prepare(self, event_id: str, call: ToolCall) -> tuple[Tool, Json]:
-        """The tool and its arguments; raises `ToolError` if the call is invalid or was cut off."""
         if event_id == self.cut:
             raise ToolError(CUT_CALL, code="INVALID_JSON", hint=CUT_CALL_HINT)
         return self.toolbox.prepare(call)

@@ -91,7 +91,6 @@ class Turns:
         return "max_steps"
 
     async def _turn(self, number: int, summing_up: bool) -> Turn:
-        """One turn of the model, retried when the vendor or the network fails."""
         known, attempt, refused = dict(self._call_counts), 1, False
         self._retries.begin_turn()
         self._emit(TurnStarted, step=number)
@@ -129,7 +128,6 @@ class Turns:
         return turn
 
     async def _stream(self, request: Request) -> Turn:
-        """Emits the pieces of a turn as they arrive; returns the finished turn."""
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
@@ -237,7 +235,6 @@ class Turns:
         return event_id, tool.stream() if tool and tool.stream else None
 
     def _end_texts(self, turn: Turn) -> None:
-        """Ends the calls that have turned out to be text."""
         calls = {call.id for call in turn.message.tool_calls}
         for event_id in [event_id for event_id, call in self._open_calls.items() if call.id not in calls]:
             del self._open_calls[event_id]

@@ -25,8 +25,6 @@ LEAST_GAIN = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shorter:
-    """A shorter conversation that may replace the present one."""
-
     why: WhyCompacted
     limit: int | None
     before: int
@@ -49,7 +47,6 @@ class Window:
         self.replaced: list[tuple[Message, ...]] = []
         """What was sent before it was compacted, oldest first."""
         self.without: frozenset[str] = frozenset()
-        """Optional parameters that the vendor has refused."""
         self.size = prepared.settings.window
         """Tokens that a request and its answer may have together; None when that is unknown."""
         self._has_sent = False

@@ -37,7 +37,6 @@ class Entry:
     id: str
     prompt: str
     model: str
-    """Several models are separated by commas."""
     status: Status
     ended: str
     files: Mapping[str, str] = field(default_factory=dict)
@@ -115,7 +114,6 @@ class LabLog:
             append(self.path, (b"" if is_whole else b"\n") + line + b"\n", within=self._folder)
 
     def read(self, last: int | None = None) -> bytes:
-        """The whole log, or its last bytes; empty if there is none."""
         try:
             return read_plain(self.path, within=self._folder, last=last)
         except FileNotFoundError:
@@ -170,7 +168,6 @@ def _listed(numbers: tuple[int, ...]) -> str:
 
 
 def show_log(folder: Path) -> Table:
-    """Shows the log as a timeline, newest last, and whether its lines fit together."""
     try:
         reading = read_log(LabLog(folder).read())
     except OSError as error:

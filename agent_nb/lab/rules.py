@@ -41,7 +41,6 @@ class LabRules:
     models: tuple[str, ...] = ()
     """Full names, such as `anthropic:claude-haiku-5-5`; the first usable one is the default."""
     budget: float | None = None
-    """US dollars for all runs of a student."""
     run_budget: float | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
     tools: tuple[str, ...] | None = None
@@ -99,7 +98,6 @@ class LabRules:
                 raise self.refusal("tools", f"This lab {allowed}, not {name}.")
 
     def left_out(self) -> frozenset[str]:
-        """The names of the built-in tools that are not offered. Hints need none of them."""
         allowed = () if self.mode == "hints" else self.tools
         if allowed is None:
             return frozenset()

@@ -29,12 +29,10 @@ class Session:
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
         self.finishing: set[asyncio.Task[None]] = set()
-        """The tasks that bind, save and show `--background` runs when they end."""
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
         """Names and what they held before, newest last."""
         self.servers: dict[str, Server] = {}
         self.middleware: list[str] = []
-        """Variables that hold middleware for every run, in order."""
         self.ended: deque[tuple[str, float]] = deque(maxlen=10)
         """The sources of the last cells that have run and when they ended, the newest last."""
         self.demo_noted = False

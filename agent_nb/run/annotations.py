@@ -17,7 +17,6 @@ class Annotation:
     at: float | str
     """Seconds of the run, or `turn 2`, `change 3`, `end`."""
     text: str = ""
-    """Markdown."""
     ask: str = ""
     choices: tuple[str, ...] = ()
     """The answers to choose from; without any, readers answer in their own words."""

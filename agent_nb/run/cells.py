@@ -39,7 +39,6 @@ class Cells(tuple[Cell, ...]):
 
     @property
     def code(self) -> tuple[str, ...]:
-        """The sources of the code cells."""
         return tuple(cell.source for cell in self if cell.kind == "code")
 
     @property
@@ -97,7 +96,6 @@ class _Turn:
 
 
 def to_cells(run: RunRecord) -> Cells:
-    """The cells of a run; none if it has executed no code."""
     turns = _turns(run)
     codes = [step.code for turn in turns for step in turn.kept]
     if not codes:

@@ -73,7 +73,6 @@ def _index(nodes: list[Any], wanted: Any) -> int:
 
 
 def _line_of(node: Any) -> int:
-    """The line of its tag; of an element without one, such as an implied `tbody`, that of what it holds."""
     while node.origin_line is None and node.children:
         node = node.children[0]
     return node.origin_line or 1

@@ -49,7 +49,6 @@ def _edited(run: RunRecord) -> list[str]:
 
 
 def model_returned(run: RunRecord) -> str:
-    """The model as named in the vendor's last response."""
     names = [event.model for event in run.events.of(TurnFinished) if event.model]
     return names[-1] if names else run.model
 

@@ -193,5 +193,4 @@ def total_cost(costs: Collection[float | None]) -> float | None:
 
 
 def request_key(name: str, *parts: Any) -> str:
-    """A key that is the same for the same request: the name and a short hash."""
     return f"{name}-{sha256(json.dumps(parts, sort_keys=True, default=repr))[:10]}"

@@ -26,7 +26,6 @@ from agent_nb.run.text_pool import DELTAS, TextReader
 from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Exceptions that reading a damaged file can raise."""
 MAX_BYTES = 1_000_000_000
 
 
@@ -148,7 +147,6 @@ class _Variant:
         self.asked: set[str] = set()
         """The calls with an open question: in a replay nobody could answer it."""
         self.files = texts.files
-        """The text files after the last event."""
 
     def add(self, event: ev.Event) -> None:
         """Adds an event, which must fit those before."""
@@ -213,8 +211,6 @@ class _Variant:
 
 
 class _Reading:
-    """A file as far as it was read, line by line."""
-
     def __init__(self, header: Json) -> None:
         from_wire(_Header, header)
         self._header = header
@@ -286,7 +282,6 @@ def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
 
 
 def _events(row: Json) -> Iterator[ev.Event]:
-    """The events of a line: one, or consecutive deltas."""
     if row["type"] not in DELTAS or "pace" not in row:
         yield from_wire(ev.Event, row)
         return

@@ -32,8 +32,6 @@ _HEAD = 2_048
 
 
 class RunStore:
-    """The saved runs of one working directory."""
-
     def __init__(self, home: Path) -> None:
         self._home = home
         self.root = home / FOLDER
@@ -53,7 +51,6 @@ class RunStore:
         return target
 
     def rows(self) -> list[Json]:
-        """The saved runs, newest last; raises `SavedRunError` if they cannot be listed."""
         try:
             return self._rows()
         except OSError as error:

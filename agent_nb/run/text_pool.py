@@ -19,7 +19,6 @@ from agent_nb.files import apply_patch
 
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 LONG = 64
-"""Characters of a text that is worth a reference."""
 MOST_MADE = 200_000_000
 """Characters that the references of one file may make: a few bytes could repeat a large text often."""
 MOST_PATCHED = 64_000_000
@@ -35,7 +34,6 @@ class _Texts:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._open: dict[Hashable, list[str]] = {}
-        """The texts that deltas continue."""
         self._patched = 0
         self.files: dict[str, str] = {}
         """The text files of the variant, as the events have left them."""

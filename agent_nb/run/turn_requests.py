@@ -17,7 +17,6 @@ from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")
 TEXT_LIMIT = 20_000
-"""Characters of one text that are sent to the page."""
 
 
 def request_of(run: RunRecord, step: int) -> Json:
@@ -61,7 +60,6 @@ def known_messages(run: RunRecord, step: int) -> int:
 
 
 def _sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
-    """The messages that were sent with a turn, and how the conversation was compacted for it, if it was."""
     turn = 0
     sent: dict[int, tuple[int, ConversationCompacted | None]] = {}
     for count, event in enumerate(run.events, 1):

@@ -83,7 +83,6 @@ def _ask(session: Session, prompt: str) -> str:
 
 
 def missing_key(session: Session, error: MissingKeyError) -> str:
-    """Shows what to do about a missing key, and returns it as one line."""
     vendor = VENDORS.get(error.vendor)
     if vendor is None:
         return str(error)

@@ -146,7 +146,6 @@ class AgentMagics(Magics, Settings):
         await module.run_cell(self.session, options, cell)
 
     def parse(self, line: str) -> Options:
-        """The options of a line; raises `UsageError` with the remedy if it cannot be read."""
         from agent_nb.notebook.parsing import parse_line
 
         return parse_line(line, self.magic_name)

@@ -58,8 +58,6 @@ _FLAGS = {"record": "--record", "live": "--replay off"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A cell, read and checked, and its runs."""
-
     session: Session
     options: Options
     settings: RunSettings
@@ -67,7 +65,6 @@ class Plan:
     base: Run | None
     prompt: Described
     pace: float
-    """Time factor of a demo or replay."""
     viewer: PageViewer | None
     prepared: tuple[Prepared, ...] = ()
     note: str = ""
@@ -312,7 +309,6 @@ def _viewer(session: Session, *, shown: bool) -> PageViewer | None:
 
 
 async def _read_prompt(session: Session, options: Options, cell: str, *, schema_only: bool) -> Described:
-    """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
     namespace = session.namespace
     describe: Callable[..., Described] = describe_path
     if schema_only:

@@ -234,7 +234,6 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
 
 
 def _held_run(session: Session, run: Run) -> Run:
-    """The value of the run's variable, if it is still this run."""
     current = session.namespace.get(run.name)
     if not isinstance(current, Run) or current.id != run.id:
         raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
