@@ -11,7 +11,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, Unpack
+from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.model_name import ACP, DEMO, REPLAY
@@ -53,10 +53,37 @@ SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for
 """Tools that send images or files. A run that sends no values has none of them."""
 
 
+class BoundNames(Protocol):
+    """The names of the notebook that a page is bound to."""
+
+    @property
+    def types(self) -> Mapping[str, str]: ...
+
+    def text(self, data: str) -> str:
+        """What the prompt says about the names; without values if `data` is `schema`. Empty if it says so already."""
+        ...
+
+    def open(self, run_id: str, variant: int) -> None:
+        """Binds the page of a variant that starts."""
+        ...
+
+
+BINDERS: list[Callable[[Mapping[str, Any]], BoundNames]] = []
+"""What binds pages to values: the notebook registers itself here."""
+
+
+def _bound_to(values: Mapping[str, Any]) -> BoundNames:
+    check_type("bind", values, Mapping, "a dict such as {'sales': sales}")
+    if not BINDERS:
+        raise ConfigError("Pages are bound in a notebook: run `%load_ext agent_nb` first.")
+    return BINDERS[0](values)
+
+
 class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 
-    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider.
+    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` has values and functions that pages
+    may use, by name; pages fill those that are None. It needs `%load_ext agent_nb`.
     """
 
     def __init__(  # noqa: PLR0913 - everything that an agent is made of
@@ -68,6 +95,7 @@ class Agent:
         limits: Limits | None = None,
         approve: Policy = "ask",
         middleware: Iterable[Any] = (),
+        bind: Mapping[str, Any] | None = None,
     ) -> None:
         self.provider = read_model(model)
         self.toolbox = read_tools(tools)
@@ -77,8 +105,11 @@ class Agent:
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.viewer: PageViewer | None = None
+        """Shows pages to the model; None if nothing does."""
         self._record: partial[CassetteRecording] | None = None
+        """Opens the recording of a run."""
         self._hooks = Hooks.of(middleware)
+        self._bound: BoundNames | None = _bound_to(bind) if bind else None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
 
@@ -100,6 +131,8 @@ class Agent:
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so themselves.
         """
         material = Material(files=files, images=images, base=base, messages=messages)
+        if self._bound and (text := self._bound.text(self.settings.data)):
+            prompt = f"{prompt}\n\n{text}"
         return self._prepare(open_run(prompt, material, can_read=any(tool.reads for tool in self.toolbox)))
 
     def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
@@ -203,6 +236,10 @@ class Agent:
         With None or 0 looks, the model is not offered the tool `check_preview`.
         """
         return self._copy(viewer=viewer, settings=replace(self.settings, looks=looks))
+
+    def with_bound(self, bound: "BoundNames | None") -> Self:
+        """A copy of this agent whose pages are bound to these names."""
+        return self._copy(_bound=bound)
 
     def with_network(self) -> Self:
         """A copy of this agent that tells the model that its page may load from any https address."""
@@ -365,8 +402,14 @@ class Agent:
             tools=tuple(tool.name for tool in offered),
             approve=str(rules),
             window=self.provider.window,
+            bind=self._bound.types if self._bound else None,
             **self._requested(),
         )
+        if self._bound and (settings.network or (settings.stack or "html") != "html"):
+            raise ConfigError(
+                "A bound page loads nothing from the network, and no library of a stack: leave out `--network`, and"
+                " `--stack` or use `--stack html`."
+            )
         return Prepared(
             opening=opening,
             settings=settings,
@@ -380,6 +423,7 @@ class Agent:
             studio=studio,
             viewer=self.viewer,
             record=self._record,
+            bind=self._bound.open if self._bound else None,
         )
 
     def _requested(self) -> dict[str, Any]:
@@ -396,6 +440,7 @@ class Agent:
             self._built_in_text(offered, lean=lean) if opening.system is None else opening.system,
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
+            prompt_text("bound") if settings.bind else "",
             settings.instructions,
         )
         return sys.intern("\n\n".join(text for text in texts if text))  # the jobs of a batch share it

@@ -17,6 +17,8 @@ Value = TypeVar("Value")
 
 
 class Number(NamedTuple):
+    """The numbers that an option accepts."""
+
     kind: type[int] | type[float]
     accepts: Callable[[float], bool]
     description: str
@@ -125,6 +127,13 @@ class Options:
         (), "-i --image IMAGE", "Image to send: a variable (also a list), a path or an https URL."
     )
     variables: tuple[str, ...] = option((), "-w --with VARIABLE", "Variable to describe to the model.")
+    bind: str | None = option(
+        None,
+        "--bind NAMES",
+        "Variables and functions that the page may use, separated by commas. The page fills those that are not"
+        " defined.",
+        label="bind {}".format,
+    )
     cells: int | None = option(
         None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
     )
@@ -224,6 +233,7 @@ class Options:
         "Expression that must be true, with the names run, files, html and text; takes the rest of the line.",
     )
     is_named: bool = False
+    """Whether the line gives NAME."""
     line: str = ""
     prefers_replay: bool = False
     """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""

@@ -1,6 +1,6 @@
 """The settings of a run, as a table: each field of `RunSettings` is a setting, and its row says what depends on it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_type_hints
 
@@ -8,6 +8,9 @@ from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.errors import ConfigError
 
 MONEY = "usd"
+BoundKind = Literal["value", "function", "filled"]
+FUNCTION, FILLED = "function", "filled by the page"
+"""The types of a bound function, and of a bound name that the notebook does not define."""
 Value = TypeVar("Value")
 
 
@@ -36,6 +39,7 @@ class Limits:
         return cls(**{name: limit for name, limit in given.items() if limit is not None})
 
     def at_most(self, other: "Limits") -> "Limits":
+        """The lower of each limit."""
         given: dict[str, Any] = {}
         for name, value in asdict(self).items():
             both = [each for each in (value, getattr(other, name)) if each is not None]
@@ -68,8 +72,10 @@ class Setting:
     dry_run: str | None
     """Its label in `--dry-run`, which shows what differs from the default."""
 
-    def with_default(self, default: Value) -> Value:
-        return field(default=default, metadata={"row": self})
+
+def setting(default: Value, row: Setting) -> Value:
+    """A field of `RunSettings`."""
+    return field(default=default, metadata={"row": row})
 
 
 def _switch(flag: str) -> Callable[[Any, Any], str]:
@@ -87,134 +93,204 @@ def _other(noun: str) -> Callable[[Any, Any], str]:
     return lambda then, now: f"another {noun} (`{then or 'none'}` then, `{now or 'none'}` now)"
 
 
+def bound_kind(type_name: str) -> BoundKind:
+    """How a page uses a name, by its type in the settings of the run."""
+    return "function" if type_name == FUNCTION else "filled" if type_name == FILLED else "value"
+
+
+def _names(bind: Any) -> str:
+    return ", ".join(f"`{name}`" for name in bind or ()) or "none"
+
+
+def _filled_words(names: Sequence[str]) -> str:
+    return f"the page fills {', '.join(names)}" if names else "bound page"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """What a run is set to. An agent has one, and each of its runs one with what its model and its base add."""
 
-    limits: Limits = Setting(  # noqa: RUF009 - a field
-        sent="nowhere",
-        matched="no",
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(Limits())
-    tools: tuple[str, ...] = Setting(
-        sent="tools",
-        matched="no",  # fingerprints have digests of the user's own tools
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=(),
-        dry_run=None,  # it has a line for the tools
-    ).with_default(())
-    effort: str | None = Setting(
-        sent="request",
-        matched="batch",
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=("statement", "comparison"),
-        dry_run=None,
-    ).with_default(None)
-    approve: str = Setting(
-        sent="nowhere",
-        matched="no",
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=(),
-        dry_run="Approve",
-    ).with_default("ask")
-    sampling: Mapping[str, Any] | None = Setting(
-        sent="request",
-        matched="batch",
-        priced=True,  # a `service_tier`
-        recorded="set",
-        header=None,
-        listed_in=("statement",),
-        dry_run=None,
-    ).with_default(None)
+    limits: Limits = setting(  # noqa: RUF009 - a field
+        Limits(),
+        Setting(
+            sent="nowhere",
+            matched="no",
+            priced=False,
+            recorded="always",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
+    tools: tuple[str, ...] = setting(
+        (),
+        Setting(
+            sent="tools",
+            matched="no",  # fingerprints have digests of the user's own tools
+            priced=False,
+            recorded="always",
+            header=None,
+            listed_in=(),
+            dry_run=None,  # it has a line for the tools
+        ),
+    )
+    effort: str | None = setting(
+        None,
+        Setting(
+            sent="request",
+            matched="batch",
+            priced=False,
+            recorded="always",
+            header=None,
+            listed_in=("statement", "comparison"),
+            dry_run=None,
+        ),
+    )
+    approve: str = setting(
+        "ask",
+        Setting(
+            sent="nowhere",
+            matched="no",
+            priced=False,
+            recorded="always",
+            header=None,
+            listed_in=(),
+            dry_run="Approve",
+        ),
+    )
+    """The rules for approval, in words."""
+    sampling: Mapping[str, Any] | None = setting(
+        None,
+        Setting(
+            sent="request",
+            matched="batch",
+            priced=True,  # a `service_tier`
+            recorded="set",
+            header=None,
+            listed_in=("statement",),
+            dry_run=None,
+        ),
+    )
     """`max_tokens` and further parameters that the provider sends, such as `temperature`."""
-    stack: str | None = Setting(
-        sent="system",
-        matched=_other("stack"),
-        priced=False,
-        recorded="set",
-        header=None,
-        listed_in=("statement",),
-        dry_run="Stack",
-    ).with_default(None)
-    data: str = Setting(
-        sent="system",
-        matched=_choice("--data"),
-        priced=False,
-        recorded="set",
-        header=lambda data: "no values sent",
-        listed_in=("statement",),
-        dry_run=None,
-    ).with_default("")
+    stack: str | None = setting(
+        None,
+        Setting(
+            sent="system",
+            matched=_other("stack"),
+            priced=False,
+            recorded="set",
+            header=None,
+            listed_in=("statement",),
+            dry_run="Stack",
+        ),
+    )
+    data: str = setting(
+        "",
+        Setting(
+            sent="system",
+            matched=_choice("--data"),
+            priced=False,
+            recorded="set",
+            header=lambda data: "no values sent",
+            listed_in=("statement",),
+            dry_run=None,
+        ),
+    )
     """`schema` if names, types and shapes of the user's data are sent, and no values."""
-    window: int | None = Setting(
-        sent="nowhere",
-        matched="no",
-        priced=False,
-        recorded="set",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(None)
+    bind: Mapping[str, str] | None = setting(
+        None,
+        Setting(
+            sent="system",
+            matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
+            priced=False,
+            recorded="set",
+            header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
+            listed_in=(),
+            dry_run="Bound",
+        ),
+    )
+    """The names of the notebook that the page may use, and their types."""
+    window: int | None = setting(
+        None,
+        Setting(
+            sent="nowhere",
+            matched="no",
+            priced=False,
+            recorded="set",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
     """Tokens that a request and its answer may have together; None if that is not known."""
-    lean: bool | None = Setting(
-        sent="tools",
-        matched=_switch("--lean"),
-        priced=False,
-        recorded="set",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(None)
+    lean: bool | None = setting(
+        None,
+        Setting(
+            sent="tools",
+            matched=_switch("--lean"),
+            priced=False,
+            recorded="set",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
     """Whether requests are as short as possible; None for what the model prefers."""
-    instructions: str | None = Setting(
-        sent="system",
-        matched="system",
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(None)
+    instructions: str | None = setting(
+        None,
+        Setting(
+            sent="system",
+            matched="system",
+            priced=False,
+            recorded="no",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
     """The user's own system text, which is added to the default one."""
-    network: bool = Setting(
-        sent="system",
-        matched="no",  # a replayed page is closed, whatever its recording was
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(False)
-    compact: bool = Setting(
-        sent="conversation",
-        matched=_switch("--compact"),
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(False)
-    looks: int = Setting(
-        sent="tools",
-        matched="no",
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
-    ).with_default(3)
+    network: bool = setting(
+        False,
+        Setting(
+            sent="system",
+            matched="no",  # a replayed page is closed, whatever its recording was
+            priced=False,
+            recorded="no",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
+    """Whether the model is told that its page may load from the network."""
+    compact: bool = setting(
+        False,
+        Setting(
+            sent="conversation",
+            matched=_switch("--compact"),
+            priced=False,
+            recorded="no",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
+    """Whether the conversation that a run continues is compacted."""
+    looks: int = setting(
+        3,
+        Setting(
+            sent="tools",
+            matched="no",
+            priced=False,
+            recorded="no",
+            header=None,
+            listed_in=(),
+            dry_run=None,
+        ),
+    )
+    """How often the model may look at the page."""
 
     def recorded(self) -> Json:
+        """The settings as `run.settings` has them."""
         values: Json = {}
         for name, row in SETTINGS.items():
             value = getattr(self, name)
@@ -246,6 +322,7 @@ class RunSettings:
         return self._set(lambda row: row.sent == "request")
 
     def dry_run_lines(self) -> Iterator[str]:
+        """The lines of `--dry-run`."""
         for each in fields(self):
             value, label = getattr(self, each.name), SETTINGS[each.name].dry_run
             if label and value != each.default:
@@ -257,7 +334,7 @@ class RunSettings:
 
 
 SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
-DERIVED = frozenset({"tools", "approve", "sampling", "window"})
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
 """The settings that are read from the agent's tools and rules and from its model when a run is prepared."""
 _FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
 """What else `run.settings` can have: the first line of the cell without the magic, what a server of the user's own says
@@ -277,6 +354,7 @@ def other_settings(then: Json, now: Json) -> Iterator[str]:
 
 
 def header_words(recorded: Json) -> tuple[str, ...]:
+    """What the header says about the settings of a run."""
     rows = SETTINGS.items()
     return tuple(row.header(recorded[name]) for name, row in rows if row.header and recorded.get(name))
 

@@ -1,6 +1,6 @@
 // Builds ES modules into ../agent_nb/static: widget.js, with its styles inside; check.js, which looks at pages for the
-// model and is loaded when it is first needed; replay.js, the script of a replay in a file of its own; and headless.js,
-// which the kernel runs in headless Chromium. lab/ in there is a prebuilt extension of JupyterLab.
+// model and is loaded when it is first needed; replay.js, the script of a replay in a file of its own; headless.js,
+// which the kernel runs in headless Chromium; page.js, the widget of a page alone; and notebook.js, for bound pages. lab/ in there is a prebuilt extension of JupyterLab.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
@@ -14,6 +14,8 @@ import { esbuildText, LEAN } from "./bundling.mjs";
 const STATIC = "../agent_nb/static";
 const OUTPUT = `${STATIC}/widget.js`;
 const LIMIT = 110 * 1024;
+/** Of the widget that shows a page alone. */
+const PAGE_LIMIT = 15 * 1024;
 const PORT = 8765;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
 
@@ -32,7 +34,7 @@ const options = {
 };
 
 /** What looks at a page for the model, which the page loads when it is first needed, and the script of a replay file. */
-const FURTHER = { check: "src/check/look.ts", replay: "src/replay-file.ts" };
+const FURTHER = { check: "src/check/look.ts", replay: "src/replay-file.ts", page: "src/bind/page.ts" };
 const further = Object.entries(FURTHER).map(([name, entry]) => ({
 	...options,
 	entryPoints: [entry],
@@ -47,12 +49,19 @@ const headless = {
 	globalName: "headless",
 };
 const lab = { ...headless, entryPoints: ["lab/extension.ts"], outfile: `${STATIC}/lab/static/extension.js` };
-const all = [options, ...further, headless, lab];
+/** What defines `notebook` in a page that the kernel has put into its frame. */
+const notebook = {
+	...headless,
+	globalName: undefined,
+	entryPoints: ["src/bind/standalone.ts"],
+	outfile: `${STATIC}/notebook.js`,
+};
+const all = [options, ...further, headless, lab, notebook];
 
-async function checkSize() {
-	const size = gzipSync(await readFile(OUTPUT)).length;
-	console.log(`${OUTPUT}: ${(size / 1024).toFixed(1)} KB gzipped`);
-	if (size > LIMIT) throw new Error(`the bundle is over ${LIMIT / 1024} KB gzipped`);
+async function checkSize(file, limit) {
+	const size = gzipSync(await readFile(file)).length;
+	console.log(`${file}: ${(size / 1024).toFixed(1)} KB gzipped`);
+	if (size > limit) throw new Error(`${file} is over ${limit / 1024} KB gzipped`);
 }
 
 function serveDevPage() {
@@ -77,5 +86,6 @@ if (process.argv.includes("--dev") || process.argv.includes("--watch")) {
 } else {
 	await Promise.all(all.map((each) => esbuild.build(each)));
 	await copyFile("lab/package.json", `${STATIC}/lab/package.json`);
-	await checkSize();
+	await checkSize(OUTPUT, LIMIT);
+	await checkSize(`${STATIC}/page.js`, PAGE_LIMIT);
 }

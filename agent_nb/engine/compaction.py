@@ -26,6 +26,7 @@ from agent_nb.tools import Tool, Toolbox
 SHORT = 200
 """Texts of up to this many characters are not worth a note."""
 EXCERPT = 300
+"""Characters of a prompt or an answer in a summary."""
 MOST_ENTRIES = 30
 """Requests in a summary: the first, which says what it is all about, and the latest."""
 
@@ -40,6 +41,8 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
+    """A shorter conversation."""
+
     messages: tuple[Message, ...]
     question: int
     rewritten: int = 0

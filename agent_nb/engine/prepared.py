@@ -46,6 +46,8 @@ class Prepared:
     """Looks at the page that the run makes; None if nothing can."""
     record: "Callable[[Sequence[Prepared]], Recording] | None"
     """Opens a recording for variants that are about to start."""
+    bind: Callable[[str, int], None] | None = None
+    """Binds the page of a variant that starts to the notebook, by the id of its run and its number."""
 
     @property
     def maker(self) -> "RunMaker | None":
@@ -165,6 +167,8 @@ def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
         if prepared.maker
         else EngineRun(prepared, group, variant)
     )
+    if prepared.bind is not None:
+        prepared.bind(handle.id, variant)
     for make_observer in OBSERVERS:
         handle.subscribe(make_observer())
     for hook in prepared.hooks.events:

@@ -96,7 +96,7 @@ class ChromiumViewer:
         """A page in a browser of its own, as soon as it is this one's turn."""
         from playwright.async_api import Error
 
-        page = _Page(Files(request.files), request.path)
+        page = _Page(Files(request.files), request.path, request.bound)
         turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))
         async with turns, _playwright() as (starting, home):
             try:
@@ -163,15 +163,15 @@ def installed_viewer() -> ChromiumViewer | None:
 class _Page:
     """One page: shows a document under the policy of the preview, and collects what happens."""
 
-    def __init__(self, files: Files, path: str) -> None:
-        self._files, self._path, removed = files, path, list[str]()
+    def __init__(self, files: Files, path: str, bound: str = "") -> None:
+        self._files, self._path, self._bound, removed = files, path, bound, list[str]()
         self.notes: list[str] = []
         try:
             document = assembled(files, path, MAX_PAGE)
         except TooLargeError:
             document = str(files[path])[:MAX_PAGE]
             self.notes.append("The files of the page are too large to be shown with it.")
-        self._document = with_frame_script(gated(document, removed))
+        self._document = with_frame_script(gated(document, removed), bound)
         self._blocked = dict.fromkeys(removed, _NOT_ALLOWED)
         self._console: list[Json] = []
         self._logged_at: Counter[tuple[Any, ...]] = Counter()
@@ -273,11 +273,11 @@ class _Page:
         """Serves the page, and lets the library files of the stacks pass. Nothing else is loaded."""
         address = route.request.url
         if address == _HOST and self._document:
-            policy = f"{policy_for(self._document)}; sandbox {SANDBOX}"
+            policy = f"{policy_for('' if self._bound else self._document)}; sandbox {SANDBOX}"
             document, self._document = self._document, ""
             headers = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy}
             await route.fulfill(body=document.encode("utf-8", "replace"), headers=headers)
-        elif address in allowed_files():
+        elif address in allowed_files() and not self._bound:
             await route.continue_()
         elif route.request.is_navigation_request():
             self._block(address, "the page tried to go there")

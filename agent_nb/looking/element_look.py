@@ -59,6 +59,8 @@ class ElementRequest:
     selectors: tuple[str, ...]
     width: int = DESKTOP
     """Of the window, in CSS pixels."""
+    bound: str = ""
+    """As in `CheckRequest`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

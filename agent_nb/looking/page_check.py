@@ -115,6 +115,8 @@ class CheckRequest:
     path: str
     variant: int = 0
     widths: tuple[int, ...] = WIDTHS
+    bound: str = ""
+    """The script that gives the page its bound values where no kernel does. Such a page loads nothing."""
 
     @property
     def size(self) -> int:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import safe_text
-from agent_nb.render.frozen import frozen_html, html_page, page_alone, progress_html, running_html
+from agent_nb.render.frozen import (
+    frozen_html,
+    html_page,
+    page_alone,
+    progress_html,
+    running_html,
+    still_page,
+)
 from agent_nb.render.markdown_writer import as_text
 from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
 from agent_nb.render.rows import Row, shortened, shortened_text
@@ -24,6 +31,8 @@ __all__ = [
     "abandoned_frame",
     "bundle",
     "first_frame",
+    "live_page",
+    "page_html",
     "ready_line",
     "run_digest",
     "to_html_page",
@@ -125,3 +134,14 @@ def to_page(run: "RunRecord") -> str | None:
     """The page of the run, with the files it uses, as one closed HTML document; None if there is no page."""
     page = page_alone(run)
     return page if page is None else safe_text(page)
+
+
+def live_page(run: "RunRecord") -> str | None:
+    """The same, connected to the window that shows it."""
+    page = page_alone(run, is_live=True)
+    return page if page is None else safe_text(page)
+
+
+def page_html(run: "RunRecord") -> str:
+    """The page of the run as an output of its own."""
+    return safe_text(still_page(run))

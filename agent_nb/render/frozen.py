@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
-from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
+from agent_nb.render.preview import (
+    TooLargeError,
+    assembled,
+    bound_script,
+    frame_attributes,
+    framed_page,
+    saved_script,
+)
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
 from agent_nb.render.rows_html import code_html, row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
@@ -104,15 +111,30 @@ def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
     )
 
 
-def page_alone(run: "RunRecord") -> str | None:
-    """The page of the run as a document of its own, as closed as in the notebook; None if there is no page."""
+def page_alone(run: "RunRecord", *, is_live: bool = False) -> str | None:
+    """The page of the run as a document of its own, as closed as in the notebook; None if there is no page.
+
+    A live one is connected to the window that shows it.
+    """
     path = run.files.entry
     if path is None or not isinstance(run.files[path], str):
         return None
     title = html.escape(mask(f"{run.name}: {path}"))
-    return framed_page(
-        assembled(run.files, path, MAX_PAGE_ALONE), f'<meta charset="utf-8"><title>{title}</title>'
-    )
+    page = assembled(run.files, path, MAX_PAGE_ALONE)
+    bound = bound_script(run.settings.get("bind") or {}, None) if is_live else saved_script(run)
+    return framed_page(page, f'<meta charset="utf-8"><title>{title}</title>', bound)
+
+
+def still_page(run: "RunRecord") -> str:
+    """The page alone where no widget is shown, with its values as they are now; empty if there is no page."""
+    path = run.files.entry
+    if path is None or not isinstance(run.files[path], str):
+        return ""
+    page = assembled(run.files, path, MAX_PAGE_ALONE)
+    style = "display:block;width:100%;height:480px;border:0"
+    note = "The page is not connected to a kernel."
+    frame = frame_attributes(page, saved_script(run))
+    return f'<iframe title="{html.escape(path)}" style="{style}" {frame}></iframe><p><em>{note}</em></p>'
 
 
 def head(name: str, facts: list[str]) -> str:
@@ -161,7 +183,9 @@ def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
         left -= len(page)
         trust = "" if pages else f'<p class="anb-untrusted">{shown_untrusted}</p>'
         title = html.escape(f"{label}: {path}")
-        frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page)}></iframe>'
+        frame = (
+            f'<iframe title="{title}" loading="lazy" {frame_attributes(page, saved_script(one))}></iframe>'
+        )
         pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
     return pages
 

@@ -1,10 +1,13 @@
 """Puts a page into a sandboxed frame, with the files that it uses inlined and a content security policy in front."""
 
 import base64
+import json
 import posixpath
 import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent_nb._base.secrets import mask
@@ -13,7 +16,14 @@ from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
 from agent_nb.render.gate import gated
 from agent_nb.render.policy import OUTPUT_POLICY, SANDBOX, policy_for
+from agent_nb.run_settings import bound_kind
 
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
+
+_NOTEBOOK = Path(__file__).parents[1] / "static" / "notebook.js"
+SAVED_VALUES: list[Callable[[str, int], Mapping[str, str] | None]] = []
+"""Where the JSON of the values comes from that are saved with a page, by the id of its run and its variant."""
 # With this base, anchors stay inside the frame, and broken relative links are not requested from the Jupyter server.
 _BASE = '<base href="about:srcdoc">'
 _NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'
@@ -42,24 +52,46 @@ class TooLargeError(Exception):
     """The page with its inlined files exceeds the limit."""
 
 
-def frame_attributes(page: str) -> str:
-    """The attributes `sandbox` and `srcdoc` of the frame for a page.
+def frame_attributes(page: str, bound: str = "") -> str:
+    """The attributes `sandbox` and `srcdoc` of the frame for a page; `bound` is its `bound_script`, if it has one.
 
     The page is in a second frame inside that frame and inherits its policy. A page can always navigate its own frame
     to another address, with data in the URL; only the policy of the surrounding document (`frame-src`) prevents that.
     """
-    return f'sandbox="{SANDBOX}" srcdoc={_in_quotes(framed_page(page))}'
+    return f'sandbox="{SANDBOX}" srcdoc={_in_quotes(framed_page(page, bound=bound))}'
 
 
-def framed_page(page: str, head: str = "") -> str:
+def framed_page(page: str, head: str = "", bound: str = "") -> str:
     """A document that has the policy and holds the page in a sandboxed frame; `head` comes first."""
-    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(with_frame_script(page))}'
-    return f'<!doctype html>{head}{_head(policy_for(page))}\n{_FILL}\n<iframe title="Page" {inner}></iframe>'
+    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(with_frame_script(page, bound))}'
+    policy = policy_for("" if bound else page)  # a bound page loads nothing
+    return f'<!doctype html>{head}{_head(policy)}\n{_FILL}\n<iframe title="Page" {inner}></iframe>'
 
 
-def with_frame_script(page: str) -> str:
+def with_frame_script(page: str, bound: str = "") -> str:
     """The page as a document of its own, with what its frame would have added. Its lines keep their numbers."""
-    return _with_preamble(page, _NO_PREFETCH + _script())
+    return _with_preamble(page, _NO_PREFETCH + _script() + bound)
+
+
+def saved_script(run: "RunRecord") -> str:
+    """The `bound_script` of a run's page where no kernel is: it has the values that this kernel knows."""
+    known = (values for source in SAVED_VALUES if (values := source(run.id, run.variant)) is not None)
+    return bound_script(run.settings.get("bind") or {}, next(known, {}))
+
+
+def bound_script(types: Mapping[str, str], saved: Mapping[str, str] | None) -> str:
+    """The script that defines `notebook` in a page bound to these names; empty if there are none.
+
+    `saved` has the JSON of values. Without it, the page is connected to the window around it.
+    """
+    if not types or not _NOTEBOOK.exists():
+        return ""
+    names = [{"name": name, "kind": bound_kind(kind)} for name, kind in types.items()]
+    given = json.dumps({"names": names, "saved": None if saved is None else dict(saved)}).replace(
+        "<", "\\u003c"
+    )
+    code = _NOTEBOOK.read_text(encoding="utf-8").strip().replace("</script", "<\\/script")
+    return f"<script>{{const agentNbBound={given};{code}}}</script>"
 
 
 def still_frame_attributes(markup: str) -> str:

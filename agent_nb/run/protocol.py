@@ -5,7 +5,9 @@
 
 from dataclasses import dataclass
 
+from agent_nb._base.wire import Json
 from agent_nb.run.annotations import Annotation
+from agent_nb.run_settings import BoundKind, bound_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +18,20 @@ class Repeat:
     """As it stands in the cell: `-t kernel`."""
     label: str
     """In short: `kernel`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundName:
+    """A name of the notebook that the page may use."""
+
+    name: str
+    kind: BoundKind
+
+
+def bound_names(settings: Json) -> tuple[BoundName, ...]:
+    """The names that the pages of a run with these settings are bound to."""
+    types: dict[str, str] = settings.get("bind") or {}
+    return tuple(BoundName(name=name, kind=bound_kind(kind)) for name, kind in types.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +66,18 @@ class Meta:
     """Whether the outputs of older runs fold to their headers."""
     running_code: tuple[int, ...] = ()
     """The variants in which code runs without asking because the user has allowed it for this run."""
+    bound: tuple[BoundName, ...] = ()
+    """What its pages are bound to. Such a page has no network."""
+    connected: bool = False
+    """Whether this kernel has bound them, so that pages can use the names."""
     undone: tuple[str, ...] = ()
     """The names that Undo has put back, each after the token of the call that had changed it: `4f1c fig`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
+    """The variables are set."""
+
     line: str
     """The sentence that says so; names stand in backticks."""
     files_name: str | None

@@ -22,7 +22,7 @@ from agent_nb.files import media_type
 from agent_nb.render.policy import policy_for
 from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
-from agent_nb.run.protocol import Meta
+from agent_nb.run.protocol import Meta, bound_names
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
 from agent_nb.run_settings import header_words
@@ -39,6 +39,7 @@ _STYLE = (
 
 
 def replay_html(run: RunRecord) -> str:
+    """The whole document."""
     if not run.events:
         raise ConfigError(f"`{run.name}` has no events to replay.")
     if not SCRIPT.exists():
@@ -71,6 +72,7 @@ def _record(run: RunRecord) -> Json:
         about=header_words(run.settings),
         failed_check=safe_text(run.failed_check),
         annotations=safe_annotations(run.annotations),
+        bound=bound_names(run.settings),
     )
     batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
     variants = run.variants or (run,)
@@ -104,6 +106,7 @@ def _requests(variants: tuple[RunRecord, ...]) -> Json:
 
 
 def _binary_files(run: RunRecord) -> list[Json]:
+    """Every version of the files that are not text, as far as the run still has them."""
     files = run.files if run.given_files is None else run.given_files
     found = []
     for path in dict.fromkeys(event.path for event in run.events.of(FileChanged)):

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
 from agent_nb.run.statement import statement_of
 from agent_nb.run.turn_requests import request_of
+
+PAGES: "list[Callable[[Run], Any]]" = []
+"""What makes the widget of a run's page: the notebook registers itself here."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -57,6 +60,15 @@ class Run(RunRecord):
         0 is what the run was given. Continue from it as from your own edit: the next prompt tells the model.
         """
         return self.with_files(changes_back_to(self, moment))
+
+    @property
+    def page(self) -> Any:
+        """Its page as a widget, with a trait for each value that it is bound to. The kernel keeps it, not the run."""
+        if not PAGES:
+            raise ConfigError(
+                "`run.page` is a widget, which needs a notebook: run `%load_ext agent_nb` first."
+            )
+        return PAGES[0](self)
 
     def pick(self, number: int) -> "Run":
         """The variant with this number, from 1. It keeps the list of all variants."""
@@ -189,8 +201,10 @@ def combine_variants(runs: Sequence[Run]) -> Run:
 
 
 def total_cost(costs: Collection[float | None]) -> float | None:
+    """The sum of these costs; None if one is unknown."""
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def request_key(name: str, *parts: Any) -> str:
+    """A key that is the same for the same request: the name and a short hash."""
     return f"{name}-{sha256(json.dumps(parts, sort_keys=True, default=repr))[:10]}"

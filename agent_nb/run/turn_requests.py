@@ -17,6 +17,7 @@ from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")
 TEXT_LIMIT = 20_000
+"""Characters of one text that are sent to the page."""
 
 
 def request_of(run: RunRecord, step: int) -> Json:
@@ -53,6 +54,7 @@ def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
 
 
 def known_messages(run: RunRecord, step: int) -> int:
+    """How many messages of the request were already sent with the turn before."""
     messages, compacted = _sent(run, step)
     if step == 1:
         return len(messages) - 1
@@ -60,6 +62,7 @@ def known_messages(run: RunRecord, step: int) -> int:
 
 
 def _sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
+    """The messages that were sent with a turn, and how the conversation was compacted for it, if it was."""
     turn = 0
     sent: dict[int, tuple[int, ConversationCompacted | None]] = {}
     for count, event in enumerate(run.events, 1):

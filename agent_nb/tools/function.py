@@ -252,15 +252,23 @@ def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if inspect.isroutine(function) else type(function).__call__
 
 
+def read_signature(function: Callable[..., Any], name: str) -> tuple[Json, Callable[[Json], Json]]:
+    """The same for a function that is no tool. A parameter without an annotation takes any value."""
+    schema, arguments = _read_signature(function, name, {}, unannotated=Any)
+    return schema, functools.partial(arguments, context=None)
+
+
 def _read_signature(
-    function: Callable[..., Any], name: str, descriptions: dict[str, str]
-) -> tuple[Json, Callable[[Json, ToolContext], Json]]:
+    function: Callable[..., Any], name: str, descriptions: dict[str, str], *, unannotated: Any = None
+) -> tuple[Json, Callable[..., Json]]:
     """The schema of the arguments that a model may pass, and how they become those of the function."""
     try:
         hints = typing.get_type_hints(_as_written(function), include_extras=True)
         parameters = inspect.signature(function).parameters.values()
-    except (NameError, ValueError) as error:  # some built-in functions have no signature
+    except (NameError, ValueError, TypeError) as error:  # some built-in functions have no signature
         raise ConfigError(f"The signature of {name!r} cannot be read: {error}.") from None
+    if unannotated is not None:
+        hints = {parameter.name: unannotated for parameter in parameters} | hints
     properties: Json = {}
     readers: dict[str, Reader] = {}
     required: list[str] = []
@@ -278,7 +286,7 @@ def _read_signature(
         elif isinstance(parameter.default, str | int | float):
             properties[parameter.name]["default"] = parameter.default
 
-    def arguments(args: Json, context: ToolContext) -> Json:
+    def arguments(args: Json, context: ToolContext | None) -> Json:
         values = {name: readers[name].read(value) for name, value in args.items()}
         return {**values, context_name: context} if context_name else values
 

@@ -9,7 +9,8 @@ from typing import Any
 from agent_nb import errors, events, messages
 from agent_nb.events import ENDINGS, Tone
 from agent_nb.run.annotations import Annotation
-from agent_nb.run.protocol import Meta, Ready, Repeat
+from agent_nb.run.protocol import BoundName, Meta, Ready, Repeat
+from agent_nb.run_settings import BoundKind
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110
@@ -28,6 +29,7 @@ ALIASES = {
     "WhyCompacted": events.WhyCompacted,
     "Decider": events.Decider,
     "ToolErrorCode": errors.ToolErrorCode,
+    "BoundKind": BoundKind,
 }
 PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "string"}
 NAMED: list[tuple[Any, str]] = [
@@ -104,6 +106,7 @@ def typescript() -> str:
         union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
         interface(Annotation),
         interface(Repeat),
+        interface(BoundName),
         interface(Meta),
         interface(Ready),
         _endings(),

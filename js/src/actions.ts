@@ -1,10 +1,11 @@
 // What leaves the widget: a copy, a tab, a saved file.
 
 import { downloadZip } from "client-zip";
+import type { Bound } from "./bind/messages.ts";
 import { copyText, KEEP_URL, saveFile } from "./clipboard.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
-import { tabDocument } from "./preview/shell.ts";
+import { type Mode, tabDocument } from "./preview/shell.ts";
 import { fileAt, isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
@@ -34,9 +35,18 @@ export function copy(context: Context): void {
 	if (text !== null && text !== undefined) void copyText(context, text);
 }
 
-/** Whether pages of the run may load from any https address; while it is replayed, they may not. */
-export function isOpen({ run, choices }: Context): boolean {
-	return !choices.replay && (run.state?.meta.network ?? false);
+/** What pages of the run may load, in the preview or in a tab; while it is replayed, they are closed. */
+export function modeOf({ run, choices }: Context): Mode {
+	const { network, bound = [], connected } = run.state?.meta ?? {};
+	if (bound.length) return connected && !choices.replay ? "bound" : "saved";
+	return !choices.replay && network ? "open" : "closed";
+}
+
+/** What a page without a kernel knows of the notebook; null if it is bound to nothing. */
+export function savedBound({ run, choices }: Context): Bound | null {
+	const { bound = [] } = run.state?.meta ?? {};
+	const known = run.link(choices.variant)?.snapshot ?? { names: bound, port: null, saved: {} };
+	return bound.length ? known : null;
 }
 
 /** Opens the shown page or image in a new tab, in a sandbox of its own. */
@@ -44,7 +54,7 @@ export function openInTab(context: Context): void {
 	const shown = shownPage(currentState(context), context.choices);
 	if (!shown || (shown.text === null && isPage(shown.file.path))) return;
 	const html = resolved({ ...pageOf(context, shown), live: false });
-	const tab = tabDocument(shown.file.path, html, isOpen(context));
+	const tab = tabDocument(shown.file.path, html, modeOf(context), savedBound(context));
 	const url = URL.createObjectURL(new Blob([tab], { type: "text/html" }));
 	window.open(url, "_blank", "noopener");
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);

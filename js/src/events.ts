@@ -27,6 +27,7 @@ export type ToolErrorCode =
 	| "TIMEOUT"
 	| "FAILED"
 	| "STOPPED";
+export type BoundKind = "value" | "function" | "filled";
 
 export interface Usage {
 	input: number;
@@ -247,6 +248,11 @@ export interface Repeat {
 	label: string;
 }
 
+export interface BoundName {
+	name: string;
+	kind: BoundKind;
+}
+
 export interface Meta {
 	key: string;
 	name: string;
@@ -263,6 +269,8 @@ export interface Meta {
 	number: number;
 	folds: boolean;
 	running_code: number[];
+	bound: BoundName[];
+	connected: boolean;
 	undone: string[];
 }
 

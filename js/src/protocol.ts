@@ -1,5 +1,6 @@
 // The messages between the page and the kernel; `docs/widget-protocol.md` explains them.
 
+import type { FromStore } from "./bind/messages.ts";
 import type { Event, Meta, Ready } from "./events.ts";
 
 export interface Batch {
@@ -40,6 +41,14 @@ export interface CheckMessage {
 	selectors?: string[];
 }
 
+/** A message to a view of a bound page; `bind/messages.ts` has its forms. */
+export interface BoundMessage {
+	kind: "bound";
+	run_id: string;
+	variant: number;
+	message: FromStore & { view: string };
+}
+
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
 export type Refusal = {
 	kind: "answer";
@@ -48,7 +57,14 @@ export type Refusal = {
 	error: string;
 	fields?: Record<string, string>;
 };
-export type FromKernel = Batch | ReadyMessage | RunningCodeMessage | CheckMessage | Answer | Refusal;
+export type FromKernel =
+	| Batch
+	| ReadyMessage
+	| RunningCodeMessage
+	| CheckMessage
+	| BoundMessage
+	| Answer
+	| Refusal;
 
 export type CommandName =
 	| "hello"
@@ -67,6 +83,7 @@ export type CommandName =
 	| "result"
 	| "element"
 	| "preview_report"
+	| "bound"
 	| "check_code"
 	| "on_screen"
 	| "checked";

@@ -1,14 +1,16 @@
 // Every run this page knows of, independent of what is on screen: batches in, states out.
 
+import { Link } from "./bind/link.ts";
 import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import {
 	type Answer,
 	type Batch,
+	type BoundMessage,
 	type CheckMessage,
 	type CommandName,
 	type FromKernel,
-	Link,
+	Link as KernelLink,
 	type LostRun,
 	type ReadyMessage,
 	type Refusal,
@@ -60,9 +62,11 @@ export class RunEntry {
 	surface: Element | null = null;
 	/** Where there are several views, the one that reports what the previewed page logs. */
 	reporter: object | null = null;
-	readonly #link: Link;
+	readonly #link: KernelLink;
 	readonly #listeners = new Set<() => void>();
 	readonly #contents = new Map<string, Content | null>();
+	/** The connections of bound pages. */
+	readonly #bound = new Map<string, Link>();
 	/** Every variant's events, to replay them. */
 	readonly #tapes = new Map<number, Tape>();
 	/** Runs of this key that a newer one has replaced: one may still be running in the background. */
@@ -76,7 +80,7 @@ export class RunEntry {
 
 	constructor(
 		readonly key: string,
-		link: Link,
+		link: KernelLink,
 		/** Where a new cell can be inserted; null if the front end has no such way. */
 		readonly notebook: NotebookContext | null = null,
 		/** The names of all runs that the page knows of. */
@@ -157,6 +161,22 @@ export class RunEntry {
 		void this.command("on_screen", { on_screen });
 	}
 
+	/** The connection of a variant's page with the notebook; null if this kernel has bound nothing to it. */
+	link(variant: number): Link | null {
+		const { id, meta } = this.state ?? {};
+		if (!meta?.connected) return null;
+		const key = `${id} ${variant}`;
+		const known = this.#bound.get(key);
+		if (known) return known;
+		const link: Link = new Link(meta.bound, (message) => {
+			void this.command("bound", { variant, message }).then((answer) => answer.ok || link.lose(answer.error));
+		});
+		link.onCalled = () => this.redraw();
+		this.#bound.set(key, link);
+		if (this.state?.lost) link.lose(notConnected(this.state.lost));
+		return link;
+	}
+
 	/** Loads a file from the kernel. */
 	async file(variant: number, path: string, version: number): Promise<Content | null> {
 		const answer = await this.command("file", { variant, path, version });
@@ -211,6 +231,7 @@ export class RunEntry {
 	#replaceRun(id: string): void {
 		if (this.state) this.#forsake(this.state.id);
 		this.#contents.clear();
+		this.#bound.clear();
 		this.#onScreen = true;
 		if (id !== this.#released) this.since = performance.timeOrigin + performance.now();
 		this.#released = "";
@@ -257,6 +278,7 @@ export class RunEntry {
 			const cutOff = reason === "interrupted" && !this.state?.ready;
 			if (busy || cutOff) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
 		}
+		for (const link of this.#bound.values()) link.lose(notConnected(why));
 		this.#change({ variants, lost: why });
 	}
 
@@ -287,9 +309,13 @@ export class RunEntry {
 	}
 }
 
+function notConnected(why: string): string {
+	return `The page is not connected: ${why}. Run its cell again.`;
+}
+
 /** The runs of one kernel. */
 export class Runs {
-	readonly #link: Link;
+	readonly #link: KernelLink;
 	readonly #byKey = new Map<string, RunEntry>();
 	readonly #byId = new Map<string, RunEntry>();
 	readonly #names = new Set<string>();
@@ -306,7 +332,7 @@ export class Runs {
 		send: Send,
 		readonly notebook: NotebookContext | null = null,
 	) {
-		this.#link = new Link(send);
+		this.#link = new KernelLink(send);
 	}
 
 	get(key: string): RunEntry {
@@ -354,11 +380,15 @@ export class Runs {
 			if (message.window === this.#link.window) this.onCheck(run, message);
 			return;
 		}
+		if (message.kind === "bound") {
+			run.link(message.variant)?.receive(message.message);
+			return;
+		}
 		this.#route(run, message);
 		if (run.state) this.onRun(run);
 	}
 
-	#route(run: RunEntry, message: Exclude<FromKernel, Answer | Refusal | CheckMessage>): void {
+	#route(run: RunEntry, message: Exclude<FromKernel, Answer | Refusal | CheckMessage | BoundMessage>): void {
 		if (message.kind === "batch") {
 			run.receive(message);
 			this.latest = run;

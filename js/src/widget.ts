@@ -7,12 +7,7 @@ import { setTypesetter, type Typesetter } from "./markdown/typeset.ts";
 import { checkPage } from "./preview/check.ts";
 import type { FromKernel } from "./protocol.ts";
 import { type Place, type RunState, Runs } from "./runs.ts";
-
-type Slot = (sender: unknown, status?: string) => void;
-interface Signal {
-	connect(slot: Slot): void;
-	disconnect(slot: Slot): void;
-}
+import { type Kernel, watchKernel } from "./windows.ts";
 
 /** What we use of anywidget's model. Each hook gets a proxy of its own, so the host is found by its kernel. */
 interface Model {
@@ -29,18 +24,11 @@ interface Model {
 	/** JupyterLab's manager knows its kernel and its notebook; others may not. */
 	widget_manager?: {
 		context?: NotebookContext;
-		kernel?: { statusChanged?: Signal; disposed?: Signal } | null;
+		kernel?: Kernel;
 		rendermime?: { latexTypesetter?: Typesetter | null };
 	};
 }
 
-/** What to say of a kernel whose runs are lost, by its status. */
-const GONE: Record<string, string> = {
-	restarting: "the kernel was restarted",
-	autorestarting: "the kernel was restarted",
-	terminating: "the kernel was shut down",
-	dead: "the kernel has died",
-};
 const hosts = new Map<string, Host>();
 
 function initialize({ model }: { model: Model }): () => void {
@@ -61,23 +49,16 @@ function initialize({ model }: { model: Model }): () => void {
 	const receive = (content: FromKernel): void => {
 		if (!host.gone) runs.receive(content); // a restart lets the old kernel send on for a moment
 	};
-	// A connection is disposed without a status when the notebook gets another kernel.
-	const onKernel: Slot = (_sender, status) => {
-		const why = status ? GONE[status] : "the kernel was changed";
-		if (why && !host.gone) host.lose(why);
-	};
-	const { statusChanged, disposed } = model.widget_manager?.kernel ?? {};
-	const signals = [statusChanged, disposed];
 	hosts.set(kernel, host);
 	model.on("msg:custom", receive);
-	for (const signal of signals) signal?.connect(onKernel);
+	const unwatch = watchKernel(model.widget_manager?.kernel, (why) => !host.gone && host.lose(why));
 	host.watch(abort.signal);
 	if (runs.notebook) void host.restore();
 	return () => {
 		abort.abort();
 		channel?.close();
 		model.off("msg:custom", receive);
-		for (const signal of signals) signal?.disconnect(onKernel);
+		unwatch();
 		if (hosts.get(kernel) === host) hosts.delete(kernel);
 	};
 }

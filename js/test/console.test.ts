@@ -14,7 +14,7 @@ function createRun() {
 		sent.push(fields.entries);
 		return Promise.resolve({ ok: true, numbers: [7] });
 	};
-	const meta = { network: false, name: "hero", magic: "agent" };
+	const meta = { network: false, bound: [], name: "hero", magic: "agent" };
 	return {
 		sent,
 		run: { reporter: null, state: { owner: true, meta }, command } as unknown as RunEntry,
@@ -130,8 +130,12 @@ describe("Ask to fix", () => {
 
 	test.each([
 		["while the run goes on", { busy: true }, {}],
-		["for a variable that cannot be named in a cell", {}, { meta: { name: "a b", magic: "agent" } }],
-		["where a cell has no references", {}, { meta: { name: "hero", magic: "" } }],
+		[
+			"for a variable that cannot be named in a cell",
+			{},
+			{ meta: { bound: [], name: "a b", magic: "agent" } },
+		],
+		["where a cell has no references", {}, { meta: { bound: [], name: "hero", magic: "" } }],
 		["when the kernel is gone", {}, { lost: "the kernel was restarted" }],
 		["for a variant that the variable does not hold", {}, { ready: { variant: 1 } }],
 	])("is not offered %s", (_when, entry, state) => {

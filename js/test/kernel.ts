@@ -13,6 +13,8 @@ export const META: Meta = {
 	repeats: [],
 	about: [],
 	undone: [],
+	bound: [],
+	connected: false,
 	network: false,
 	digest: null,
 	failed_check: "",

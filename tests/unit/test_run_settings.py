@@ -28,6 +28,7 @@ VALUES = {
     "sampling": {"temperature": 0.5},
     "stack": "vue",
     "data": "schema",
+    "bind": {"sales": "pandas.DataFrame", "labels": "filled by the page"},
     "window": 8_000,
     "lean": True,
     "instructions": "Be brief.",

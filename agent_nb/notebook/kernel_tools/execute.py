@@ -15,7 +15,7 @@ import linecache
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -69,12 +69,19 @@ class Call:
 
 async def execute(call: Call) -> Execution:
     """Runs the code when no other call runs. Cancelling the task ends it early, with `CancelledError` as its error."""
+    async with alone(lambda: call.context.progress("waits until other code has ended")):
+        return await _execute(call)
+
+
+@contextlib.asynccontextmanager
+async def alone(on_wait: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
+    """Waits until no other code runs under a watchdog, and keeps others waiting."""
     if not _running.acquire(blocking=False):
-        call.context.progress("waits until other code has ended")
+        on_wait()
         while not _running.acquire(blocking=False):  # noqa: ASYNC110 - the other call may be on another loop
             await asyncio.sleep(POLL)
     try:
-        return await _execute(call)
+        yield
     finally:
         _running.release()
 

@@ -65,6 +65,7 @@ class _Command:
     error: str = ""
     entries: Any = None
     on_screen: bool = False
+    message: Json | None = None
 
     @property
     def number(self) -> int:
@@ -310,6 +311,7 @@ COMMANDS: dict[str, Callable[[LiveRun, _Command], Json | None]] = {
     "undo_python": _undo,
     "result": lambda run, command: {"data": run.output(command.client)},
     "preview_report": lambda run, command: run.report(command.number, command.entries),
+    "bound": lambda run, command: run.use_bound(command.number, command.message),
 }
 
 

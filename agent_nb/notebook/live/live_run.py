@@ -24,13 +24,14 @@ from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.looking.page_report import PageConsole, console_of
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.page.store import store_of
 from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.render.preview import TooLargeError, assembled
 from agent_nb.run.annotations import Annotation, safe_annotations
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
-from agent_nb.run.protocol import Meta, Ready
+from agent_nb.run.protocol import Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
 from agent_nb.run_settings import header_words
@@ -184,6 +185,10 @@ class RunStream:
         self.meta = replace(self.meta, running_code=variants)
         self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
 
+    def send_bound(self, variant: int, message: Json) -> None:
+        """Sends a message to a view of the bound page of a variant."""
+        self._send({"kind": "bound", "run_id": self.run_id, "variant": variant, "message": message})
+
     def send_check(self, window: int, check_id: str, request: CheckRequest | ElementRequest) -> None:
         """Asks that window to look at a page of the run, or at elements of any page, which is sent with it."""
         check: Json = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
@@ -238,6 +243,8 @@ class LiveRun:
             _meta(handle.key, handle.name, handle.model),
             network=network,
             running_code=handle.running_code,
+            bound=bound_names(handle.settings),
+            connected=store_of(handle.id, 0) is not None,
             repeats=repeats(handle.settings),
             about=header_words(handle.settings),
         )
@@ -256,6 +263,8 @@ class LiveRun:
         meta = replace(
             _meta(key, run.name, model),
             digest=run_digest(run),
+            bound=bound_names(run.settings),
+            connected=store_of(run.id, run.variant) is not None,
             repeats=repeats(run.settings, is_loaded=True),
             about=header_words(run.settings),
             failed_check=safe_text(run.failed_check),
@@ -376,6 +385,14 @@ class LiveRun:
             check.set_exception(ViewerUnavailableError(report))
         else:
             check.set_result(report)
+
+    def use_bound(self, variant: int, message: Json | None) -> None:
+        """Passes on what a view of a bound page sends."""
+        store = store_of(self.id, variant)
+        if store is None:
+            raise ConfigError("This kernel has bound nothing to that page. Run its cell again.")
+        view = message.get("view") if message else None
+        store.receive(message, lambda answer: self.stream.send_bound(variant, {**answer, "view": view}))
 
     def console(self, variant: int | None = None) -> PageConsole:
         """What the page of a variant has logged, by default of the one that the variable has."""

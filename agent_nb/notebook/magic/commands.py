@@ -27,6 +27,7 @@ LOG_LEVELS = {
 
 
 def run_command(session: Session, line: str) -> None:
+    """Runs `%agent COMMAND` and shows what it returns; prints the help if there is no command."""
     word, _, rest = line.strip().partition(" ")
     command = COMMANDS.get(word or "help")
     if command is None:
@@ -156,6 +157,12 @@ _ROWS = (
         "statement [NAME...]",
         "A statement on the use of models for a paper, in Markdown: what the runs know, and blanks to fill in.",
         _late("run_commands", "print_statement"),
+        candidates.runs,
+    ),
+    Command(
+        "page NAME [--off]",
+        "What the page of a run is bound to; `--off` ends its connection with the notebook.",
+        _late("run_commands", "page_command"),
         candidates.runs,
     ),
     Command("console [NAME]", "What the previewed page has logged.", _console, candidates.runs),

@@ -34,6 +34,8 @@ from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.stubs import is_stub
+from agent_nb.notebook.page.bindings import Bindings, bind, read_names
+from agent_nb.notebook.page.store import BoundPage, BoundViewer, store_of
 from agent_nb.notebook.retry_cells import line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
@@ -58,6 +60,8 @@ _FLAGS = {"record": "--record", "live": "--replay off"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
+    """A cell, read and checked, and its runs."""
+
     session: Session
     options: Options
     settings: RunSettings
@@ -65,7 +69,11 @@ class Plan:
     base: Run | None
     prompt: Described
     pace: float
+    """Time factor of a demo or replay."""
     viewer: PageViewer | None
+    """Shows the page to the model; None if nothing can."""
+    bound: Bindings
+    """What the page may use of the notebook."""
     prepared: tuple[Prepared, ...] = ()
     note: str = ""
     """Lines to show first, such as what was masked."""
@@ -76,10 +84,12 @@ class Plan:
 
     @property
     def models(self) -> list[str]:
+        """The model of each variant, by name."""
         return [prepared.provider.name for prepared in self.prepared]
 
     @property
     def key(self) -> str:
+        """Identifies the output: the same request has the same key."""
         first, *others = self.models
         settings, base = self.prepared[0].settings, self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]
@@ -141,7 +151,8 @@ class Plan:
             approve=self.rules.approve(approve),
             middleware=used(self.session).values(),
         )
-        return agent.with_viewer(self.viewer).with_settings(**settings.chosen())
+        bound = BoundPage(self.bound) if self.bound else None
+        return agent.with_viewer(self.viewer).with_bound(bound).with_settings(**settings.chosen())
 
     def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
         return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
@@ -151,7 +162,9 @@ class Plan:
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         sent = schema if self.settings.data else ""
         shortened = runs[0].opening.shortened
-        notes = (*self.rules.notes(), note, sent, self._lacking(), *_notes(self.prompt, shortened))
+        notes = (
+            *self.rules.notes(), note, sent, self._lacking(), self.bound.note, *_notes(self.prompt, shortened)
+        )  # fmt: skip
         return replace(self, prepared=runs, note="\n".join(filter(None, notes)))
 
     def _lacking(self) -> str:
@@ -173,16 +186,18 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     settings = await off_loop(_settings, session, options, base, rules)
     count_variants(len(options.models), options.variants)
     options = choose_cassette(session, options, base, rules)
+    bound = await _bind(session, options, base)
     plan = Plan(
         session=session,
         options=options,
         settings=settings,
         rules=rules,
         base=base,
-        prompt=await _read_prompt(session, options, cell, schema_only=bool(settings.data)),
+        prompt=await _read_prompt(session, options, cell, bound, schema_only=bool(settings.data)),
         # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
-        viewer=_viewer(session, shown=watched and not options.plain),
+        viewer=_viewer(session, bound, shown=watched and not options.plain),
+        bound=bound,
     )
     servers = [name for name in options.tools if is_server(name)]
     if replayed := await off_loop(plan.replay, absent_tools(servers)):
@@ -302,13 +317,26 @@ def _with_line(prepared: Prepared, line: str) -> Prepared:
     return replace(prepared, run_settings=settings)
 
 
-def _viewer(session: Session, *, shown: bool) -> PageViewer | None:
+def _viewer(session: Session, bound: Bindings, *, shown: bool) -> PageViewer | None:
     """The user's browser, if it shows the run; else headless Chromium, if it is installed."""
     shown = shown and hasattr(session.shell, "kernel")
-    return LiveViewer(installed_viewer()) if shown else installed_viewer()
+    headless: PageViewer | None = installed_viewer()
+    headless = BoundViewer(headless, bound) if headless and bound else headless
+    return LiveViewer(headless) if shown else headless
 
 
-async def _read_prompt(session: Session, options: Options, cell: str, *, schema_only: bool) -> Described:
+async def _bind(session: Session, options: Options, base: Run | None) -> Bindings:
+    """What the page is bound to: the names of `--bind`, and those of the run that it continues."""
+    store = store_of(base.id, base.variant) if base else None
+    bindings = bind(read_names(options.bind or ""), session.namespace, store.rows if store else {})
+    await bindings.encode()
+    return bindings
+
+
+async def _read_prompt(
+    session: Session, options: Options, cell: str, bound: Bindings, *, schema_only: bool
+) -> Described:
+    """The cell's text and images, with what `-w`, `--bind`, `--cells` and `-i` add to them."""
     namespace = session.namespace
     describe: Callable[..., Described] = describe_path
     if schema_only:
@@ -317,6 +345,11 @@ async def _read_prompt(session: Session, options: Options, cell: str, *, schema_
     for variable in options.variables:
         described = describe(variable, namespace)
         parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
+    if bound:
+        values = {row.name: row.value for row in bound.values()}
+        about = {name: describe(name, values) for name, row in bound.items() if row.kind == "value"}
+        text = bound.describe(lambda name: about[name].text, schema_only=schema_only)
+        parts.append(joined(text, list(about.values())))
     if options.cells:
         cells = [*islice(recent_cells(session.shell), options.cells)]
         parts.append(Described("\n\n".join(reversed(cells))))

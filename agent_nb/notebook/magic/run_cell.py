@@ -31,6 +31,8 @@ from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import Plan, make_plan
+from agent_nb.notebook.page.hooks import register
+from agent_nb.notebook.page.store import succeed
 from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
@@ -70,6 +72,7 @@ def warm_up(shell: Any) -> None:
         with contextlib.suppress(ImportError):  # a browser's Python has no filelock
             importlib.import_module(name)
     importlib.import_module("agent_nb.notebook.parsing")
+    register()
     plugins()
     package_versions()  # reads files, and each run has them in its fingerprint
     if hasattr(shell, "kernel") and is_attended(shell):
@@ -79,6 +82,7 @@ def warm_up(shell: Any) -> None:
 async def run_cell(session: Session, options: Options, cell: str) -> None:
     """Runs the cell and sets NAME and `files`, however the run ends."""
     watched = await is_watched(session.shell)
+    register()
     mask_environment()
     try:
         plan = await make_plan(session, options, cell, watched=watched)
@@ -87,6 +91,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             return
         _check_name_is_free(session, plan.options.name)
         handle = start(plan.prepared)
+        succeed(session.pages.get(plan.options.name, ""), handle.id)
+        session.pages[plan.options.name] = handle.id
     except MissingKeyError as error:
         raise UsageError(missing_key(session, error)) from None
     except AgentError as error:
@@ -178,6 +184,7 @@ async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True
 
 
 def _save_files(plan: Plan, run: Run, folder: str) -> str:
+    """Writes the files; returns why that failed, or an empty string."""
     try:
         if refusal := _refusal(plan, run, folder):
             return refusal
@@ -234,6 +241,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
 
 
 def _held_run(session: Session, run: Run) -> Run:
+    """The value of the run's variable, if it is still this run."""
     current = session.namespace.get(run.name)
     if not isinstance(current, Run) or current.id != run.id:
         raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
@@ -269,6 +277,7 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
 
 
 def show_dry_run(plan: Plan) -> None:
+    """Prints the request of the first turn."""
     prepared, used = plan.prepared[0], ", ".join(plan.session.middleware)
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(played := prepared.provider, ReplayProvider):

@@ -1,4 +1,4 @@
-"""`%agent runs`, `load`, `undo`, `export` and `cells`: saved runs, and those in variables."""
+"""`%agent runs`, `load`, `undo`, `export`, `page` and `cells`: saved runs, and those in variables."""
 
 import difflib
 import html
@@ -16,6 +16,7 @@ from agent_nb._base.text import shortened
 from agent_nb.files import human_size
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import bind, bind_files, check_name
+from agent_nb.notebook.page.store import stores_of
 from agent_nb.notebook.session import Session
 from agent_nb.render import FORMS
 from agent_nb.run import Run, load
@@ -23,7 +24,7 @@ from agent_nb.run.cells import Cells, kept_steps
 from agent_nb.run.statement import statement_of
 from agent_nb.run.store import RunStore, run_id
 
-VERIFY = "--verify"
+VERIFY, OFF = "--verify", "--off"
 
 
 def list_runs(session: Session, rest: str) -> Table:
@@ -47,6 +48,25 @@ def list_runs(session: Session, rest: str) -> Table:
     return Table(("name", "when", "model", "ended", "load with"), rows, f"No saved runs in {store.folder}.")
 
 
+def page_command(session: Session, rest: str) -> Table | str:
+    """The names that the page of a run is bound to, or the end of its connection."""
+    words = rest.split()
+    name = next((word for word in words if word != OFF), "run")
+    run = session.namespace.get(name)
+    if not isinstance(run, Run) or len(words) > 2:
+        raise UsageError(f"Name a run, such as `{session.command('page hero --off')}`.")
+    stores = list(stores_of(run.id))
+    if OFF in words:
+        for store in stores:
+            store.close()
+        return f"The page of `{name}` is no longer connected to the notebook."
+    bound = next(((store.bindings.types, store.closed) for store in stores), ({}, False))
+    rows = [(bound_name, kind, "off" if bound[1] else "on") for bound_name, kind in bound[0].items()]
+    return Table(
+        ("name", "type", "connected"), rows, f"The page of `{name}` is bound to nothing in this kernel."
+    )
+
+
 def load_run(session: Session, rest: str) -> str:
     if not rest:
         raise UsageError(
@@ -63,6 +83,7 @@ def load_run(session: Session, rest: str) -> str:
 
 
 def _saved_file(session: Session, wanted: str) -> Path:
+    """The newest run with that name, else the one with that id, else that path."""
     store = RunStore(session.home)
     rows = store.rows()
     found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
@@ -143,6 +164,7 @@ def export_run(session: Session, rest: str) -> Written:
 
 
 def print_statement(session: Session, rest: str) -> str:
+    """The statement about the named runs, or about all runs in variables."""
     held: dict[int, str] = {}
     for name, value in session.namespace.items():
         if isinstance(value, Run) and not name.startswith("_"):

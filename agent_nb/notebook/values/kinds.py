@@ -352,7 +352,7 @@ def _arrow_fields(kind: Any) -> list[str]:
 
 def _array(value: Any, name: str) -> Content:
     # `subplots` returns an array of axes.
-    if value.dtype.kind == "O" and value.size and known_class(type(value.flat[0]))[1] in _PICTURES:
+    if value.dtype.kind == "O" and value.size and known_class(type(value.flat[0]))[1] in PICTURES:
         return _picture(value.flat[0], name)
     return Content(tables.array_text(value))
 
@@ -381,10 +381,10 @@ def _picture(value: Any, name: str) -> Content:
     return Content(f"(picture `{name}`)", images=(to_image(value, name=name),))
 
 
-_PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image")
+PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image")
 KINDS = (
     # classes, describe, line, columns, mask
-    Kind(_PICTURES, _picture, repr_line, no_columns, unmasked),
+    Kind(PICTURES, _picture, repr_line, no_columns, unmasked),
     Kind(("pandas.DataFrame",), _as_table(_pandas_frame), _frame_line, _pandas_columns, _mask_pandas_frame),
     Kind(("pandas.Series",), _as_table(_pandas_series), _series_line, _own_dtype, _mask_pandas_series),
     Kind(

@@ -1,9 +1,11 @@
 // Looks at a page of a run, in a frame of its own that nobody sees. This is a bundle of its own, with the script for that
 // frame, which is large: the widget loads it when it is first needed.
 
+import type { Link } from "../bind/link.ts";
 import { Frame } from "../preview/frame.ts";
 import { LOSSES, type Loss } from "../preview/messages.ts";
 import { Resolver } from "../preview/resolve.ts";
+import type { Mode } from "../preview/shell.ts";
 import type { CheckMessage } from "../protocol.ts";
 import type { RunEntry } from "../runs.ts";
 import { textOf } from "../state.ts";
@@ -30,8 +32,9 @@ export async function look(run: RunEntry, message: CheckMessage): Promise<Report
 	const blocked = [...missing].map((address) => ({ address, reason: "there is no such file" }));
 	const report = { ...emptyReport(), blocked };
 	if (document.hidden) report.notes.push("The notebook is in a hidden tab, where browsers draw little.");
-	const open = run.state?.meta.network ?? false;
-	await inspect({ widths, path, html, selectors }, report, open);
+	const { network, connected } = run.state?.meta ?? {};
+	const link = connected && message.html === undefined ? run.link(message.variant) : null;
+	await inspect({ widths, path, html, selectors }, report, link ?? (network ? "open" : "closed"));
 	return limited(report);
 }
 
@@ -63,7 +66,7 @@ async function filesOf(run: RunEntry, variant: number): Promise<Files> {
 }
 
 /** Shows the page and fills the report, until the script is done, the page is lost or the time is over. */
-async function inspect(page: Page, report: Report, network: boolean): Promise<void> {
+async function inspect(page: Page, report: Report, access: Link | Mode): Promise<void> {
 	const { port1, port2 } = new MessageChannel();
 	let end: (note: string) => void = () => {};
 	const ended = new Promise<string>((resolve) => {
@@ -74,14 +77,14 @@ async function inspect(page: Page, report: Report, network: boolean): Promise<vo
 	const handlers = {
 		onReady() {
 			// A frame that the browser has loaded again is not filled again.
-			if (!begun) begin(frame, page, port2);
+			if (!begun) begin(frame, page, port2, typeof access === "string" ? null : access);
 			begun = true;
 		},
 		onLost: (why: Loss) => end(LOSSES[why]),
 		onBlocked: (tag: string) =>
 			add(report, { blocked: [{ address: tag, reason: "the preview does not allow it" }] }),
 	};
-	const frame: Frame = new Frame(handlers, network);
+	const frame: Frame = new Frame(handlers, typeof access === "string" ? access : "bound");
 	let messages = 0;
 	port1.onmessage = ({ data }: MessageEvent<FromCheck>) => {
 		if (++messages > MOST_MESSAGES) end(LOSSES.flooded);
@@ -100,8 +103,8 @@ async function inspect(page: Page, report: Report, network: boolean): Promise<vo
 	if (note) report.notes.push(note);
 }
 
-function begin(frame: Frame, page: Page, port: MessagePort): void {
-	frame.open();
+function begin(frame: Frame, page: Page, port: MessagePort, link: Link | null): void {
+	frame.open(link?.connect({ onStatus() {}, onNote() {}, onFlood() {} }, frame.signal));
 	void frame.ask("run", { code: inside, given: { ...page, port } satisfies Given });
 	frame.write(page.html);
 	frame.close();

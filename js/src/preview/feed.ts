@@ -1,10 +1,12 @@
 // Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, and loads it again
 // when its scripts have changed.
 
+import type { Bound } from "../bind/messages.ts";
 import type { GivenField } from "./fields.ts";
 import { Frame, type FrameEvents } from "./frame.ts";
 import type { ConsoleEntry, Loss, Scroll } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
+import type { Mode } from "./shell.ts";
 
 /** Milliseconds until a hung frame is gone: a frame created sooner would share its process, and hang with it. */
 const HUNG_FOR = 2500;
@@ -26,6 +28,13 @@ export interface Page {
 /** What stays when a page is loaded into a new frame: all includes what was given to its fields. */
 type Keep = "all" | "scroll" | "nothing";
 
+/** What pages have besides their files. */
+export interface Access {
+	mode(): Mode;
+	/** What a frame's page is bound to; null if it is not. */
+	connect(frame: Frame): Bound | null;
+}
+
 export interface FeedEvents {
 	onConsole(entry: ConsoleEntry): void;
 	/** A page begins: everything reported about the previous one is void. */
@@ -41,7 +50,7 @@ export interface FeedEvents {
 export class Feed {
 	readonly #holder: HTMLElement;
 	readonly #events: FeedEvents;
-	readonly #isOpen: () => boolean;
+	readonly #access: Access;
 	readonly #reveals: boolean;
 	#frame: Frame | null = null;
 	/** The previous frame, which stays on screen until the new one has something to show. */
@@ -68,11 +77,11 @@ export class Feed {
 	#hungUntil = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
 
-	/** `isOpen` says whether pages may load from any https address; with `reveals`, edits are scrolled to. */
-	constructor(holder: HTMLElement, events: FeedEvents, isOpen: () => boolean, reveals = false) {
+	/** With `reveals`, edits are scrolled to. */
+	constructor(holder: HTMLElement, events: FeedEvents, access: Access, reveals = false) {
 		this.#holder = holder;
 		this.#events = events;
-		this.#isOpen = isOpen;
+		this.#access = access;
 		this.#reveals = reveals;
 	}
 
@@ -87,7 +96,7 @@ export class Feed {
 		if (page.stamp === this.#lost) return;
 		if (!this.#frame || (before && before.key !== page.key))
 			this.reload(before?.key === page.key ? "all" : "nothing");
-		else if (this.#frame.network !== this.#isOpen()) this.reload("all");
+		else if (this.#frame.mode !== this.#access.mode()) this.reload("all");
 		else if (this.#ready && before) this.#advance(page);
 		else if (this.#ready) this.#begin(undefined);
 	}
@@ -125,9 +134,9 @@ export class Feed {
 			onBlocked: (tag) => this.#events.onConsole({ level: "warn", text: `Blocked by the sandbox: ${tag}` }),
 			onLink: (href) => this.#events.onLink(href),
 			onScrolled: (share) => this.#events.onScrolled(share),
-			onLost: (why) => this.#lose(frame, why),
+			onLost: (why) => this.lose(frame, why),
 		};
-		const frame: Frame = new Frame(handlers, this.#isOpen());
+		const frame: Frame = new Frame(handlers, this.#access.mode());
 		this.#frame = frame;
 		this.#ready = false;
 		if (this.#old) frame.element.style.visibility = "hidden";
@@ -172,7 +181,8 @@ export class Feed {
 		this.#ready = false;
 	}
 
-	#lose(frame: Frame, why: Loss): void {
+	/** Stops a page. */
+	lose(frame: Frame, why: Loss): void {
 		if (frame !== this.#frame) return;
 		this.dispose();
 		if (why === "hung") this.#hungUntil = performance.now() + HUNG_FOR;
@@ -199,7 +209,7 @@ export class Feed {
 		this.#resolver = new Resolver(page.source, page.path);
 		this.#html = "";
 		this.#events.onRestart();
-		frame.open();
+		frame.open(this.#access.connect(frame));
 		this.#append(page);
 		if (page.live) return;
 		if (scroll) void frame.ask("scroll", scroll);

@@ -1,6 +1,8 @@
 // One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
 
+import type { Bound } from "../bind/messages.ts";
 import { scrollAround } from "../into-view.ts";
+import { isInside } from "../windows.ts";
 import { Gate, gated } from "./gate.ts";
 import {
 	ANSWERS,
@@ -16,7 +18,7 @@ import {
 	TELLS,
 	type Tells,
 } from "./messages.ts";
-import { SANDBOX, shellDocument } from "./shell.ts";
+import { type Mode, SANDBOX, shellDocument } from "./shell.ts";
 
 const PIECE = 128 * 1024;
 const PING_EVERY = 1000;
@@ -68,17 +70,18 @@ export class Frame {
 	readonly #told: { [K in keyof Tells]: (given: Tells[K]) => void };
 	scroll: Scroll = { x: 0, y: 0 };
 
-	/** Whether the page may load from any https address. */
-	readonly network: boolean;
+	readonly mode: Mode;
+	/** Aborted when the frame is given up. */
+	readonly signal: AbortSignal = this.#abort.signal;
 
-	constructor(events: FrameEvents, network = false) {
-		this.network = network;
+	constructor(events: FrameEvents, mode: Mode = "closed") {
+		this.mode = mode;
 		this.#events = events;
 		this.element = document.createElement("iframe");
 		this.element.title = "Preview";
 		this.element.setAttribute("sandbox", SANDBOX);
 		this.element.setAttribute("referrerpolicy", "no-referrer");
-		this.element.srcdoc = shellDocument(this.#secret, network);
+		this.element.srcdoc = shellDocument(this.#secret, mode);
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
@@ -116,10 +119,10 @@ export class Frame {
 		this.#sendText(this.#gate.push(piece));
 	}
 
-	open(): void {
+	open(bound: Bound | null = null): void {
 		this.#gate = new Gate();
 		this.#blocked.clear();
-		void this.ask("open", null);
+		void this.ask("open", bound);
 	}
 
 	close(): void {
@@ -264,15 +267,15 @@ export class Frame {
 		if (!pending || !this.#port) return;
 		pending.sent = true;
 		const { ask, given } = pending;
-		this.#port.postMessage({ id, ask, given }, ask === "run" ? [(given as Asks["run"]).given.port] : []);
+		const ports = [
+			ask === "run" && (given as Asks["run"]).given.port,
+			ask === "open" && (given as Bound)?.port,
+		];
+		this.#port.postMessage(
+			{ id, ask, given },
+			ports.filter((port) => port instanceof MessagePort),
+		);
 	}
-}
-
-/** Whether a window is the frame's, or that of a frame inside it, however deep: a page may create frames. */
-function isInside(source: Window | null, frame: Window | null): boolean {
-	let at = source;
-	while (at && at !== frame) at = at.parent === at ? null : at.parent;
-	return at !== null;
 }
 
 /** `end`, or one less where it would cut a surrogate pair. */

@@ -3,6 +3,7 @@
 
 import { Idiomorph } from "idiomorph";
 import { prepare } from "../../../agent_nb/render/page.js";
+import { defineNotebook } from "../bind/notebook.ts";
 import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
@@ -294,10 +295,11 @@ function content(): Promise<true> {
 
 /** What the frame does when the widget asks for it, and what it answers. */
 const HANDLERS: { [K in Ask]: (given: Asks[K]) => Answer<K> | Promise<Answer<K>> } = {
-	open() {
+	open(bound) {
 		document.open();
 		shown = false;
 		listen();
+		if (bound) defineNotebook(bound);
 		return true;
 	},
 	write(text) {

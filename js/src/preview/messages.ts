@@ -1,11 +1,13 @@
 // The messages between the preview's frame and the widget, over a private port. The page runs in the same frame and
 // may get at the port, so every message is checked, and no more are accepted than the frame's own script would send.
 
+import type { Bound } from "../bind/messages.ts";
 import type { Given, GivenField } from "./fields.ts";
 
 /** What the widget asks of the frame, with what it gives; `ANSWERS` says what comes back. */
 export interface Asks {
-	open: null;
+	/** With what the page is bound to, if it is. */
+	open: Bound | null;
 	write: string;
 	close: null;
 	morph: Change & { reveal: boolean };

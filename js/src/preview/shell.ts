@@ -1,9 +1,13 @@
 // The document that a preview's frame starts with, and the document of a page in a tab of its own.
 
 import { output, page } from "../../../agent_nb/render/policy.json";
+import type { Bound } from "../bind/messages.ts";
 import { gated } from "./gate.ts";
 import inside from "./inside.ts?bundle";
 import tab from "./tab.ts?bundle";
+
+/** What a page may load: the files of the stacks, or any https address; nothing, if it is bound or has saved values. */
+export type Mode = "closed" | "open" | "bound" | "saved";
 
 const FILL =
 	"<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>";
@@ -13,29 +17,29 @@ const FILL =
  * its own frame to another address, with data in it; only the document around the frame can forbid that.
  * `secret` lets the widget tell the shell from the page that later runs in the same frame.
  */
-export function shellDocument(secret: string, network: boolean): string {
-	const frame = around("Page", starter("agentNbSecret", secret, inside), network);
+export function shellDocument(secret: string, mode: Mode): string {
+	const frame = around("Page", starter("agentNbSecret", secret, inside), mode);
 	// Passes the focus on to the page inside.
 	return `${frame}<script>onfocus = () => frames[0].focus()</script>`;
 }
 
 /** A page for a tab of its own. The tab's document shares Jupyter's origin, as every blob does; the frame does not. */
-export function tabDocument(title: string, html: string, network: boolean): string {
-	return around(title, starter("agentNbPage", gated(html), tab), network);
+export function tabDocument(title: string, html: string, mode: Mode, bound: Bound | null): string {
+	return around(title, starter("agentNbPage", { html: gated(html), bound }, tab), mode);
 }
 
-/** A document whose script finds a text under that name. */
-function starter(name: string, text: string, script: string): string {
-	const given = JSON.stringify(text).replaceAll("<", "\\u003c");
+/** A document whose script finds something under that name. */
+function starter(name: string, value: unknown, script: string): string {
+	const given = JSON.stringify(value).replaceAll("<", "\\u003c");
 	const safe = script.replaceAll("</script", "<\\/script");
 	return `<!doctype html><meta charset="utf-8"><script>"use strict";{const ${name}=${given};${safe}}</script>`;
 }
 
 /** A document that holds only the policy and a frame that is subject to it. */
-export function around(title: string, html: string, network: boolean): string {
+export function around(title: string, html: string, mode: Mode): string {
 	const name = escapeHtml(title);
 	const frame = `<iframe sandbox="${SANDBOX}" title="${name}" srcdoc="${escapeHtml(html)}"></iframe>`;
-	return `<!doctype html><meta charset="utf-8">${network ? NETWORK_POLICY : PAGE_POLICY}<title>${name}</title>${FILL}${frame}`;
+	return `<!doctype html><meta charset="utf-8">${POLICIES[mode]}<title>${name}</title>${FILL}${frame}`;
 }
 
 export function escapeHtml(text: string): string {
@@ -55,6 +59,18 @@ export const SANDBOX = "allow-scripts allow-forms";
 const PAGE_POLICY = meta(page);
 /** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
 const NETWORK_POLICY = meta({ ...page, ...opened() });
+/** The same for a page that is bound to the notebook: it loads nothing. */
+const BOUND_POLICY = meta(
+	Object.fromEntries(
+		Object.entries(page).map(([name, sources]) => [name, sources.filter((source) => !source.includes("//"))]),
+	),
+);
+const POLICIES: Record<Mode, string> = {
+	closed: PAGE_POLICY,
+	open: NETWORK_POLICY,
+	bound: BOUND_POLICY,
+	saved: BOUND_POLICY,
+};
 /** For the HTML of a tool, which runs no scripts but those with this number. */
 export function outputPolicy(nonce: string): string {
 	return meta({ ...output, "script-src": [`'nonce-${nonce}'`] });

@@ -1,15 +1,18 @@
 // Runs in the frame of a tab of its own, and writes the page into it as the live preview does.
 
 import { prepare } from "../../../agent_nb/render/page.js";
+import type { Bound } from "../bind/messages.ts";
+import { defineNotebook } from "../bind/notebook.ts";
 
 /** The document around the frame sets it in front of this script. */
-declare const agentNbPage: string;
+declare const agentNbPage: { html: string; bound: Bound | null };
 
 const listen = prepare();
 // While the parser runs a script, `document.open` does nothing.
 document.addEventListener("DOMContentLoaded", () => {
 	document.open();
 	listen();
-	document.write(agentNbPage);
+	if (agentNbPage.bound) defineNotebook(agentNbPage.bound);
+	document.write(agentNbPage.html);
 	document.close();
 });

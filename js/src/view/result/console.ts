@@ -66,7 +66,7 @@ function createNetwork({ run, choices, redraw, signal }: Context) {
 	return {
 		element,
 		update() {
-			element.hidden = Boolean(choices.replay || run.state?.meta.network);
+			element.hidden = Boolean(choices.replay || run.state?.meta.network || run.state?.meta.bound.length);
 			box.checked = choices.network;
 		},
 	};

@@ -1,9 +1,10 @@
 // The page itself, live in its sandboxed frame; scaled down to show it on a smaller device.
 
-import { currentState, isOpen, pageOf, prefetch } from "../../actions.ts";
+import { currentState, modeOf, pageOf, prefetch, savedBound } from "../../actions.ts";
 import { h, icon, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { Feed } from "../../preview/feed.ts";
+import type { Frame } from "../../preview/frame.ts";
 import { LOSSES, type Loss } from "../../preview/messages.ts";
 import { resolvePath } from "../../preview/resolve.ts";
 import { isPage, type ShownFile, shownPage } from "../../shown.ts";
@@ -30,9 +31,11 @@ export function createPreview(context: Context, options: Options = {}, console =
 	const stream = h("span", { class: "anb-stream", hidden: true });
 	const empty = createEmpty();
 	const stopped = createStopped(() => reload());
-	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
+	const status = createStatus();
+	const parts = [stream, holder, empty.element, stopped.element, status.element];
+	const element = h("div", { class: "anb-stage" }, ...parts);
 	const scaling = createScaling(context, element, holder, options.thumbnail ?? null);
-	const feed = createFeed(context, console, { holder, stopped, onShown, ...options });
+	const feed = createFeed(context, console, { holder, stopped, status, onShown, ...options });
 	let waits = false;
 
 	function reload(): void {
@@ -75,24 +78,36 @@ export function createPreview(context: Context, options: Options = {}, console =
 interface Stage extends Options {
 	holder: HTMLElement;
 	stopped: ReturnType<typeof createStopped>;
+	status: ReturnType<typeof createStatus>;
 	onShown(): void;
 }
 
 /** Feeds the page into a frame, and shows what the frame reports. */
 function createFeed(context: Context, console: Console, stage: Stage): Feed {
-	const { holder, stopped, onShown, reveals } = stage;
+	const { holder, stopped, status, onShown, reveals } = stage;
 	const events = {
 		onConsole: console.add,
 		onRestart() {
 			console.clear();
 			stopped.hide();
+			status.show("");
 		},
 		onShown,
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
 	};
-	const feed = new Feed(holder, events, () => isOpen(context) || opened(context), reveals);
+	const access = {
+		mode: () => (modeOf(context) === "closed" && opened(context) ? "open" : modeOf(context)),
+		connect(frame: Frame) {
+			const onStatus = (text: string): void => status.show(text);
+			const onNote = (level: "log" | "error", text: string): void => console.add({ level, text });
+			const link = context.run.link(context.choices.variant);
+			if (!link || context.choices.replay) return savedBound(context);
+			return link.connect({ onStatus, onNote, onFlood: () => feed.lose(frame, "flooded") }, frame.signal);
+		},
+	};
+	const feed = new Feed(holder, events, access, reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());
 	return feed;
 }
@@ -113,6 +128,18 @@ function followLink(context: Context, console: Console, href: string): void {
 	} else {
 		console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });
 	}
+}
+
+/** What a bound page waits for, or that it is not connected. */
+function createStatus() {
+	const element = h("div", { class: "anb-bound", role: "status", hidden: true });
+	return {
+		element,
+		show(text: string) {
+			setText(element, text);
+			element.hidden = text === "";
+		},
+	};
 }
 
 /** Shown in place of a page that had to be stopped. */

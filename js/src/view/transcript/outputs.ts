@@ -155,7 +155,7 @@ function createFrame(context: Context, html: string, scripts = false): HTMLEleme
 	});
 	const script = `<script nonce="${nonce}">${measure(scripts ? "parent.parent" : "parent")}</script>`;
 	const page = FRAME_STYLE + script + gated(html);
-	frame.srcdoc = scripts ? around("Tool output", page, false) : outputPolicy(nonce) + page;
+	frame.srcdoc = scripts ? around("Tool output", page, "closed") : outputPolicy(nonce) + page;
 	window.addEventListener(
 		"message",
 		({ source, data }) => {

@@ -56,7 +56,10 @@ export function createTimeline(context: Context): BodyView {
 		element: scroll,
 		update(snapshot) {
 			given.update(snapshot.state.images);
-			list.update(foldEdits(context.choices.replay ? withTurns(snapshot.state) : snapshot.state.rows));
+			const shown = context.choices.replay
+				? withTurns(snapshot.state)
+				: [...snapshot.state.rows, ...calledRows(context)];
+			list.update(foldEdits(shown));
 			const { busy, rows } = snapshot.state;
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
@@ -70,6 +73,18 @@ export function createTimeline(context: Context): BodyView {
 			for (const tick of ticking) tick(snapshot);
 		},
 	};
+}
+
+/** A line for each function of the notebook that the page has called. */
+function calledRows({ run, choices }: Context): LineRow[] {
+	return [...(run.link(choices.variant)?.called ?? [])].map((name) => ({
+		kind: "line",
+		key: `called-${name}`,
+		turn: 0,
+		state: "info",
+		title: `The page calls \`${name}\``,
+		detail: "",
+	}));
 }
 
 /** The names that the code of a run has left, below its answer. */

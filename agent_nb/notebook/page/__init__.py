@@ -1,0 +1,1 @@
+"""Pages that talk to Python: `--bind`, `run.page`."""

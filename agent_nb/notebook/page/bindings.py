@@ -1,0 +1,166 @@
+"""What a cell binds to its page: values, functions, and names that the page fills."""
+
+import asyncio
+import inspect
+import keyword
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_nb._base.secret_names import is_secret_name
+from agent_nb._base.secrets import mask
+from agent_nb._base.text import shortened
+from agent_nb._base.wire import Json
+from agent_nb.errors import ConfigError
+from agent_nb.notebook.page.encoding import chunks, json_pieces, within
+from agent_nb.notebook.values.kinds import class_name
+from agent_nb.run_settings import FILLED, FUNCTION, BoundKind
+from agent_nb.tools.base import Tool
+from agent_nb.tools.function import read_signature
+from agent_nb.tools.schema import types_only
+
+MOST_NAMES = 30
+SLICE = 0.01
+"""Seconds for which values are encoded before the event loop gets its turn."""
+_MAX_DOCSTRING = 1_000
+_OWN = frozenset({"export"})
+"""What the widget of a page has besides."""
+_LISTED = "The page is bound to these names of the notebook:"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that a page may use."""
+
+    name: str
+    kind: BoundKind
+    value: Any = None
+    """For `filled`, what the page has filled before."""
+    schema: Json = field(default_factory=dict)
+    """Of a function's arguments."""
+    read: Callable[[Json], Json] | None = None
+    """Converts arguments that fit the schema to those of the function."""
+
+    @property
+    def type_name(self) -> str:
+        """What `run.settings` says of it."""
+        known = class_name(type(self.value)) or type(self.value).__name__
+        return {"value": known, "function": FUNCTION, "filled": FILLED}[self.kind]
+
+    def signature(self, *, schema_only: bool) -> str:
+        """A function as the model reads it. Without values, it has the names and types of the arguments alone."""
+        if schema_only:
+            properties = types_only(self.schema)["properties"].items()
+            return f"{self.name}({', '.join(f'{name}: {_type_of(part)}' for name, part in properties)})"
+        text = inspect.getdoc(self.value) or ""
+        documented = f": {shortened(' '.join(text.split()), _MAX_DOCSTRING)}" if text else ""
+        return mask(f"{self.name}{inspect.signature(self.value)}{documented}")
+
+
+def _type_of(schema: Json) -> str:
+    kind = schema.get("type", "any")
+    return kind if isinstance(kind, str) else " or ".join(kind)
+
+
+class Bindings(Mapping[str, Binding]):
+    """The names that a page is bound to, each with its value or function."""
+
+    def __init__(self, rows: Iterable[Binding]) -> None:
+        self._rows = {row.name: row for row in rows}
+        self.encoded: dict[str, list[str]] = {}
+        """The JSON of the values, in messages."""
+        if len(self._rows) > MOST_NAMES:
+            raise ConfigError(f"A page can be bound to {MOST_NAMES} names, not {len(self._rows)}.")
+
+    def __getitem__(self, name: str) -> Binding:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def types(self) -> dict[str, str]:
+        """What `run.settings` and saved runs have: names and types, no values."""
+        return {name: row.type_name for name, row in self.items()}
+
+    @property
+    def note(self) -> str:
+        """Says which names the page fills, so that a typo is seen; empty if there are none."""
+        names = [f"`{name}`" for name, row in self.items() if row.kind == "filled"]
+        return f"The page fills {', '.join(names)}, which the notebook does not define." if names else ""
+
+    async def encode(self) -> None:
+        """Encodes the values, a few milliseconds at a time; raises `ConfigError` if one cannot be."""
+        for name, row in self.items():
+            if row.kind != "function":
+                self.encoded[name] = await encoded(name, row.value)
+
+    def describe(self, describe: Callable[[str], str], *, schema_only: bool) -> str:
+        """The names as the model reads them; `describe` describes the value of a name."""
+        lines = [_LISTED]
+        for name, row in self.items():
+            match row.kind:
+                case "value":
+                    lines.append(f"- `{name}`, a value:\n{describe(name)}")
+                case "function":
+                    lines.append(f"- `{row.signature(schema_only=schema_only)}`, a function to call")
+                case "filled":
+                    lines.append(f"- `{name}`, which the page fills: null until it sets it")
+        return "\n".join(lines)
+
+
+async def encoded(name: str, value: Any) -> list[str]:
+    """The JSON of a value, in messages."""
+    pieces, done = json_pieces(name, value), list[str]()
+    while not within(SLICE, pieces, done):  # noqa: ASYNC110 - others get their turn
+        await asyncio.sleep(0)
+    return list(chunks(done))
+
+
+def read_names(written: str) -> list[str]:
+    """The names of `--bind reviews,labels`."""
+    return [name for name in written.replace(",", " ").split() if name]
+
+
+def bind(names: Iterable[str], namespace: Mapping[str, Any], earlier: Mapping[str, Binding]) -> Bindings:
+    """Binds these names, and those that an `earlier` page was bound to, with its values of those that it fills."""
+    rows = dict[str, Binding]()
+    for name in (*names, *earlier):
+        _check_name(name)
+        if name in namespace:
+            rows[name] = _row(name, namespace[name])
+        elif name not in rows:
+            rows[name] = earlier.get(name) or Binding(name, "filled")
+    return Bindings(rows.values())
+
+
+def bind_values(values: Mapping[str, Any]) -> Bindings:
+    """Binds these names to these values; the page fills those that are None."""
+    for name in values:
+        _check_name(name)
+    rows = (Binding(name, "filled") if value is None else _row(name, value) for name, value in values.items())
+    return Bindings(rows)
+
+
+def _row(name: str, value: Any) -> Binding:
+    if not callable(value):
+        return Binding(name, "value", value)
+    function = value.function if isinstance(value, Tool) and value.function else value
+    schema, read = read_signature(function, name)
+    return Binding(name, "function", function, schema, read)
+
+
+def _check_name(name: str) -> None:
+    from anywidget import AnyWidget  # takes long to import
+
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise ConfigError(f"`--bind` takes names of variables, separated by commas, not {name!r}.")
+    if is_secret_name(name):
+        raise ConfigError(
+            f"`{name}` is called like a secret, so no page gets it. Bind it under another name."
+        )
+    if hasattr(AnyWidget, name) or name in _OWN:
+        raise ConfigError(f"Every widget has something called `{name}`. Bind it under another name.")

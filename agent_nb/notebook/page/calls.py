@@ -1,0 +1,95 @@
+"""Calls functions of the notebook for a page: in the thread of the event loop, one at a time, under the watchdog."""
+
+import asyncio
+import contextlib
+import inspect
+import io
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any
+
+from agent_nb._base.secrets import masked_line
+from agent_nb._base.text import shortened
+from agent_nb._base.wire import Json
+from agent_nb.errors import AgentError, ConfigError
+from agent_nb.notebook.kernel_tools.execute import alone
+from agent_nb.notebook.kernel_tools.watchdog import Watchdog
+from agent_nb.notebook.page.bindings import Binding
+from agent_nb.tools.schema import compile_schema
+
+SECONDS = 60.0
+MAX_MESSAGE = 2_000
+_MAX_PRINTED = 10_000
+
+
+class _Printed(io.StringIO):
+    """What a function prints, up to a limit."""
+
+    def write(self, text: str) -> int:
+        return super().write(text[: max(0, _MAX_PRINTED - self.tell())]) and len(text)
+
+
+async def call(row: Binding, args: Any) -> tuple[Any, str]:
+    """What the function returns, and what it printed; raises `ConfigError` with a sentence for the page."""
+    if not isinstance(args, dict):
+        raise ConfigError(f"`{row.name}` takes an object of arguments by name.")
+    try:
+        compile_schema(row.schema)(args)
+    except AgentError as error:
+        raise ConfigError(f"{row.name}: {error}") from None
+    printed = _Printed()
+    async with alone():
+        watchdog = Watchdog(_is_inside, SECONDS, lambda: None, lambda: None)
+        with _no_new_figures(), watchdog:
+            watchdog.task = asyncio.create_task(_called(row, args, watchdog, printed))
+            value, raised = await watchdog.task
+    if watchdog.timed_out:
+        raise ConfigError(f"{row.name} took longer than {SECONDS:g} s and was stopped.")
+    if raised is not None:
+        raise ConfigError(f"{row.name}: {_described(raised)}")
+    return value, printed.getvalue()
+
+
+async def _called(
+    row: Binding, args: Json, watchdog: Watchdog, printed: _Printed
+) -> tuple[Any, BaseException | None]:
+    """A task that raised KeyboardInterrupt or SystemExit would end the loop, so errors are returned."""
+    try:
+        arguments = row.read(args) if row.read else args
+        with contextlib.redirect_stdout(printed):
+            value = watchdog.call(lambda: _run_bound_function(row.value, arguments))
+        return (await value if inspect.isawaitable(value) else value), None
+    except BaseException as error:
+        return None, error
+
+
+def _run_bound_function(function: Callable[..., Any], arguments: Json) -> Any:
+    return function(**arguments)
+
+
+def _is_inside(code: CodeType) -> bool:
+    return code is _run_bound_function.__code__ or code is _called.__code__
+
+
+@contextlib.contextmanager
+def _no_new_figures() -> Iterator[None]:
+    """Closes the figures that a function makes: the next cell would display them."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    before = set(pyplot.get_fignums()) if pyplot else set()
+    try:
+        yield
+    finally:
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is not None:
+            for number in set(pyplot.get_fignums()) - before:
+                pyplot.close(number)
+
+
+def _described(error: BaseException) -> str:
+    """The error in one masked line."""
+    try:
+        text = shortened(masked_line(str(error)), MAX_MESSAGE)
+    except Exception:  # the error's own `__str__` failed
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

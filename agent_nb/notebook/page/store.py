@@ -1,0 +1,358 @@
+"""The values of a run's page in the kernel: one store for each variant, which all views of the page share.
+
+A view is a frame that shows the page: a preview in a cell, or `run.page` as a widget. The last writer of a name wins.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal, NoReturn
+
+from agent_nb._base.secrets import masked_line
+from agent_nb._base.text import shortened
+from agent_nb._base.wire import Json, WireError, from_wire
+from agent_nb.errors import ConfigError
+from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer
+from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, bind_values, encoded
+from agent_nb.notebook.page.calls import call
+from agent_nb.notebook.page.encoding import chunks, json_pieces, within
+from agent_nb.notebook.values.describe_values import describe_path
+from agent_nb.notebook.values.schema import describe_schema, known_names
+from agent_nb.notebook.values.value_masking import Masks
+from agent_nb.render.preview import bound_script
+
+INTERVAL = 0.05
+"""Seconds between two messages about one name: 20 a second."""
+MAX_SET = 4_000_000
+"""Characters of what a page may set or pass to a function at once: reading them takes 40 ms."""
+MAX_SAVED = 1_000_000
+"""Characters of the values that are saved with an output."""
+MOST_VIEWS = 20
+MOST_CALLS = 100
+MOST_RUNS = 50
+CLOSED = "The page is no longer connected to the notebook."
+
+Send = Callable[[Json], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What a view of a page sends."""
+
+    do: Literal["get", "set", "call", "close"]
+    view: str
+    name: str = ""
+    text: str = ""
+    """JSON: the value to set, or the arguments of a call."""
+    id: int = 0
+    """Of a call."""
+
+
+@dataclass(slots=True)
+class View:
+    """A view, and the names that it follows."""
+
+    send: Send
+    names: set[str] = field(default_factory=set)
+    calls: int = 0
+
+
+class PageStore:
+    """The values of one page, its views, and the calls that they make."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        self.bindings = bindings
+        self.values = {name: row.value for name, row in bindings.items() if row.kind != "function"}
+        self.page: Any = None
+        """The widget, once somebody has asked for it."""
+        self.on_called: Callable[[str], None] = lambda name: None
+        """Called with the name of each function that the page calls, the first time."""
+        self.called: list[str] = []
+        self.closed = False
+        self._encoded = dict(bindings.encoded)
+        self._views: dict[str, View] = {}
+        self._due: dict[str, str] = {}
+        """Names whose value has yet to be sent, and the view that has it already."""
+        self._asked: list[tuple[str, str]] = []
+        """Views that have yet to get their first value of a name."""
+        self._sent: dict[str, float] = {}
+        self._sending: asyncio.Task[None] | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+
+    @property
+    def rows(self) -> dict[str, Binding]:
+        """The bindings for a page that comes after this one: what this one has filled stays."""
+        return {
+            name: replace(row, value=self.values[name]) if row.kind == "filled" else row
+            for name, row in self.bindings.items()
+        }
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets a value from Python; raises `ConfigError` if JSON cannot hold it."""
+        pieces, done = json_pieces(name, value), list[str]()
+        if within(SLICE, pieces, done):
+            self._encoded[name] = list(chunks(done))
+        else:
+            self._encoded.pop(name, None)
+        self.values[name] = value
+        due = time.monotonic() - self._sent.get(name, 0.0) >= INTERVAL and not self._sending
+        if due and len(self._encoded.get(name, "..")) == 1:
+            self._send_value(name, 0, "")
+        else:
+            self._due[name] = ""
+            self._start_sending()
+
+    def receive(self, content: Any, send: Send) -> None:
+        """Takes a message of a view; raises `ConfigError` if it is not one that the page's own script sends."""
+        try:
+            message: Message = from_wire(Message, content)
+        except WireError as error:
+            raise ConfigError(f"That message is not one of a page: {error}.") from None
+        if message.do == "close":
+            self._views.pop(message.view, None)
+            return
+        if self.closed:
+            send({"do": "off", "why": CLOSED})
+            return
+        view = self._views.setdefault(message.view, View(send))
+        view.send = send
+        while len(self._views) > MOST_VIEWS:
+            del self._views[next(iter(self._views))]
+        match message.do:
+            case "get":
+                self._check(message.name, "value")
+                view.names.add(message.name)
+                self._asked.append((message.name, message.view))
+                self._start_sending()
+            case "set":
+                self._set_from_page(view, message)
+            case "call":
+                self._call_from_page(view, message)
+
+    def close(self) -> None:
+        """Ends the connection of all views."""
+        self.closed = True
+        for view in self._views.values():
+            view.send({"do": "off", "why": CLOSED})
+        self._views.clear()
+
+    def saved(self) -> dict[str, str]:
+        """The JSON of the values that are saved with an output, masked: as many as fit."""
+        texts, left = dict[str, str](), MAX_SAVED
+        for name, value in self.values.items():
+            try:
+                pieces = json_pieces(name, Masks().over(value), left)
+                texts[name] = "".join(pieces)
+            except (ConfigError, TypeError, ValueError):
+                continue
+            left -= len(texts[name])
+        return texts
+
+    def _check(self, name: str, kind: Literal["value", "function"]) -> Binding:
+        row = self.bindings.get(name)
+        if row is None or (row.kind == "function") != (kind == "function"):
+            raise ConfigError(f"The page is bound to no {kind} `{shortened(name, 80)}`.")
+        return row
+
+    def _set_from_page(self, view: View, message: Message) -> None:
+        self._check(message.name, "value")
+        answer: Json = {"do": "took", "name": message.name}
+        try:
+            value = _read(message.text)
+        except ConfigError as error:
+            view.send({**answer, "error": str(error)})
+            return
+        self._encoded[message.name] = list(chunks([message.text]))
+        self.values[message.name] = value
+        view.send(answer)
+        self._due[message.name] = message.view
+        self._start_sending()
+        if self.page is not None:
+            try:
+                self.page._take(message.name, value)
+            except Exception as error:  # of a function that observes it
+                view.send(
+                    _note("error", f"{message.name}: {type(error).__name__}: {masked_line(str(error))}")
+                )
+
+    def _call_from_page(self, view: View, message: Message) -> None:
+        row = self._check(message.name, "function")
+        if view.calls >= MOST_CALLS:
+            view.send({"do": "result", "id": message.id, "error": f"{MOST_CALLS} calls are waiting already."})
+            return
+        view.calls += 1
+        if row.name not in self.called:
+            self.called.append(row.name)
+            self.on_called(row.name)
+        task = asyncio.get_running_loop().create_task(self._call(row, view, message))
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+
+    async def _call(self, row: Binding, view: View, message: Message) -> None:
+        result: Json = {"do": "result", "id": message.id}
+        try:
+            value, printed = await call(row, _read(message.text))
+            texts = await encoded(row.name, value)
+        except ConfigError as error:
+            view.send({**result, "error": str(error)})
+            return
+        finally:
+            view.calls -= 1
+        if printed:
+            view.send(_note("log", f"{row.name} printed: {masked_line(printed)}"))
+        await _send_all(view.send, result, texts)
+
+    def _start_sending(self) -> None:
+        if self._sending is None and self._views:
+            self._sending = asyncio.get_running_loop().create_task(self._send_due())
+
+    async def _send_due(self) -> None:
+        """Sends the newest value of each name that is due, until none is."""
+        try:
+            await self._send_rounds()
+        finally:
+            self._sending = None  # at once: what comes now has to start it again
+
+    async def _send_rounds(self) -> None:
+        while self._due or self._asked:
+            while self._asked:
+                name, to = self._asked.pop(0)
+                if view := self._views.get(to):
+                    await _send_all(view.send, self._value(name), await self._texts(name))
+            due, self._due = self._due, {}
+            for name, origin in due.items():
+                texts = await self._texts(name)
+                for view in [
+                    view for key, view in self._views.items() if key != origin and name in view.names
+                ]:
+                    await _send_all(view.send, self._value(name), texts)
+            await asyncio.sleep(INTERVAL if due else 0)
+
+    async def _texts(self, name: str) -> list[str]:
+        while (texts := self._encoded.get(name)) is None:
+            value = self.values[name]
+            try:
+                made = await encoded(name, value)
+            except ConfigError as error:
+                made = ["null"]
+                for view in self._views.values():
+                    view.send(_note("error", str(error)))
+            if self.values[name] is value:
+                self._encoded[name] = made
+        return texts
+
+    def _value(self, name: str) -> Json:
+        self._sent[name] = time.monotonic()
+        return {"do": "value", "name": name}
+
+    def _send_value(self, name: str, index: int, origin: str) -> None:
+        """Sends a value that is one message."""
+        for key, view in self._views.items():
+            if key != origin and name in view.names:
+                view.send({**self._value(name), "text": self._encoded[name][index], "last": True})
+
+
+async def _send_all(send: Send, message: Json, texts: list[str]) -> None:
+    """Sends a text in messages, between which others get their turn."""
+    for number, text in enumerate(texts, 1):
+        send({**message, "text": text, "last": number == len(texts)})
+        if number < len(texts):
+            await asyncio.sleep(0)
+
+
+def _note(level: str, text: str) -> Json:
+    return {"do": "note", "level": level, "text": shortened(text, 2_000)}
+
+
+def _read(text: str) -> Any:
+    """A value that a page has sent."""
+    if len(text) > MAX_SET:
+        raise ConfigError(f"The value has more than {MAX_SET // 1_000_000} MB as JSON.")
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"The value cannot be read: {type(error).__name__}.") from None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_stores: dict[tuple[str, int], PageStore] = {}
+
+
+class BoundPage:
+    """The names that the pages of an agent are bound to, as `Agent` takes them."""
+
+    def __init__(self, bindings: Bindings, text: Callable[[str], str] = lambda data: "") -> None:
+        self.bindings, self.text = bindings, text
+
+    @property
+    def types(self) -> dict[str, str]:
+        return self.bindings.types
+
+    def open(self, run_id: str, variant: int) -> None:
+        """Makes the store of a variant that starts."""
+        _stores[run_id, variant] = PageStore(self.bindings)
+        runs = list(dict.fromkeys(run for run, _ in _stores))
+        for key in [key for key in _stores if key[0] in runs[:-MOST_RUNS]]:
+            del _stores[key]
+
+
+def bound_values(values: Mapping[str, Any]) -> BoundPage:
+    """What `Agent(bind=values)` binds."""
+    bindings = bind_values(values)
+    for name, row in bindings.items():
+        if row.kind != "function":
+            bindings.encoded[name] = list(chunks(json_pieces(name, row.value)))
+
+    def text(data: str) -> str:
+        describe = partial(describe_schema, known=known_names(values)) if data == "schema" else describe_path
+        return bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
+
+    return BoundPage(bindings, text)
+
+
+def saved_values(run_id: str, variant: int) -> dict[str, str] | None:
+    """The JSON of the values of a page, for outputs and exports; None if this kernel has bound nothing to it."""
+    store = store_of(run_id, variant)
+    return store.saved() if store else None
+
+
+def store_of(run_id: str, variant: int) -> PageStore | None:
+    """The store of a variant; None if this kernel has bound nothing to its page."""
+    return _stores.get((run_id, variant))
+
+
+def stores_of(run_id: str) -> Iterator[PageStore]:
+    """The stores of all variants of a run."""
+    return (store for (run, _), store in list(_stores.items()) if run == run_id)
+
+
+def succeed(earlier: str, run_id: str) -> None:
+    """The cell of a run was run again: its page takes over what the earlier one was filled with, and its observers."""
+    for (run, variant), store in list(_stores.items()):
+        before = _stores.get((earlier, variant)) or _stores.get((earlier, 0))
+        if run != run_id or before is None or before is store:
+            continue
+        for name, row in store.bindings.items():
+            if row.kind == "filled" and name in before.values:
+                store.values[name] = before.values[name]
+                store._encoded.pop(name, None)
+        if before.page is not None:
+            store.page = before.page._heir(store)
+
+
+class BoundViewer:
+    """A viewer that shows a page where no kernel is, with the values that it is bound to."""
+
+    def __init__(self, viewer: PageViewer, bindings: Bindings) -> None:
+        self._viewer = viewer
+        self._store = PageStore(bindings)
+
+    async def check(self, request: CheckRequest) -> PageCheck:
+        script = bound_script(self._store.bindings.types, self._store.saved())
+        return await self._viewer.check(replace(request, bound=script))

@@ -1,0 +1,118 @@
+"""`run.page`: the page of a run alone, as a widget with a trait for each value that it is bound to."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+from agent_nb.errors import ConfigError
+from agent_nb.notebook.page.bindings import Bindings
+from agent_nb.notebook.page.store import PageStore, store_of
+from agent_nb.render import live_page, page_html
+from agent_nb.run.run import Run
+
+BUNDLE = Path(__file__).parents[2] / "static" / "page.js"
+
+
+class BoundValue(traitlets.Any):
+    """A trait of a page. Observers hear of every assignment: the value may have changed in place."""
+
+    def set(self, obj: Any, value: Any) -> None:
+        if obj._taking != self.name:
+            obj._store.set(self.name, value)  # raises if a page cannot have it
+        old = obj._trait_values.get(self.name, self.default_value)
+        obj._trait_values[self.name] = value
+        obj._notify_trait(self.name, old, value)
+
+
+class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
+    """The page of a run. Its traits without sync are the values that the page is bound to."""
+
+    _esm = BUNDLE
+    _names: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, store: PageStore, run: Run | None = None) -> None:
+        self._store, self._run, self._taking = store, run, ""
+        self._loop, self._thread = _running_loop(), threading.get_ident()
+        super().__init__()
+        for name in self._names:
+            self._trait_values[name] = store.values[name]
+        self.on_msg(self._on_message)
+
+    def _take(self, name: str, value: Any) -> None:
+        """The page has set a value."""
+        self._taking = name
+        try:
+            setattr(self, name, value)
+        finally:
+            self._taking = ""
+
+    def _heir(self, store: PageStore) -> "Page":
+        """The widget of the page that replaces this one, with the observers of names that stay."""
+        page = make_page(store)
+        for name in set(page._names) & set(self._names):
+            for observer in self._trait_notifiers.get(name, {}).get("change", []):
+                page.observe(observer, name)
+        return page
+
+    def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
+        if threading.get_ident() == self._thread or self._loop is None:
+            self._receive(content)
+        else:
+            self._loop.call_soon_threadsafe(self._receive, content)
+
+    def _receive(self, content: Any) -> None:
+        if not isinstance(content, dict):
+            return
+        view = content.get("view")
+        if content.get("do") == "page":
+            bound = [{"name": name, "kind": row.kind} for name, row in self._store.bindings.items()]
+            self.send({"do": "page", "view": view, "html": self._document(), "bound": bound})
+            return
+        try:
+            self._store.receive(content, lambda message: self.send({**message, "view": view}))
+        except ConfigError as error:
+            self.send({"do": "note", "level": "error", "text": str(error), "view": view})
+
+    def _document(self) -> str:
+        return live_page(self._run) or "" if self._run is not None else ""
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Where no widget is shown, the page is, with the values as they are now."""
+        shown = super()._repr_mimebundle_(**options)
+        saved = page_html(self._run) if self._run is not None else ""
+        data, *metadata = shown if isinstance(shown, tuple) else (shown,)
+        data = {**(data or {}), **({"text/html": saved} if saved else {})}
+        return (data, *metadata) if metadata else data
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def make_page(store: PageStore, run: Run | None = None) -> Page:
+    """The widget of a store."""
+    traits = {name: BoundValue(None, allow_none=True) for name in store.values}
+    kind = type("Page", (Page,), {**traits, "_names": tuple(traits)})
+    page: Page = kind(store, run)
+    return page
+
+
+_unbound: dict[tuple[str, int], PageStore] = {}
+
+
+def page_of(run: Run) -> Page:
+    """`run.page`: the same widget each time, as long as the kernel has the run's store."""
+    key = run.id, run.variant
+    store = store_of(*key) or _unbound.setdefault(key, PageStore(Bindings(())))
+    if store.page is None:
+        store.page = make_page(store)
+    page: Page = store.page
+    page._run = run
+    return page

@@ -1,0 +1,269 @@
+// The window's end of a bound page: between the ports of the frames that show it and the store in the kernel. The page
+// may send anything through its port, so every message is checked, and few are passed on.
+
+import type { BoundName } from "../events.ts";
+import { type Bound, type FromPage, type FromStore, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
+
+/** Milliseconds between two values of a name, and for each 4 KB of the last one: the kernel has to read it. */
+const INTERVAL = 50;
+const PER_MILLISECOND = 4000;
+/** Messages in a second after which a frame is cut off; its own script sends far fewer. */
+const FLOOD = 500;
+/** Milliseconds after which a call counts as waiting for the kernel. */
+const PATIENCE = 1000;
+const MOST_CALLS = 100;
+
+export interface LinkEvents {
+	/** The kernel is busy, or gone; empty if there is nothing to say. */
+	onStatus(text: string): void;
+	onNote(level: "log" | "error", text: string): void;
+	onFlood(): void;
+}
+
+interface End {
+	port: MessagePort;
+	names: Set<string>;
+	events: LinkEvents;
+	second: number;
+	messages: number;
+}
+
+interface Call {
+	end: End;
+	id: number;
+	since: number;
+	size: number;
+}
+
+/** One view of a page: all frames of this window that show it. */
+export class Link {
+	readonly names: readonly BoundName[];
+	readonly #kinds: ReadonlyMap<string, BoundName["kind"]>;
+	readonly #send: (message: Record<string, unknown>) => void;
+	readonly #view = `${performance.timeOrigin}-${Math.random()}`;
+	readonly #ends = new Set<End>();
+	/** The newest value of each name that the kernel, or a frame, has sent. */
+	readonly #values = new Map<string, string>();
+	readonly #parts = new Map<string, string[]>();
+	readonly #asked = new Set<string>();
+	/** The values that wait until the kernel has taken the one before, and those that it has not taken yet. */
+	readonly #unsent = new Map<string, string>();
+	readonly #untaken = new Map<string, number>();
+	readonly #calls = new Map<number, Call>();
+	#count = 0;
+	#off = "";
+	#timer: ReturnType<typeof setInterval> | undefined;
+	/** The functions that the page has called. */
+	readonly called = new Set<string>();
+	/** Called when a function is called for the first time. */
+	onCalled: () => void = () => {};
+
+	constructor(names: readonly BoundName[], send: (message: Record<string, unknown>) => void) {
+		this.names = names;
+		this.#kinds = new Map(names.map(({ name, kind }) => [name, kind]));
+		this.#send = (message) => send({ ...message, view: this.#view });
+	}
+
+	/** What a frame needs to define `notebook`, until the signal aborts. */
+	connect(events: LinkEvents, signal: AbortSignal): Bound {
+		const { port1, port2 } = new MessageChannel();
+		this.attach(port1, events, signal);
+		return { names: this.names, port: port2, saved: {} };
+	}
+
+	attach(port: MessagePort, events: LinkEvents, signal: AbortSignal): void {
+		const end: End = { port, events, names: new Set(), second: 0, messages: 0 };
+		this.#ends.add(end);
+		port.onmessage = ({ data }: MessageEvent<unknown>) => this.#hear(end, data);
+		signal.addEventListener("abort", () => this.#detach(end));
+		this.#timer ??= setInterval(() => this.#reportWaiting(), PATIENCE / 2);
+		if (this.#off) this.#turnOff(end);
+	}
+
+	/** The page with the values as they are, and no kernel. */
+	get snapshot(): Bound {
+		return { names: this.names, port: null, saved: Object.fromEntries(this.#values) };
+	}
+
+	/** The kernel is gone, or has closed the connection. What the page has stays. */
+	lose(why: string): void {
+		this.#off = why || NO_KERNEL;
+		this.#calls.clear();
+		for (const end of this.#ends) this.#turnOff(end);
+	}
+
+	/** The view is gone. */
+	close(): void {
+		this.#send({ do: "close" });
+	}
+
+	receive(message: FromStore & { view?: unknown }): void {
+		if (message.view !== this.#view) return;
+		switch (message.do) {
+			case "value": {
+				const text = this.#join(`value ${message.name}`, message.text, message.last);
+				// What a frame has set since is newer.
+				if (text !== null && !this.#untaken.has(message.name)) this.#spread(message.name, text);
+				break;
+			}
+			case "result":
+				this.#settle(message);
+				break;
+			case "took":
+				if (message.error) this.#note("error", `${message.name}: ${message.error}`);
+				this.#taken(message.name);
+				break;
+			case "note":
+				this.#note(message.level, message.text);
+				break;
+			case "off":
+				this.lose(message.why);
+				break;
+		}
+	}
+
+	#detach(end: End): void {
+		end.port.close();
+		this.#ends.delete(end);
+		for (const [id, pending] of this.#calls) if (pending.end === end) this.#calls.delete(id);
+		if (this.#ends.size === 0) {
+			clearInterval(this.#timer);
+			this.#timer = undefined;
+		}
+	}
+
+	#turnOff(end: End): void {
+		this.#post(end, { do: "off", why: this.#off });
+		end.events.onStatus(this.#off);
+	}
+
+	#post({ port }: End, message: ToPage): void {
+		port.postMessage(message);
+	}
+
+	#hear(end: End, data: unknown): void {
+		const second = Math.floor(performance.now() / 1000);
+		end.messages = second === end.second ? end.messages + 1 : 1;
+		end.second = second;
+		const message = end.messages > FLOOD ? "flood" : readMessage(data, this.#kinds);
+		if (message === "flood") {
+			this.#detach(end);
+			end.events.onFlood();
+			return;
+		}
+		if (!message || this.#off) return;
+		if (message.do === "get") this.#follow(end, message.name);
+		else if (message.do === "set") for (const [name, text] of message.values) this.#set(end, name, text);
+		else this.#call(end, message);
+	}
+
+	#follow(end: End, name: string): void {
+		end.names.add(name);
+		const text = this.#values.get(name);
+		if (text !== undefined) this.#post(end, { do: "value", name, text });
+		if (this.#asked.has(name)) return;
+		this.#asked.add(name);
+		this.#send({ do: "get", name });
+	}
+
+	/** To the kernel, and to the other frames of this window. */
+	#set(end: End, name: string, text: string): void {
+		this.#spread(name, text, end);
+		this.#unsent.set(name, text);
+		if (!this.#untaken.has(name)) this.#sendValue(name);
+	}
+
+	#sendValue(name: string): void {
+		const text = this.#unsent.get(name);
+		if (text === undefined) return;
+		this.#unsent.delete(name);
+		this.#untaken.set(name, performance.now() + INTERVAL + text.length / PER_MILLISECOND);
+		this.#send({ do: "set", name, text });
+	}
+
+	#taken(name: string): void {
+		const rest = (this.#untaken.get(name) ?? 0) - performance.now();
+		setTimeout(
+			() => {
+				this.#untaken.delete(name);
+				this.#sendValue(name);
+			},
+			Math.max(0, rest),
+		);
+	}
+
+	#spread(name: string, text: string, origin?: End): void {
+		this.#values.set(name, text);
+		for (const end of this.#ends)
+			if (end !== origin && end.names.has(name)) this.#post(end, { do: "value", name, text });
+	}
+
+	#call(end: End, { id, name, text }: FromPage & { do: "call" }): void {
+		const waiting = [...this.#calls.values()].filter((call) => call.end === end);
+		const size = waiting.reduce((sum, call) => sum + call.size, text.length);
+		if (waiting.length >= MOST_CALLS || size > MOST_TEXT) {
+			this.#post(end, { do: "result", id, error: "Too many calls are waiting." });
+			return;
+		}
+		this.#calls.set(++this.#count, { end, id, since: performance.now(), size: text.length });
+		this.#send({ do: "call", id: this.#count, name, text });
+		if (this.called.has(name)) return;
+		this.called.add(name);
+		this.onCalled();
+	}
+
+	#settle(message: FromStore & { do: "result" }): void {
+		const pending = this.#calls.get(message.id);
+		const error = "error" in message ? message.error : null;
+		const text = "error" in message ? null : this.#join(`result ${message.id}`, message.text, message.last);
+		if (!pending || (error === null && text === null)) return;
+		this.#calls.delete(message.id);
+		const { end, id } = pending;
+		if (error === null) this.#post(end, { do: "result", id, text: text ?? "null" });
+		else {
+			this.#post(end, { do: "result", id, error });
+			end.events.onNote("error", error);
+		}
+		this.#reportWaiting();
+	}
+
+	/** The whole text, once its last part is here. */
+	#join(key: string, text: string, last: boolean): string | null {
+		const parts = this.#parts.get(key) ?? [];
+		parts.push(text);
+		if (last) this.#parts.delete(key);
+		else this.#parts.set(key, parts);
+		return last ? parts.join("") : null;
+	}
+
+	#note(level: "log" | "error", text: string): void {
+		for (const { events } of this.#ends) events.onNote(level, text);
+	}
+
+	#reportWaiting(): void {
+		if (this.#off) return;
+		const since = performance.now() - PATIENCE;
+		for (const end of this.#ends) {
+			const waits = [...this.#calls.values()].filter((call) => call.end === end && call.since < since).length;
+			end.events.onStatus(waits ? "The kernel is busy: the page waits for it." : "");
+		}
+	}
+}
+
+/** A message of the page; null if its own script does not send such a one, which never sends a longer text either. */
+function readMessage(
+	data: unknown,
+	kinds: ReadonlyMap<string, BoundName["kind"]>,
+): FromPage | "flood" | null {
+	const { do: kind, name, text, id, values } = (data ?? {}) as Record<string, unknown>;
+	const kindOf = (one: unknown): string => (typeof one === "string" ? (kinds.get(one) ?? "") : "");
+	const pairs = (Array.isArray(values) ? values.slice(0, kinds.size) : []) as [unknown, unknown][];
+	if ([text, ...pairs.map((pair) => pair?.[1])].some((one) => String(one ?? "").length > MOST_TEXT))
+		return "flood";
+	if (kind === "get" && /value|filled/.test(kindOf(name))) return { do: kind, name: name as string };
+	if (kind === "call" && kindOf(name) === "function" && typeof text === "string" && Number.isSafeInteger(id))
+		return { do: kind, id: id as number, name: name as string, text };
+	if (kind !== "set") return null;
+	const known = pairs.filter((pair) => /value|filled/.test(kindOf(pair?.[0])) && typeof pair[1] === "string");
+	return { do: kind, values: known as [string, string][] };
+}

@@ -1,0 +1,38 @@
+// The messages of a bound page: between its frame and the window around it, over a port of their own, and between that
+// window and the kernel. Values are JSON texts everywhere.
+
+import type { BoundName } from "../events.ts";
+
+/** What a frame is given to define `notebook` in its page. */
+export interface Bound {
+	names: readonly BoundName[];
+	/** The way to the window around the frame; null if the page has only saved values. */
+	port: MessagePort | null;
+	saved: Readonly<Record<string, string>>;
+}
+
+/** What the page's script sends. */
+export type FromPage =
+	| { do: "get"; name: string }
+	| { do: "set"; values: readonly (readonly [name: string, text: string])[] }
+	| { do: "call"; id: number; name: string; text: string };
+
+/** What it gets. */
+export type ToPage =
+	| { do: "value"; name: string; text: string }
+	| { do: "result"; id: number; text: string }
+	| { do: "result"; id: number; error: string }
+	| { do: "off"; why: string };
+
+/** What the kernel sends to a view. Long texts come in parts. */
+export type FromStore =
+	| { do: "value"; name: string; text: string; last: boolean }
+	| { do: "result"; id: number; text: string; last: boolean }
+	| { do: "result"; id: number; error: string }
+	| { do: "took"; name: string; error?: string }
+	| { do: "note"; level: "log" | "error"; text: string }
+	| { do: "off"; why: string };
+
+/** Characters that a page may set or pass to a function at once. */
+export const MOST_TEXT = 4_000_000;
+export const NO_KERNEL = "This needs the kernel, and the page is not connected to one.";

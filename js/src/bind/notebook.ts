@@ -1,0 +1,205 @@
+// Defines `notebook` in a page: the names of the notebook that it is bound to, and nothing else. It runs in the page's
+// own window, so the other end of the port trusts nothing that comes from here.
+
+import { type Bound, type FromPage, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
+
+/** Milliseconds between two messages with new values. */
+const FLUSH_AFTER = 40;
+const MOST_CALLS = 100;
+
+type Listener = (value: unknown) => void;
+interface Waiting {
+	resolve(value: unknown): void;
+	reject(error: Error): void;
+}
+/** Calls of one function with `latest`: one runs, and the newest arguments wait. */
+interface Latest {
+	next: string | null;
+	waiting: Waiting[];
+}
+
+// Saved before the page runs, which may replace them.
+const { parse, stringify } = JSON;
+const { apply } = Reflect;
+const later = window.setTimeout.bind(window);
+const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToPage;
+const { postMessage } = MessagePort.prototype;
+
+/** The other end of the port, or the saved values, as the page sees them. */
+class Notebook {
+	readonly #bound: Bound;
+	readonly #kinds: ReadonlyMap<string, string>;
+	readonly #values = new Map<string, unknown>();
+	readonly #asked = new Set<string>();
+	readonly #listeners = new Map<string, Set<Listener>>();
+	readonly #waiting = new Map<string, Waiting[]>();
+	readonly #calls = new Map<number, Waiting>();
+	readonly #latest = new Map<string, Latest>();
+	readonly #unsent = new Map<string, string>();
+	#count = 0;
+	/** Why nothing reaches the kernel; empty if it does. */
+	#off: string;
+
+	constructor(bound: Bound) {
+		this.#bound = bound;
+		this.#kinds = new Map(bound.names.map(({ name, kind }) => [name, kind]));
+		this.#off = bound.port ? "" : NO_KERNEL;
+		if (bound.port) bound.port.onmessage = (event) => this.#receive(apply(readData, event, []));
+	}
+
+	get(name: string): Promise<unknown> {
+		return new Promise((resolve, reject) => {
+			const why = this.#ask(this.#check(name, false));
+			if (why) reject(new Error(why));
+			else if (this.#values.has(name)) resolve(this.#values.get(name));
+			else this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), { resolve, reject }]);
+		});
+	}
+
+	on(name: string, listener: Listener): () => void {
+		const all = this.#listeners.get(this.#check(name, false)) ?? new Set();
+		this.#listeners.set(name, all.add(listener));
+		const why = this.#ask(name);
+		if (why) console.warn(why);
+		else if (this.#values.has(name)) tell(listener, this.#values.get(name));
+		return () => void all.delete(listener);
+	}
+
+	set(name: string, value: unknown): void {
+		const text = written(value, "null");
+		this.#take(this.#check(name, false), parse(text));
+		if (this.#off) return;
+		if (this.#unsent.size === 0) later(() => this.#flush(), FLUSH_AFTER);
+		this.#unsent.set(name, text);
+	}
+
+	call(name: string, args: unknown = {}, options: { latest?: boolean } = {}): Promise<unknown> {
+		return new Promise((resolve, reject) => {
+			const text = written(args, "{}");
+			const call = { resolve, reject };
+			if (options?.latest) this.#startLatest(this.#check(name, true), text, call);
+			else this.#start(this.#check(name, true), text, call);
+		});
+	}
+
+	#send(message: FromPage): void {
+		apply(postMessage, this.#bound.port, [message]);
+	}
+
+	#check(name: string, called: boolean): string {
+		const kind = this.#kinds.get(name);
+		if (kind === undefined)
+			throw new Error(`The page is bound to no "${name}", only to ${[...this.#kinds.keys()].join(", ")}.`);
+		if ((kind === "function") !== called)
+			throw new Error(`"${name}" is a ${called ? "value: use get, on or set" : "function: use call"}.`);
+		return name;
+	}
+
+	/** Asks for a value, which then comes whenever it changes. Returns why it cannot be had. */
+	#ask(name: string): string {
+		const { port, saved } = this.#bound;
+		if (this.#values.has(name) || this.#asked.has(name)) return "";
+		if (!this.#off) {
+			this.#asked.add(name);
+			this.#send({ do: "get", name });
+		} else if (Object.hasOwn(saved, name)) this.#take(name, parse(saved[name] ?? "null"));
+		else if (this.#kinds.get(name) === "filled") this.#take(name, null);
+		else return port ? this.#off : `"${name}" was not saved with the page: it needs the kernel.`;
+		return "";
+	}
+
+	#take(name: string, value: unknown): void {
+		this.#values.set(name, value);
+		for (const { resolve } of this.#waiting.get(name) ?? []) resolve(value);
+		this.#waiting.delete(name);
+	}
+
+	#flush(): void {
+		this.#send({ do: "set", values: [...this.#unsent] });
+		this.#unsent.clear();
+	}
+
+	#start(name: string, text: string, call: Waiting): void {
+		if (this.#off) call.reject(new Error(this.#off));
+		else if (this.#calls.size >= MOST_CALLS)
+			call.reject(new Error(`${MOST_CALLS} calls are waiting already.`));
+		else {
+			this.#calls.set(++this.#count, call);
+			this.#send({ do: "call", id: this.#count, name, text });
+		}
+	}
+
+	/** While one runs, the newest arguments wait; those that waited before get its result. */
+	#startLatest(name: string, text: string, call: Waiting): void {
+		const running = this.#latest.get(name);
+		if (running) {
+			running.next = text;
+			running.waiting.push(call);
+			return;
+		}
+		const own: Latest = { next: null, waiting: [] };
+		this.#latest.set(name, own);
+		const then = (settle: (one: Waiting) => void) => {
+			settle(call);
+			this.#latest.delete(name);
+			const all = (act: (one: Waiting) => void): void => own.waiting.forEach(act);
+			if (own.next === null) return;
+			this.#startLatest(name, own.next, {
+				resolve: (value) => all((one) => one.resolve(value)),
+				reject: (error) => all((one) => one.reject(error)),
+			});
+		};
+		this.#start(name, text, {
+			resolve: (value) => then((one) => one.resolve(value)),
+			reject: (error) => then((one) => one.reject(error)),
+		});
+	}
+
+	#receive(message: ToPage): void {
+		if (message.do === "off") this.#close(message.why);
+		else if (message.do === "value") {
+			// What the page has set and not sent yet is newer.
+			if (this.#unsent.has(message.name)) return;
+			const value = parse(message.text);
+			this.#take(message.name, value);
+			for (const listener of this.#listeners.get(message.name) ?? []) tell(listener, value);
+		} else {
+			const call = this.#calls.get(message.id);
+			this.#calls.delete(message.id);
+			if ("error" in message) call?.reject(new Error(message.error));
+			else call?.resolve(parse(message.text));
+		}
+	}
+
+	#close(why: string): void {
+		this.#off = why;
+		const all = [...this.#calls.values(), ...[...this.#waiting.values()].flat()];
+		this.#calls.clear();
+		this.#waiting.clear();
+		for (const { reject } of all) reject(new Error(why));
+	}
+}
+
+/** A function of the page that throws must not keep the others from hearing of the value. */
+function tell(listener: Listener, value: unknown): void {
+	later(() => listener(value));
+}
+
+function written(value: unknown, otherwise: string): string {
+	const text = stringify(value) ?? otherwise;
+	if (text.length > MOST_TEXT) throw new Error(`The value has more than ${MOST_TEXT / 1e6} MB as JSON.`);
+	return text;
+}
+
+export function defineNotebook(bound: Bound): void {
+	if (Object.hasOwn(window, "notebook")) return;
+	const own = new Notebook(bound);
+	const value = Object.freeze({
+		get: (name: unknown) => own.get(String(name)),
+		on: (name: unknown, listener: Listener) => own.on(String(name), listener),
+		set: (name: unknown, given: unknown) => own.set(String(name), given),
+		call: (name: unknown, args?: unknown, options?: { latest?: boolean }) =>
+			own.call(String(name), args, options),
+	});
+	Object.defineProperty(window, "notebook", { value, enumerable: true });
+}

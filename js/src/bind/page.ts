@@ -1,0 +1,82 @@
+// `run.page`: shows the page of a run alone, in a sandboxed frame, connected to the store in the kernel.
+
+import type { BoundName } from "../events.ts";
+import { isInside, type Kernel, watchKernel } from "../windows.ts";
+import { Link } from "./link.ts";
+import type { FromStore } from "./messages.ts";
+
+type Message = (FromStore | { do: "page"; html: string; bound: BoundName[] }) & { view: string };
+
+/** What we use of anywidget's model. */
+interface Model {
+	on(name: "msg:custom", callback: (message: Message) => void): void;
+	off(name: "msg:custom", callback: (message: Message) => void): void;
+	send(message: Record<string, unknown>): void;
+	widget_manager?: { kernel?: Kernel };
+}
+
+const HEIGHT = "480px";
+const STATUS = "padding:4px 8px;font:12px/1.5 system-ui,sans-serif;opacity:.8";
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+	const abort = new AbortController();
+	const { frame, status } = createElements(el);
+	const view = `${performance.timeOrigin}-${Math.random()}`;
+	let link: Link | null = null;
+	const show = (text: string): void => {
+		status.textContent = text;
+		status.hidden = text === "";
+	};
+	const events = {
+		onStatus: show,
+		onNote: (level: "log" | "error", text: string) => console[level](text),
+		onFlood() {
+			frame.removeAttribute("srcdoc");
+			show("The page sent too many messages and was stopped. Show it again to load it.");
+		},
+	};
+
+	function load({ html, bound }: Message & { do: "page" }): void {
+		link = new Link(bound, (message) => model.send(message));
+		frame.srcdoc = html;
+		show(html ? "" : "This run has no page.");
+	}
+	/** The first message of the frame has the port of its page. Whatever the page sends later is of no use to it. */
+	function greet({ source, data, ports }: MessageEvent<{ agent_nb_page?: unknown } | null>): void {
+		if (!isInside(source as Window | null, frame.contentWindow) || data?.agent_nb_page !== true) return;
+		const [port] = ports;
+		if (port && !frame.dataset.connected) link?.attach(port, events, abort.signal);
+		frame.dataset.connected = "true";
+	}
+	function receive(message: Message): void {
+		if (message.do !== "page") link?.receive(message);
+		else if (message.view === view) load(message);
+	}
+
+	show("Waiting for the kernel.");
+	window.addEventListener("message", greet, { signal: abort.signal });
+	model.on("msg:custom", receive);
+	const unwatch = watchKernel(model.widget_manager?.kernel, (why) => link?.lose(`Not connected: ${why}.`));
+	model.send({ do: "page", view });
+	return () => {
+		abort.abort();
+		link?.close();
+		unwatch();
+		model.off("msg:custom", receive);
+	};
+}
+
+function createElements(el: HTMLElement) {
+	const frame = document.createElement("iframe");
+	const status = document.createElement("div");
+	frame.title = "Page";
+	frame.setAttribute("sandbox", "allow-scripts allow-forms");
+	frame.setAttribute("referrerpolicy", "no-referrer");
+	frame.style.cssText = `display:block;width:100%;height:${HEIGHT};border:0;background:#fff`;
+	status.style.cssText = STATUS;
+	status.setAttribute("role", "status");
+	el.replaceChildren(status, frame);
+	return { frame, status };
+}
+
+export default { render };

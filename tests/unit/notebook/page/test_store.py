@@ -1,0 +1,267 @@
+"""The store of a bound page: values, views and calls."""
+
+import asyncio
+import json
+
+import pytest
+
+from agent_nb import ConfigError
+from agent_nb.notebook.page import calls
+from agent_nb.notebook.page.bindings import bind, bind_values
+from agent_nb.notebook.page.store import PageStore
+from agent_nb.notebook.page.widget import make_page
+
+
+async def made(names, **namespace):
+    bindings = bind(names, namespace, {})
+    await bindings.encode()
+    return PageStore(bindings)
+
+
+class Window:
+    """A view without a page: it keeps what it gets."""
+
+    def __init__(self, store, name="window"):
+        self.store, self.name, self.got = store, name, []
+
+    def send(self, do, **fields):
+        self.store.receive({"do": do, "view": self.name, **fields}, self.got.append)
+
+    async def values(self, name, count):
+        """The values of a name that have come, once there are so many."""
+        while len(found := self._whole("name", name)) < count:  # noqa: ASYNC110 - it comes as a message
+            await asyncio.sleep(0.01)
+        return [json.loads(text) for text in found]
+
+    async def result(self, number):
+        while True:
+            for message in self.got:
+                if message.get("id") == number and "error" in message:
+                    return message["error"]
+            if found := self._whole("id", number):
+                return json.loads(found[0])
+            await asyncio.sleep(0.01)
+
+    def _whole(self, key, wanted):
+        found, parts = [], []
+        for message in self.got:
+            if message.get(key) == wanted and "text" in message:
+                parts.append(message["text"])
+                if message["last"]:
+                    found.append("".join(parts))
+                    parts = []
+        return found
+
+
+@pytest.mark.parametrize(
+    "name", ["api_key", "layout", "keys", "send", "export", "_private", "a.b", "class", "observe"]
+)
+def test_some_names_cannot_be_bound(name):
+    with pytest.raises(ConfigError, match=name.replace(".", r"\.")):
+        bind([name], {name: "x"}, {})
+
+
+def test_a_function_whose_arguments_have_no_json_form_cannot_be_bound():
+    def score(value: object.__class__, *others): ...
+
+    with pytest.raises(ConfigError, match="'score'"):
+        bind(["score"], {"score": score}, {})
+
+
+def test_a_name_is_a_value_a_function_or_filled_by_the_page():
+    bound = bind(["rows", "score", "labels"], {"rows": [1], "score": lambda text: 1}, {})
+    assert bound.types == {"rows": "list", "score": "function", "labels": "filled by the page"}
+    assert bound.note == "The page fills `labels`, which the notebook does not define."
+    assert bind_values({"rows": [1], "labels": None}).types == {
+        "rows": "list",
+        "labels": "filled by the page",
+    }
+
+
+async def test_a_value_that_json_cannot_hold_is_refused_before_the_run():
+    with pytest.raises(ConfigError, match="`model` holds a value of type object"):
+        await made(["model"], model=object())
+
+
+async def test_a_view_gets_the_value_and_every_change():
+    store = await made(["rows"], rows=list(range(100_000)))
+    window = Window(store)
+    window.send("get", name="rows")
+    assert await window.values("rows", 1) == [list(range(100_000))]
+    store.set("rows", [1])
+    assert (await window.values("rows", 2))[-1] == [1]
+
+
+async def test_many_changes_are_few_messages_and_the_last_arrives():
+    store = await made(["n"], n=0)
+    window = Window(store)
+    window.send("get", name="n")
+    await window.values("n", 1)
+    for number in range(1, 1001):
+        store.set("n", number)
+    while (await window.values("n", 1))[-1] != 1000:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    assert len(await window.values("n", 1)) < 10
+
+
+async def test_what_a_page_sets_reaches_python_and_the_other_views_alone():
+    store = await made(["labels"])
+    page = store.page = make_page(store)
+    seen = []
+    page.observe(lambda change: seen.append(change.new), "labels")
+    one, other = Window(store, "one"), Window(store, "other")
+    for window in (one, other):
+        window.send("get", name="labels")
+        await window.values("labels", 1)
+    one.send("set", name="labels", text='{"17": "good"}')
+    assert page.labels == {"17": "good"} == store.values["labels"]
+    assert seen == [{"17": "good"}]
+    assert await other.values("labels", 2) == [None, {"17": "good"}]
+    assert await one.values("labels", 1) == [None]
+
+
+async def test_the_last_writer_wins():
+    store = await made(["labels"])
+    one, other = Window(store, "one"), Window(store, "other")
+    for window in (one, other):
+        window.send("get", name="labels")
+    one.send("set", name="labels", text="1")
+    other.send("set", name="labels", text="2")
+    assert store.values["labels"] == 2
+    while (await one.values("labels", 1))[-1] != 2:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("text", ["{", "NaN", "[" * 100_000, "9" * 5_000, '"' + "x" * 5_000_000 + '"'])
+async def test_a_value_that_is_no_json_changes_nothing(text):
+    store = await made(["labels"])
+    window = Window(store)
+    window.send("set", name="labels", text=text)
+    assert window.got[0]["error"]
+    assert store.values["labels"] is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"do": "get", "name": "secret"},
+        {"do": "set", "name": "score", "text": "1"},
+        {"do": "call", "name": "rows", "text": "{}"},
+        {"do": "call", "name": "__class__", "text": "{}"},
+        {"do": "get", "name": ["rows"]},
+        {"do": "eval", "name": "rows"},
+        None,
+        [],
+    ],
+    ids=str,
+)
+async def test_a_page_cannot_name_anything_else(message):
+    store = await made(["rows", "score"], rows=[1], score=lambda: 1, secret="x")
+    message = {**message, "view": "window"} if isinstance(message, dict) else message
+    with pytest.raises(ConfigError):
+        store.receive(message, lambda answer: None)
+
+
+async def call(function, args="{}", name="function"):
+    store = await made([name], **{name: function})
+    window = Window(store)
+    window.send("call", id=1, name=name, text=args)
+    return await window.result(1)
+
+
+async def test_functions_are_called_by_name_with_checked_arguments():
+    def add(a: int, b: float = 0.5) -> float:
+        return a + b
+
+    async def later(a):
+        await asyncio.sleep(0)
+        return {"a": a}
+
+    assert await call(add, '{"a": 1}') == 1.5
+    assert await call(later, '{"a": [1]}') == {"a": [1]}
+    assert "`a` must be integer" in await call(add, '{"a": "x"}')
+    assert "lack `a`" in await call(add, "{}")
+    assert "must not have `c`" in await call(add, '{"a": 1, "c": 2}')
+    assert "object of arguments" in await call(add, "[1]")
+
+
+async def test_whatever_a_function_raises_is_a_sentence():
+    def fails(kind: str):
+        raise {"value": ValueError("bad value"), "exit": SystemExit(3), "stop": KeyboardInterrupt()}[kind]
+
+    assert await call(fails, '{"kind": "value"}') == "function: ValueError: bad value"
+    assert await call(fails, '{"kind": "exit"}') == "function: SystemExit: 3"
+    assert "KeyboardInterrupt" in await call(fails, '{"kind": "stop"}')
+    assert "type object" in await call(object)
+
+
+async def test_a_function_that_never_returns_is_stopped(monkeypatch):
+    def forever():
+        while True:
+            pass
+
+    async def waits():
+        await asyncio.sleep(100)
+
+    monkeypatch.setattr(calls, "SECONDS", 0.3)
+    assert await call(forever) == "function took longer than 0.3 s and was stopped."
+    assert await call(waits) == "function took longer than 0.3 s and was stopped."
+
+
+async def test_what_a_function_prints_is_a_note_and_its_figures_are_closed():
+    from matplotlib import pyplot
+
+    def draw():
+        print("drawing")
+        return pyplot.figure()
+
+    store = await made(["draw"], draw=draw)
+    window = Window(store)
+    window.send("call", id=1, name="draw", text="{}")
+    assert (await window.result(1)).startswith("data:image/png")
+    assert {"do": "note", "level": "log", "text": "draw printed: drawing"} in window.got
+    assert pyplot.get_fignums() == []
+
+
+async def test_a_function_may_change_a_value_of_its_own_page():
+    store = await made(["n", "grow"], n=1, grow=lambda: store.set("n", store.values["n"] + 1))
+    window = Window(store)
+    window.send("get", name="n")
+    await window.values("n", 1)
+    window.send("call", id=1, name="grow", text="{}")
+    assert (await window.values("n", 2))[-1] == 2
+
+
+async def test_a_closed_connection_carries_nothing():
+    store = await made(["rows", "score"], rows=[1], score=lambda: 1)
+    window = Window(store)
+    window.send("get", name="rows")
+    store.close()
+    for do in ("get", "set"):
+        window.send(do, name="rows", text="2")
+    window.send("call", name="score", text="{}", id=1)
+    assert {message["do"] for message in window.got} <= {"off", "value"}
+    assert store.values["rows"] == [1]
+
+
+async def test_a_page_refuses_what_json_cannot_hold_and_keeps_its_value():
+    store = await made(["rows"], rows=[1])
+    page = make_page(store)
+    with pytest.raises(ConfigError, match="type object"):
+        page.rows = object()
+    assert page.rows == [1]
+
+
+async def test_bound_values_are_not_in_the_state_of_the_widget():
+    store = await made(["rows", "labels"], rows=["private"])
+    page = make_page(store)
+    page.labels = "private too"
+    assert "private" not in repr(page.get_state())
+
+
+async def test_saved_values_are_masked_and_limited():
+    table = [{"password": "hunter2hunter2", "n": number} for number in range(3)]
+    store = await made(["table", "long", "n"], table=table, long="x" * 2_000_000, n=1)
+    saved = store.saved()
+    assert list(saved) == ["table", "n"]
+    assert "hunter2" not in saved["table"]
