@@ -86,6 +86,10 @@ test-hosts: env build $(CHROMIUM) $(SITE_VENV)/.installed ## other front ends: J
 test-faults: env build ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
 	$(PY) -m pytest tests/faults -p no:nbval -m faults -n 2 --maxschedchunk 1
 
+test-agents: env ## real outside agents, from npm into a cache, against the server of the tests
+	$(PY) -m tests.support.agents.real
+	$(PY) -m pytest tests/agents -p no:nbval -m agents
+
 test-trust: env build $(CHROMIUM) ## attack every promise of docs/security.md, and print them with the results
 	$(PY) -m docs.scripts.trust
 
@@ -175,4 +179,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules agent_nb/static/*.js dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-python test-programs test-unit $(UNIT:%=test-unit-%) test-unit-other test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
+.PHONY: help env build lab chromium test test-python test-programs test-unit $(UNIT:%=test-unit-%) test-unit-other test-page test-lessons test-wide test-hosts test-faults test-agents test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean

@@ -26,7 +26,7 @@ settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
 
 
-SLOW_FIRST = ("hosts", "lab", "browser", "wide", "kernel", "faults", "unit")
+SLOW_FIRST = ("agents", "hosts", "lab", "browser", "wide", "kernel", "faults", "unit")
 """Folders in the order they run, so that no worker ends with a long file alone."""
 
 REAL_PROCESSES = ("lab", "browser", "kernel")

@@ -26,7 +26,7 @@ class RpcError(AgentError):
         fields = error if isinstance(error, dict) else {}
         self.code = fields.get("code")
         data = fields.get("data")
-        details = data.get("details") if isinstance(data, dict) else None
+        details = data.get("details") or data.get("message") if isinstance(data, dict) else data
         texts = [str(text) for text in (fields.get("message"), details) if text]
         super().__init__(": ".join(dict.fromkeys(texts)) or "an error without a message")
 

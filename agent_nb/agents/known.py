@@ -39,6 +39,8 @@ class Agent:
     """Whether it may have a setting for the effort."""
     fails_as_text: bool = False
     """Whether it reports errors of its model as an answer, with no usage."""
+    names_server: bool = False
+    """Whether the input of a call of an MCP tool is its server, its name and its arguments, made by the agent."""
     is_own: bool = False
     """Whether the user has named its command, which they must allow once."""
     unasked: str = "It was not written for this notebook: what it asks about, and what not, is up to it."
@@ -138,6 +140,7 @@ _ROWS = (
         auto_modes=("agent", "auto"),
         login="codex login",
         fails_as_text=True,
+        names_server=True,
         unasked="Codex runs commands without asking, in a sandbox in which they cannot change files.",
     ),
     Agent(

@@ -81,15 +81,19 @@ class Call:
             return {"command": " ".join(map(str, words))}
         return self.raw_input
 
-    def is_ours(self, tools: Iterable[str]) -> bool:
+    def is_ours(self, tools: Iterable[str], *, by_input: bool) -> bool:
         """Whether the agent calls one of our tools.
 
-        A title or a command is the model's own word, so only fields count that the agent itself makes of the tool.
+        Titles and arguments are the model's own words, so only fields count that the agent itself makes of the tool.
         """
+        if (
+            by_input
+            and {*self.raw_input} == {"server", "tool", "arguments"}
+            and self.raw_input["server"] == SERVER
+        ):
+            return True
         meta = self.fields.get("_meta")
         meta = meta if isinstance(meta, dict) else {}
-        if meta.get("is_mcp_tool_call") is True and self.raw_input.get("server") == SERVER:  # Codex
-            return True
         claude = meta.get("claudeCode")
         name = self.fields.get("name") or (claude.get("toolName") if isinstance(claude, dict) else None)
         native = str(self.fields.get("toolCallId"))

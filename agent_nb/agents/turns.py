@@ -277,7 +277,8 @@ class AgentTurns(Turns):
         return call
 
     def _is_ours(self, call: Call) -> bool:
-        if call.is_ours(tool.name for tool in self._prepared.tools):
+        names = [tool.name for tool in self._prepared.tools]
+        if call.is_ours(names, by_input=self._agent.names_server):
             self._ours.add(call.id)
         return call.id in self._ours
 

@@ -189,3 +189,13 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	const line = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
 	expect(line.textContent).toBe("In the notebook:df DataFramex intAll as cells");
 });
+
+test("the tooltip of an outside agent says what it does without asking", async () => {
+	const agent = { title: "Gemini CLI", version: "0.61.0", unasked: "It reads files without asking." };
+	await show();
+	kernel.batch(1, script({ ...started, model: "acp:gemini", settings: { agent } }, turn), { run_id: "r1" });
+	await soon();
+	expect(shadow().querySelector<HTMLElement>(".anb-badge.model")?.title).toBe(
+		"acp:gemini: Gemini CLI 0.61.0. It reads files without asking.",
+	);
+});

@@ -71,3 +71,11 @@ test("the card says that a masked value is used as it is", () => {
 	const [, , remark] = createArguments(args, args, SCHEMA);
 	expect(remark!.textContent).toBe("••• is a masked value. The call runs with the value itself.");
 });
+
+test("a diff is a table only if the table shows all of it", () => {
+	const drawn = (diff: string): HTMLElement => createArguments({ diff }, { diff }, {})[1]!;
+	const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
+	expect(drawn(diff).querySelectorAll("tr").length).toBe(3);
+	for (const hiding of [`${diff}rm -r ~`, `rm -r ~\n${diff}`, diff + "+x\n".repeat(2000)])
+		expect(drawn(hiding).tagName).toBe("PRE");
+});

@@ -40,6 +40,7 @@ def list_models(session: Session, rest: str) -> Table:
         for name in of_vendor if allowed else states:
             remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
             can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
+            can_do = "thinking, images, tools of its own" if vendor.name in LISTINGS else can_do
             rows.append((name, states.get(name, _key_state(vendor)), can_do, remark))
     if limiting:
         note = f"{note} No others are allowed. (`models` in {limiting.source})"

@@ -358,3 +358,10 @@ async def test_a_command_that_names_our_tool_is_still_asked_about(fake):
 def _add(a: int) -> int:
     """Adds."""
     return a
+
+
+async def test_arguments_that_name_our_server_are_still_asked_about(fake):
+    given = {"server": "agent_nb", "tool": "_add", "arguments": {}}
+    fake.plays([{"ask": {"toolCallId": "c1", "title": "x", "kind": "other", "rawInput": given}, "then": []}])
+    await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
+    assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "never"}]

@@ -93,7 +93,7 @@ function createModel() {
 /** The model; for an outside agent, its version and what it does without asking. */
 function titleOf({ model, settings }: VariantState, full: string): string {
 	const agent = settings.agent as Json | undefined;
-	const about = agent ? `: ${agent.title} ${agent.version}. ${agent.unasked}` : "";
+	const about = agent ? `: ${[agent.title, agent.version].filter(Boolean).join(" ")}. ${agent.unasked}` : "";
 	return `${model || full}${about}`;
 }
 
