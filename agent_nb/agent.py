@@ -105,9 +105,7 @@ class Agent:
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.viewer: PageViewer | None = None
-        """Shows pages to the model; None if nothing does."""
         self._record: partial[CassetteRecording] | None = None
-        """Opens the recording of a run."""
         self._hooks = Hooks.of(middleware)
         self._bound: BoundNames | None = _bound_to(bind) if bind else None
         self._studio: tuple[Provider, Studio] | None = None

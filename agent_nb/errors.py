@@ -34,7 +34,6 @@ class ConfigError(AgentError):
 
 
 def check_type(name: str, value: object, kind: Any, wanted: str) -> None:
-    """Raises `ConfigError` if an argument is of another type."""
     if not isinstance(value, kind):
         raise wrong_type(name, value, wanted)
 
@@ -55,7 +54,6 @@ class MissingKeyError(ConfigError):
     def __init__(self, message: str, *, vendor: str = "") -> None:
         super().__init__(message)
         self.vendor = vendor
-        """As it is named in `vendor:model`."""
 
 
 class InstallError(ConfigError):
@@ -81,16 +79,13 @@ class ToolError(AgentError):
         super().__init__(message)
         self.message = message
         self.summary = summary or message
-        """What the user reads instead of the message."""
         self.code: ToolErrorCode = code
         self.hint = hint
         self.outputs = tuple(outputs)
         """MIME bundles that the user sees on the card."""
         self.line: int | None = None
-        """The line of the model's code that failed."""
 
     def with_hint(self, text: str) -> "ToolError":
-        """The same error with more in its hint."""
         hint = " ".join(filter(None, (self.hint, text)))
         return ToolError(self.message, code=self.code, hint=hint, outputs=self.outputs, summary=self.summary)
 
@@ -125,7 +120,6 @@ class RequestRefusedError(ProviderError):
     def __init__(self, message: str, *, refusal: str = "", without: str = "") -> None:
         super().__init__(message, retryable=bool(without), retry_after=0.0 if without else None)
         self.refusal = refusal
-        """The vendor's message and its codes."""
         self.without = without
 
 

@@ -31,7 +31,6 @@ class EventList(Sequence[Event]):
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._blocks: list[Event | _Deltas] = []
         self._starts: list[int] = []
-        """The index of the first event of each block."""
         self._open: tuple[int, list[Event]] = (0, [])
         """How many events are in blocks, and those after them."""
         for event in events:
@@ -145,7 +144,6 @@ class _Deltas:
         self.first = deltas[0]
         self.text = "".join(texts).encode("utf-8", "surrogatepass")
         self.ends = array("I", accumulate(map(len, texts)))
-        """Where the text of each delta ends, in code points."""
         self.times = array("d", (delta.at for delta in deltas))
 
     def events(self) -> list[Event]:

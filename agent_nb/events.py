@@ -29,11 +29,8 @@ Tone = Literal["ok", "warn", "err", "off"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What is known about a reason for the end of a run."""
-
     words: str
     tone: Tone = "off"
-    """How it is shown."""
     is_cut: bool = False
     """Whether it may end in the middle of a turn, at a time that only the clock knows."""
     is_by_user: bool = False
@@ -105,7 +102,6 @@ class RunStarted(BaseEvent):
     with what a server of the user's own says about its model, and `window`, the tokens that a request and its answer
     may have together, if known."""
     images: tuple[Thumbnail, ...] = ()
-    """The images given with the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +139,6 @@ class TurnFinished(BaseEvent):
     stop: Stop
     usage: Usage
     model: str
-    """As named in the vendor's response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +177,6 @@ class ToolFinished(BaseEvent):
     call_id: str
     ok: bool
     summary: str
-    """One short line for the user."""
     outputs: tuple[MimeBundle, ...] = ()
     seconds: float = 0.0
     code: ToolErrorCode | None = None

@@ -55,8 +55,6 @@ _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 
 class Options(Material, total=False):
-    """What `agent_nb.marimo.agent` takes besides the prompt and the name."""
-
     agent: Agent
     model: str | Provider
     models: Sequence[str | Provider]
@@ -98,8 +96,6 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell asks, before it is known whether a cassette or a model answers."""
-
     prompt: str
     name: str
     options: Options
@@ -115,7 +111,6 @@ class Cell:
             raise ConfigError(f"`agent` has everything already: leave out `{given[0]}`.")
 
     def prepare(self) -> list[Prepared]:
-        """The run of each variant, ready to start. Reads files."""
         mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
         if mode in ("auto", "replay") and (prepared := self._replay()):
             return prepared
@@ -200,8 +195,6 @@ def _part(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 class RunModel(HubModel):
-    """The widget of one run."""
-
     key = traitlets.Unicode().tag(sync=True)
     frozen = traitlets.Unicode().tag(sync=True)
     """The finished run as HTML, which the page shows if no kernel answers."""
@@ -229,11 +222,9 @@ class RunView(marimo.ui.anywidget):
 
     @property
     def run(self) -> Run:
-        """The run with the variant that the user has picked."""
         return self._run.pick(self.widget.variant) if self._run.variants else self._run
 
     def finish(self, run: Run) -> None:
-        """Shows the finished run."""
         self._run = run
         self.widget.set_trait("variant", run.variant + 1)
         self._show(run, picked=False)

@@ -19,7 +19,6 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 def snake_case(name: str) -> str:
-    """`ToolArgsDelta` -> `tool_args_delta`: the wire tag of a class."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
@@ -52,8 +51,6 @@ class Image(Tagged):
 
 @dataclass(frozen=True, slots=True)
 class Source(Tagged):
-    """A web page that the model cites."""
-
     title: str
     url: str
     snippet: str = ""
@@ -76,7 +73,6 @@ class ToolResult(Tagged):
     text: str
     images: tuple[Image, ...] = ()
     code: ToolErrorCode | None = None
-    """Why the call failed; None if it succeeded."""
     versions: Mapping[str, int] = field(default_factory=dict)
     """The versions of the files that the call wrote or read, by path."""
 
@@ -116,8 +112,6 @@ def assistant(*parts: str | Part) -> Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as the model sees it."""
-
     name: str
     description: str
     schema: Json
@@ -125,8 +119,6 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """A tool call together with its result."""
-
     call: ToolCall
     result: ToolResult | None
     ok: bool

@@ -17,8 +17,6 @@ Value = TypeVar("Value")
 
 
 class Number(NamedTuple):
-    """The numbers that an option accepts."""
-
     kind: type[int] | type[float]
     accepts: Callable[[float], bool]
     description: str
@@ -233,7 +231,6 @@ class Options:
         "Expression that must be true, with the names run, files, html and text; takes the rest of the line.",
     )
     is_named: bool = False
-    """Whether the line gives NAME."""
     line: str = ""
     prefers_replay: bool = False
     """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""

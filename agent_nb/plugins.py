@@ -42,9 +42,7 @@ class Notebook:
     folder: Path
     """The working directory at `%load_ext`."""
     file: Path | None = None
-    """The notebook's file, if it is known."""
     magic: str = "agent"
-    """The configured name of the magic."""
     runs: Mapping[str, Run]
     edits: Sequence[tuple[Files, Files]] = ()
     """Files that the user has edited: as the run left them, and as they are now."""
@@ -60,10 +58,7 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell that is about to run."""
-
     name: str
-    """The name of its run."""
     tags: Sequence[str] = ()
     notebook: Notebook
 
@@ -160,7 +155,6 @@ _TABLES: dict[str, dict[str, Any]] = {
 }
 _PACKAGE, _HERE = "agent_nb", "this notebook"
 _owners: dict[tuple[str, str], str] = {}
-"""Which plugin has added a name, by kind; names of the package itself are there, too."""
 _loaded: list[Loaded] = []
 _has_searched = False
 _searching = threading.RLock()

@@ -39,7 +39,6 @@ class Limits:
         return cls(**{name: limit for name, limit in given.items() if limit is not None})
 
     def at_most(self, other: "Limits") -> "Limits":
-        """The lower of each limit."""
         given: dict[str, Any] = {}
         for name, value in asdict(self).items():
             both = [each for each in (value, getattr(other, name)) if each is not None]
@@ -72,10 +71,8 @@ class Setting:
     dry_run: str | None
     """Its label in `--dry-run`, which shows what differs from the default."""
 
-
-def setting(default: Value, row: Setting) -> Value:
-    """A field of `RunSettings`."""
-    return field(default=default, metadata={"row": row})
+    def with_default(self, default: Value) -> Value:
+        return field(default=default, metadata={"row": self})
 
 
 def _switch(flag: str) -> Callable[[Any, Any], str]:
@@ -110,187 +107,140 @@ def _filled_words(names: Sequence[str]) -> str:
 class RunSettings:
     """What a run is set to. An agent has one, and each of its runs one with what its model and its base add."""
 
-    limits: Limits = setting(  # noqa: RUF009 - a field
-        Limits(),
-        Setting(
-            sent="nowhere",
-            matched="no",
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
-    tools: tuple[str, ...] = setting(
-        (),
-        Setting(
-            sent="tools",
-            matched="no",  # fingerprints have digests of the user's own tools
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=(),
-            dry_run=None,  # it has a line for the tools
-        ),
-    )
-    effort: str | None = setting(
-        None,
-        Setting(
-            sent="request",
-            matched="batch",
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=("statement", "comparison"),
-            dry_run=None,
-        ),
-    )
-    approve: str = setting(
-        "ask",
-        Setting(
-            sent="nowhere",
-            matched="no",
-            priced=False,
-            recorded="always",
-            header=None,
-            listed_in=(),
-            dry_run="Approve",
-        ),
-    )
-    """The rules for approval, in words."""
-    sampling: Mapping[str, Any] | None = setting(
-        None,
-        Setting(
-            sent="request",
-            matched="batch",
-            priced=True,  # a `service_tier`
-            recorded="set",
-            header=None,
-            listed_in=("statement",),
-            dry_run=None,
-        ),
-    )
+    limits: Limits = Setting(  # noqa: RUF009 - a field
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(Limits())
+    tools: tuple[str, ...] = Setting(
+        sent="tools",
+        matched="no",  # fingerprints have digests of the user's own tools
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run=None,  # it has a line for the tools
+    ).with_default(())
+    effort: str | None = Setting(
+        sent="request",
+        matched="batch",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=("statement", "comparison"),
+        dry_run=None,
+    ).with_default(None)
+    approve: str = Setting(
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run="Approve",
+    ).with_default("ask")
+    sampling: Mapping[str, Any] | None = Setting(
+        sent="request",
+        matched="batch",
+        priced=True,  # a `service_tier`
+        recorded="set",
+        header=None,
+        listed_in=("statement",),
+        dry_run=None,
+    ).with_default(None)
     """`max_tokens` and further parameters that the provider sends, such as `temperature`."""
-    stack: str | None = setting(
-        None,
-        Setting(
-            sent="system",
-            matched=_other("stack"),
-            priced=False,
-            recorded="set",
-            header=None,
-            listed_in=("statement",),
-            dry_run="Stack",
-        ),
-    )
-    data: str = setting(
-        "",
-        Setting(
-            sent="system",
-            matched=_choice("--data"),
-            priced=False,
-            recorded="set",
-            header=lambda data: "no values sent",
-            listed_in=("statement",),
-            dry_run=None,
-        ),
-    )
+    stack: str | None = Setting(
+        sent="system",
+        matched=_other("stack"),
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=("statement",),
+        dry_run="Stack",
+    ).with_default(None)
+    data: str = Setting(
+        sent="system",
+        matched=_choice("--data"),
+        priced=False,
+        recorded="set",
+        header=lambda data: "no values sent",
+        listed_in=("statement",),
+        dry_run=None,
+    ).with_default("")
     """`schema` if names, types and shapes of the user's data are sent, and no values."""
-    bind: Mapping[str, str] | None = setting(
-        None,
-        Setting(
-            sent="system",
-            matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
-            priced=False,
-            recorded="set",
-            header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
-            listed_in=(),
-            dry_run="Bound",
-        ),
-    )
+    bind: Mapping[str, str] | None = Setting(
+        sent="system",
+        matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
+        priced=False,
+        recorded="set",
+        header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
+        listed_in=(),
+        dry_run="Bound",
+    ).with_default(None)
     """The names of the notebook that the page may use, and their types."""
-    window: int | None = setting(
-        None,
-        Setting(
-            sent="nowhere",
-            matched="no",
-            priced=False,
-            recorded="set",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    window: int | None = Setting(
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(None)
     """Tokens that a request and its answer may have together; None if that is not known."""
-    lean: bool | None = setting(
-        None,
-        Setting(
-            sent="tools",
-            matched=_switch("--lean"),
-            priced=False,
-            recorded="set",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    lean: bool | None = Setting(
+        sent="tools",
+        matched=_switch("--lean"),
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(None)
     """Whether requests are as short as possible; None for what the model prefers."""
-    instructions: str | None = setting(
-        None,
-        Setting(
-            sent="system",
-            matched="system",
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
+    instructions: str | None = Setting(
+        sent="system",
+        matched="system",
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(None)
     """The user's own system text, which is added to the default one."""
-    network: bool = setting(
-        False,
-        Setting(
-            sent="system",
-            matched="no",  # a replayed page is closed, whatever its recording was
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
-    """Whether the model is told that its page may load from the network."""
-    compact: bool = setting(
-        False,
-        Setting(
-            sent="conversation",
-            matched=_switch("--compact"),
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
-    """Whether the conversation that a run continues is compacted."""
-    looks: int = setting(
-        3,
-        Setting(
-            sent="tools",
-            matched="no",
-            priced=False,
-            recorded="no",
-            header=None,
-            listed_in=(),
-            dry_run=None,
-        ),
-    )
-    """How often the model may look at the page."""
+    network: bool = Setting(
+        sent="system",
+        matched="no",  # a replayed page is closed, whatever its recording was
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(False)
+    compact: bool = Setting(
+        sent="conversation",
+        matched=_switch("--compact"),
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(False)
+    looks: int = Setting(
+        sent="tools",
+        matched="no",
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+    ).with_default(3)
 
     def recorded(self) -> Json:
-        """The settings as `run.settings` has them."""
         values: Json = {}
         for name, row in SETTINGS.items():
             value = getattr(self, name)
@@ -322,7 +272,6 @@ class RunSettings:
         return self._set(lambda row: row.sent == "request")
 
     def dry_run_lines(self) -> Iterator[str]:
-        """The lines of `--dry-run`."""
         for each in fields(self):
             value, label = getattr(self, each.name), SETTINGS[each.name].dry_run
             if label and value != each.default:
@@ -354,7 +303,6 @@ def other_settings(then: Json, now: Json) -> Iterator[str]:
 
 
 def header_words(recorded: Json) -> tuple[str, ...]:
-    """What the header says about the settings of a run."""
     rows = SETTINGS.items()
     return tuple(row.header(recorded[name]) for name, row in rows if row.header and recorded.get(name))
 

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import uuid
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from pathlib import Path
@@ -37,19 +37,15 @@ VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_
 _first = threading.Lock()
 """Held while an agent is made, so that threads of one worker share it."""
 _seen: set[str] = set()
-"""Files of batches that this process has seen."""
 POLL = 0.5
 """Seconds between looks at the file of a batch."""
 
 Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
 """The pickled run, or nothing if it was interrupted, or why it failed or no job of the call can be run here."""
 TRIES = 2
-"""How often a job is submitted whose worker dies."""
 
 
 class Workers:
-    """The workers of an executor, with the agents that they are sent."""
-
     def __init__(self, executor: Executor, jobs: Sequence[Job], folder: Path | None) -> None:
         """The folder is one that workers may share; None for a temporary one."""
         if not isinstance(executor, Executor):
@@ -60,7 +56,6 @@ class Workers:
         self._executor = executor
         self._parcels = {key: pack(job) for key, job in {id(job.agent): job for job in jobs}.items()}
         self.finished = 0
-        """How many runs have come back."""
         self.problem = ""
         """Why no further job can be run, as a sentence; empty while they can."""
         self._file = ""
@@ -75,7 +70,6 @@ class Workers:
             os.unlink(self._file)
 
     async def run(self, job: Job) -> Run:
-        """The run of a job. If its worker dies, the job is submitted again."""
         error = ""
         for _ in range(TRIES):
             if self.problem:
@@ -247,49 +241,20 @@ def _open(parcel: bytes) -> tuple[BatchAgent, Material]:
 
 
 def pack(job: Job) -> bytes:
-    """The agent of a job and what its runs are given."""
-    try:
-        content = _dumps((job.agent, job.material))
-    except Exception as error:  # whatever `__reduce__` of somebody's class raises
-        raise ConfigError(_refusal(job, error)) from None
-    return zlib.compress(content)  # executors log arguments, and it may have a key that was given in Python
-
-
-def _dumps(value: Any) -> bytes:
-    """cloudpickle, if it is installed, also sends what is defined in a notebook."""
+    """The agent of a job and what its runs are given. cloudpickle also sends what is defined in a notebook."""
     try:
         from cloudpickle import dumps
     except ImportError:
         from pickle import dumps
-    return bytes(dumps(value))
-
-
-def _refusal(job: Job, error: Exception) -> str:
-    """Names the part that cannot be pickled, if one alone cannot."""
-    title = "The agent"
-    for name, part in _parts(job):
-        try:
-            _dumps(part)
-        except Exception as found:
-            title, error = name, found
-            break
-    return (
-        f"{title} cannot be sent to another process: {_sentence(error).rstrip('.')}. Leave it out; a function can be"
-        " defined in a module, or sent with `cloudpickle` if that is installed."
-    )
+    try:
+        content = dumps((job.agent, job.material))
+    except Exception as error:  # whatever `__reduce__` of somebody's class raises
+        raise ConfigError(
+            f"The agent cannot be sent to another process: {_sentence(error).rstrip('.')}. Leave that part out; a"
+            " function can be defined in a module, or sent with `cloudpickle` if that is installed."
+        ) from None
+    return zlib.compress(content)  # executors log arguments, and it may have a key that was given in Python
 
 
 def _sentence(error: BaseException) -> str:
     return mask(f"{type(error).__name__}: {error}")
-
-
-def _parts(job: Job) -> Iterator[tuple[str, Any]]:
-    """What an agent is made of and given, with a name for each part."""
-    prepared, hooks, rules = job.prepared, job.prepared.hooks, job.prepared.rules
-    yield f"The model `{prepared.provider.name}`", prepared.provider
-    yield from ((f"The tool `{tool.name}`", tool) for tool in prepared.all_tools)
-    functions = [*hooks.requests, *hooks.before, *hooks.after, *hooks.events]
-    for function in (*functions, rules.default, *rules.by_name.values()):
-        yield f"The function `{getattr(function, '__name__', type(function).__name__)}`", function
-    yield "The page viewer", prepared.viewer
-    yield from ((f"`{name}`", value) for name, value in job.material.items())

@@ -22,8 +22,6 @@ Models = Iterable[str | Provider] | str | Provider | None
 
 
 class BatchAgent(Protocol):
-    """What a batch needs of an agent."""
-
     provider: Provider
 
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run: ...
@@ -37,10 +35,7 @@ class BatchAgent(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One prompt on one model."""
-
     label: str
-    """The name of the prompt, or else its text."""
     named_model: str
     """The model as the caller named it; the run has its full name."""
     agent: BatchAgent
@@ -109,7 +104,6 @@ def key_of(request: Json, repeat: int = 1) -> str:
 
 
 def _labelled(prompts: Prompts) -> list[tuple[str, str]]:
-    """The prompts as `(label, text)` pairs."""
     if isinstance(prompts, str):
         raise ConfigError("`prompts` is a single text. Give a list of texts, or use `agent.run(prompt)`.")
     items: Iterable[Any] = prompts.items() if isinstance(prompts, Mapping) else prompts

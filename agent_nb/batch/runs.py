@@ -22,7 +22,6 @@ from agent_nb.run.run_writer import SUFFIX, run_file
 
 _KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
 MOST_LOADED = 256
-"""How many saved runs of a batch are in memory at a time."""
 
 
 class Store:

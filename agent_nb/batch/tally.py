@@ -5,8 +5,6 @@ from typing import Any
 
 
 class Tally:
-    """Counts of a batch, updated while it runs."""
-
     __slots__ = ("cost", "done", "failed", "loaded", "note", "running", "total")
 
     def __init__(self, total: int) -> None:
@@ -15,7 +13,6 @@ class Tally:
         self.cost = 0.0
         """US dollars so far, without runs of unknown price. Loaded runs cost nothing."""
         self.note = ""
-        """A sentence for the user, such as why a run could not be saved."""
 
     def counts(self) -> list[str]:
         """`3 of 8 done`, `4 running`, `1 failed`, `2 loaded`, without the zeros."""
@@ -49,5 +46,4 @@ def watch_with(watch: Watch | None) -> None:
 
 
 def begin(tally: Tally, stop: Callable[[], None]) -> Watcher:
-    """Creates the watcher of a batch that starts."""
     return _watch(tally, stop) if _watch else Watcher()

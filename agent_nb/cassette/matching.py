@@ -17,7 +17,6 @@ from agent_nb.run.run_reader import read_header
 from agent_nb.run_settings import other_settings
 
 _EXCERPT = 48
-"""Characters of a text that are shown."""
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
 """Of a line that is read."""
@@ -34,7 +33,6 @@ def same_text(recorded: str, now: str) -> bool:
 
 
 def differences(recorded: Json, now: Json) -> Iterator[str]:
-    """How a request differs from the recorded one, in a few words each; none if the cassette may play."""
     if not same_text(recorded.get("prompt", ""), now["prompt"]):
         yield f"another prompt ({_excerpts(recorded.get('prompt', ''), now['prompt'])})"
     yield from _other_models(recorded, now)
@@ -76,7 +74,6 @@ def changed(before: Json, now: Json) -> list[str]:
 
 
 def _excerpts(before: str, now: str) -> str:
-    """Both texts, from where they begin to differ."""
     texts = from_difference(before, now, _EXCERPT, 12)
     then, now = (" ".join(text.split()) for text in texts)
     return f"“{then}” then, “{now}” now"

@@ -53,7 +53,6 @@ class ReplayProvider(Provider):
 
     @property
     def variants(self) -> "list[ReplayProvider]":
-        """All variants of the run."""
         count = len(self.run.variants) or 1
         return [ReplayProvider(self.run, self.path, pace=self.pace, variant=each) for each in range(count)]
 
@@ -114,8 +113,6 @@ def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> R
 
 
 class ReplayHandle(RunHandle):
-    """A replay in progress."""
-
     def __init__(
         self, provider: ReplayProvider, prepared: Prepared, group: VariantGroup, variant: int
     ) -> None:

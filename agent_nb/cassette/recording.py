@@ -40,10 +40,8 @@ class CassetteRecording:
         self._handles: Sequence[RunHandle] = ()
         self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
-        """Where the cassette is, or why there is none."""
 
     def follow(self, handles: Sequence[RunHandle]) -> None:
-        """Writes the cassette when all these runs have ended."""
         self._handles = handles
         for handle in handles:
             handle.recording = self
@@ -51,7 +49,6 @@ class CassetteRecording:
             handle.settling.append(self._settled)
 
     async def _settled(self) -> None:
-        """Waits until the file has been written."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
 
@@ -66,7 +63,6 @@ class CassetteRecording:
             self._writing = asyncio.get_running_loop().create_task(work)
 
     def _refusal(self, runs: Sequence[Run]) -> str:
-        """Why no cassette is written; empty if one is."""
         for number, run in enumerate(runs, 1):
             which = f"variant {number}" if len(runs) > 1 else "the run"
             if next(run.events.of(TurnStarted), None) is None:
@@ -114,7 +110,6 @@ class CassetteRecording:
 
 
 def _why_not_there(path: Path, within: Path | None) -> str:
-    """Why no file can be written at a path; empty if one can."""
     try:
         check_place(path, within)
         if path.exists() and not path.is_file():

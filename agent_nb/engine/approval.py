@@ -52,11 +52,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A call that may run."""
-
     args: Json
     remarks: tuple[str, ...] = ()
-    """What the model is told besides the result."""
 
 
 Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
@@ -73,8 +70,6 @@ class AllowedHosts:
 
 @dataclass(slots=True, kw_only=True)
 class Approvals:
-    """Decides about the tool calls of one run."""
-
     rules: Rules
     toolbox: Toolbox
     emit: Emit
@@ -93,7 +88,6 @@ class Approvals:
 
     @property
     def code_runs(self) -> bool:
-        """Whether code runs without asking because it is allowed for this run."""
         return any(self._tool_rule(tool) == "run" for tool in self.toolbox)
 
     def _tool_rule(self, tool: Tool) -> Rule:
@@ -104,11 +98,9 @@ class Approvals:
         return "run" if wanted and self.rules.lets_run(tool) else "ask"
 
     def allowed_hosts(self, tool: Tool) -> frozenset[str] | None:
-        """The hosts that a tool may fetch from; None for all."""
         return None if self.rules.rule(tool) == "auto" else frozenset(self.hosts.names)
 
     def take_seconds(self, call_id: str) -> float:
-        """Seconds that the user took to answer the questions about a call that has ended."""
         return self._seconds.pop(call_id, 0.0)
 
     async def check(
@@ -257,7 +249,6 @@ def _denied(answer: Answer) -> ToolError:
 
 
 def nobody_to_ask() -> ToolError:
-    """The error of a call that needs approval when there is nobody to ask. It names the remedy."""
     text = (
         "It needs {} approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.'
@@ -275,7 +266,6 @@ def _fetch_title(hosts: Mapping[str, int]) -> str:
 
 
 def _remarks(answer: Answer, proposed: Json) -> list[str]:
-    """What the model is told about the answer to its call."""
     who = "An approval function" if answer.by == "function" else "The person"
     remarks = []
     if answer.args is not None:

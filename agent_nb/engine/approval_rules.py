@@ -18,7 +18,6 @@ Rule = Mode | Callable[[ToolCall, Json], Any]
 code (`Tool.lets_run`): they run without asking until the user takes that back."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTNESS: tuple[Mode, ...] = ("auto", "run", "ask", "deny")
-"""The strictest last."""
 MCP = "mcp:"
 
 
@@ -37,7 +36,6 @@ class Rules:
         return self.by_name[max(fitting, key=_specificity)] if fitting else None
 
     def covers(self, tool: Tool) -> bool:
-        """Whether calls of this tool need approval."""
         return tool.approval == "ask" or self.named(tool) is not None
 
     def rule(self, tool: Tool) -> Rule:
@@ -72,7 +70,6 @@ Policy = Rule | Mapping[str, Rule] | Rules
 
 
 def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
-    """The rules of an `approve` argument; raises `ConfigError` if it is something else."""
     if isinstance(policy, Rules):
         rules = policy
     elif isinstance(policy, Mapping):

@@ -26,7 +26,6 @@ from agent_nb.tools import Tool, Toolbox
 SHORT = 200
 """Texts of up to this many characters are not worth a note."""
 EXCERPT = 300
-"""Characters of a prompt or an answer in a summary."""
 MOST_ENTRIES = 30
 """Requests in a summary: the first, which says what it is all about, and the latest."""
 
@@ -41,8 +40,6 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """A shorter conversation."""
-
     messages: tuple[Message, ...]
     question: int
     rewritten: int = 0

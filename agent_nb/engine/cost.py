@@ -72,7 +72,6 @@ class CostMeter:
 
     @property
     def cost(self) -> float | None:
-        """Cost of turns and tools so far; None if a price is unknown."""
         turns = self._turns_cost if self.told_cost is None else self.told_cost
         return _sum(turns, self._tools_cost)
 
@@ -83,7 +82,6 @@ class CostMeter:
         return charge
 
     def settle(self, charge: Charge) -> None:
-        """Adds the charge of a call that has ended."""
         if charge not in self._open_charges:
             return
         self._open_charges.remove(charge)
@@ -94,7 +92,6 @@ class CostMeter:
 
     @property
     def expected(self) -> float:
-        """Cost to compare with a budget: turns and calls in progress count as estimated."""
         turns = self._known_turns_cost + (self._estimated_price(self._estimated_turn()) or 0.0)
         return turns + self._settled_cost + sum(charge.expected for charge in self._open_charges)
 
@@ -108,7 +105,6 @@ class CostMeter:
         self._accepted = True
 
     def counted(self, usage: Usage) -> None:
-        """Takes the vendor's own count for this turn so far."""
         self._turn = usage
 
     def end_turn(self, usage: Usage) -> None:
@@ -122,7 +118,6 @@ class CostMeter:
         self._add_cut_turn()
 
     def estimate(self) -> tuple[Usage, float | None]:
-        """Totals that include the unfinished turn as estimated."""
         turn = self._estimated_turn()
         return self.total + turn, _sum(self.cost, self._estimated_price(turn))
 
@@ -165,7 +160,6 @@ class Budget:
         meters.append(self.meter)
 
     def check(self) -> None:
-        """Ends the run if it has reached a limit."""
         if (left := self._left()) is not None and left <= 0:
             raise EndRun("budget")
         if self._limits.seconds is not None and self._journal.elapsed() >= self._limits.seconds:
@@ -189,7 +183,6 @@ class Budget:
             self._timer.cancel()
 
     def report(self) -> None:
-        """Emits the cost so far."""
         self._journal.emit(UsageUpdated, usage=self.meter.total, cost=self.meter.cost)
 
     def estimate(self, due: int) -> int:
@@ -202,11 +195,9 @@ class Budget:
         return due
 
     def open_charge(self) -> Charge:
-        """The charge of a call that is about to run."""
         return self.meter.open_charge(self._left)
 
     def settle(self, charge: Charge) -> None:
-        """Adds the cost of a call that has ended."""
         self.meter.settle(charge)
         if charge.items:
             self.report()

@@ -52,8 +52,6 @@ def schema_text(schema: Schema, known: Container[str]) -> str:
 
 
 class DataGate:
-    """What one run may send."""
-
     def __init__(self, opening: Opening) -> None:
         self._names = set(opening.names)
         """Names of the inputs, and words and quoted texts of the model's own calls."""
@@ -70,7 +68,6 @@ class DataGate:
         return replace(request, messages=tuple(map(self.message, request.messages)))
 
     def message(self, message: Message) -> Message:
-        """The message without what may not be sent."""
         if message.role == "assistant":
             self._learn_all(message)
             return message
@@ -125,7 +122,6 @@ class DataGate:
         return any(image is each for each in self._images)
 
     def learn(self, call: ToolCall) -> None:
-        """Adds the names in the model's own call to those that may be sent."""
         self._names.update(_words(call.arguments))
 
     def _learn_all(self, message: Message) -> None:

@@ -27,7 +27,6 @@ _DIGITS = 16
 
 
 def digest(value: Any) -> str:
-    """A short hash of bytes or of a JSON value."""
     return sha256(value if isinstance(value, bytes) else json.dumps(value, sort_keys=True))[:_DIGITS]
 
 
@@ -61,7 +60,6 @@ def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
 
 
 def release_fingerprint(prepared: "Prepared") -> Json:
-    """The built-in texts and tools of this release, and the versions of the packages it used."""
     texts = ["system", "look", "no_look", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
     if (stack := prepared.settings.stack) in STACKS:
         texts.append(f"stacks/{stack}")
@@ -74,7 +72,6 @@ def release_fingerprint(prepared: "Prepared") -> Json:
 
 
 def history_digest(history: Sequence[Message]) -> str:
-    """A digest of the conversation so far; empty if there is none."""
     if not history:
         return ""
     return digest([_content(message) for message in history if not _is_built_in(message)])

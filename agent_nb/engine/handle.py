@@ -49,7 +49,6 @@ class Handle(ABC):
     """Work in progress: `await` it for the `Run`, iterate over it for its events."""
 
     settings: Json
-    """What the run was set to; that of the first variant."""
 
     def __init__(self, run_id: str, event_log: EventLog, variants: "Sequence[RunHandle]") -> None:
         self.id = run_id
@@ -63,7 +62,6 @@ class Handle(ABC):
         self._event_log = event_log
 
     def label(self, name: str, key: str) -> None:
-        """Sets the name of the run and the key of its output."""
         self.name, self.key = name, key
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
@@ -72,12 +70,10 @@ class Handle(ABC):
 
     @property
     def count(self) -> int:
-        """How many variants there are."""
         return len(self._variants)
 
     @property
     def events(self) -> EventList:
-        """All events so far."""
         return self._event_log.events
 
     @property
@@ -111,7 +107,6 @@ class Handle(ABC):
         return {*super().__dir__(), *(_RUN_NAMES if self.done else ())}
 
     def approve_with(self, ask: Ask) -> None:
-        """Sets how the user is asked for approvals."""
         for approvals in filter(None, (variant.approvals for variant in self._variants)):
             approvals.ask = ask
 
@@ -142,17 +137,14 @@ class Handle(ABC):
             approvals.runs_code = allowed
 
     def files_of(self, variant: int) -> Files:
-        """The current files of a variant."""
         return self._variants[variant].files
 
     @property
     def viewer(self) -> PageViewer | None:
-        """What looks at the page for the model; variants share it."""
         return self._variants[0].prepared.viewer
 
     @property
     def model(self) -> str:
-        """The names of the models, each once."""
         return ", ".join(dict.fromkeys(variant.prepared.provider.name for variant in self._variants))
 
     @property
@@ -185,7 +177,6 @@ class RunHandle(Handle):
         self.prepared, self.variant = prepared, variant
         self.settings = prepared.run_settings
         self.when_done: list[Callable[[], None]] = []
-        """Called once, when `result` is set."""
         self.recording: Recording | None = None
         self._stop_reason: Reason | None = None
 

@@ -26,7 +26,6 @@ _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTA
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 
 _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
-"""A string of a JSON object, from the end of its name."""
 
 
 def page_in(text: str) -> str | None:
@@ -56,7 +55,6 @@ def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
 
 
 def _given_parts(message: Message) -> Iterator[Part]:
-    """The parts of a question before what was added about its elements."""
     return itertools.takewhile(
         lambda part: not (isinstance(part, Text) and is_about_elements(part.text)), message.parts
     )
@@ -158,7 +156,6 @@ def unfinished_text(events: Sequence[Event]) -> str:
 
 
 def is_long(content: Content) -> bool:
-    """Whether a file is too long to be shown to the model in full."""
     return isinstance(content, str) and len(content) > FULL_LENGTH
 
 

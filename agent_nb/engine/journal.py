@@ -28,7 +28,6 @@ class EventLog:
         self._loop = asyncio.get_running_loop()
         self._closed = False
         self.on_interrupt: Callable[[], None] | None = None
-        """Called if the user interrupts a subscriber."""
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""
@@ -51,7 +50,6 @@ class EventLog:
                 await self._news.wait()
 
     def close(self) -> None:
-        """Marks the last event as published."""
         self._closed = True
         if self._wake is not None:
             self._wake.cancel()
@@ -106,11 +104,9 @@ class Journal(EventLog):
                 self._started += self._now() - self._held_at
 
     def elapsed(self) -> float:
-        """Seconds since the start, without those in which the clock was stopped."""
         return (self._held_at if self._holds else self._now()) - self._started
 
     def tick(self) -> None:
-        """Stamps later events with the current time."""
         now = self._held_at if self._holds else self._now()
         self.at = int((now - self._started) * 1000 + 0.5) / 1000
 

@@ -46,8 +46,6 @@ class ModelRequest:
 
 @dataclass(slots=True, kw_only=True)
 class Hooks:
-    """The functions to call. Those for requests and tool calls may change them."""
-
     requests: list[Callable[[ModelRequest], Any]] = field(default_factory=list)
     before: list[BeforeTool] = field(default_factory=list)
     after: list[AfterTool] = field(default_factory=list)
@@ -98,7 +96,6 @@ class Hooks:
 
 
 def check_middleware(value: Any) -> None:
-    """Raises `ConfigError` if this is not a middleware object."""
     if isinstance(value, type):
         raise ConfigError(f"Middleware is an object: write `{value.__name__}()`, not `{value.__name__}`.")
     if not methods_of(value):
@@ -126,7 +123,6 @@ class Listener:
                 self._task = asyncio.get_running_loop().create_task(self._drain())
 
     async def settled(self) -> None:
-        """Waits until every event has been handled."""
         if self._task is not None:
             await asyncio.wait([self._task])
 

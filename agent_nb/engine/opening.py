@@ -51,7 +51,6 @@ class Opening:
     """None if they are to be extracted from the history."""
     images: tuple[Image, ...] = ()
     earlier_images: tuple[Image, ...] = ()
-    """Images the user gave earlier in the conversation."""
     elements: tuple[Element, ...] = ()
     edited: frozenset[str] = frozenset()
     """Files the user has given or edited since the base run, and that the question does not show in full."""
@@ -71,7 +70,6 @@ class Opening:
 
     @property
     def base_variants(self) -> tuple[Files, ...]:
-        """The files of each variant of the base run."""
         return tuple(variant.files for variant in self.base.variants) if self.base else ()
 
     @property
@@ -80,7 +78,6 @@ class Opening:
         return (*self.earlier_images, *self.images)
 
     def facts(self, files: Files, toolbox: Toolbox) -> Facts:
-        """What the messages say about these files and tools, as values."""
         asking = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
         own = frozenset(tool.name for tool in toolbox.own)
         return Facts(files=files, edited=self.edited, own_tools=own, asking_tools=asking)
@@ -161,7 +158,6 @@ def _check_arguments(prompt: object, files: object, base: object, messages: obje
 
 
 def as_sequence(images: Any) -> Iterable[Any]:
-    """The given images; a single path, array or figure counts as one."""
     if images is None:
         return ()
     many = isinstance(images, Sequence | set | Iterator | ValuesView)

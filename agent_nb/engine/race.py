@@ -14,7 +14,6 @@ MOST_VARIANTS = 8
 
 
 def count_variants(models: int, variants: int) -> int:
-    """How many variants there are in all; raises `ConfigError` if there are none or too many."""
     if not isinstance(variants, int):
         raise ConfigError(f"`variants` is a whole number, not {variants!r}.")
     total = max(1, models) * variants
@@ -58,7 +57,6 @@ class Race(Handle):
 
     @property
     def files(self) -> Files:
-        """The current files of the first variant; after the end, those of the result."""
         return self.result.files if self.result else self.files_of(0)
 
     async def _wait(self) -> Run:

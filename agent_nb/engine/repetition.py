@@ -10,8 +10,6 @@ _STEP = 250
 
 
 class Repetition:
-    """The text of a turn as it grows."""
-
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._end = ""
@@ -31,7 +29,6 @@ class Repetition:
         return found >= 0
 
     def kept(self) -> str:
-        """The text up to the first repetition."""
         text = "".join(self._pieces)
         last = len(text) - self._unit
         while last and text[last - 1] == text[last - 1 + self._unit]:

@@ -14,8 +14,6 @@ LIMIT_SECONDS = 120.0
 
 
 class Retries:
-    """Decides whether the failed turns of one run are retried."""
-
     def __init__(self) -> None:
         self._waited = 0.0
         """Seconds waited for rate limits in this run."""

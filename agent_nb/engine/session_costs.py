@@ -12,12 +12,9 @@ from agent_nb.run import Run
 
 @dataclass(slots=True)
 class ModelCosts:
-    """The summed cost of one model's runs."""
-
     runs: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0
-    """US dollars, without runs of unknown price."""
     unpriced: int = 0
     replays: int = 0
     """Runs that played a cassette, which is free. They are not counted in `runs`."""
@@ -56,4 +53,3 @@ class SessionCosts:
 
 
 SESSION = SessionCosts()
-"""The costs of this process, which in a notebook is the kernel."""

@@ -27,8 +27,6 @@ SUMMARY_LIMIT = 160
 
 @dataclass(slots=True, kw_only=True)
 class ToolRunner:
-    """Runs the tool calls of one run."""
-
     toolbox: Toolbox
     context: ToolContext
     emit: Emit
@@ -41,7 +39,6 @@ class ToolRunner:
     """Results of finished calls by call id, so that stopping the run loses none of them."""
     open_charge: Callable[[], Charge] = Charge
     settle: Callable[[Charge], None] = lambda charge: None
-    """Called with the charge of each call when it has ended."""
     cut: str | None = None
     """The call that the model's output limit cut off, by its id in events."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
@@ -73,18 +70,15 @@ class ToolRunner:
         return self.results.get(end.call_id, unfinished)
 
     def versioned(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """The result with the versions that the files of the call have now."""
         files, paths = self.context.files.files, self.toolbox.files_of(call) if result.ok else ()
         return replace(result, versions={path: files.version(path) for path in paths if path in files})
 
     def prepare(self, event_id: str, call: ToolCall) -> tuple[Tool, Json]:
-        """The tool and its arguments; raises `ToolError` if the call is invalid or was cut off."""
         if event_id == self.cut:
             raise ToolError(CUT_CALL, code="INVALID_JSON", hint=CUT_CALL_HINT)
         return self.toolbox.prepare(call)
 
     def _paths(self, call: ToolCall) -> tuple[Tool | None, tuple[str, ...]]:
-        """The tool of a call, and the paths that it writes."""
         try:
             tool, args = self.toolbox.prepare(call)
             return tool, tool.writes(args)
@@ -212,7 +206,6 @@ def was_cut(turn: Turn, toolbox: Toolbox) -> bool:
 
 
 def title_of(tool: Tool, args: Json, *, written: bool = False) -> str:
-    """The title of a call's card; the tool's name if it gives none."""
     try:
         title = tool.title(args) or tool.name
     except Exception:  # the tool author's code; a title must not fail the call
@@ -221,7 +214,6 @@ def title_of(tool: Tool, args: Json, *, written: bool = False) -> str:
 
 
 def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:
-    """The result that the model gets."""
     return ToolResult(
         call_id=call.id,
         name=call.name,
@@ -239,6 +231,5 @@ def _error_json(error: ToolError) -> str:
 
 
 def one_line(text: str) -> str:
-    """The first line of a text, shortened for a card."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return shortened(line, SUMMARY_LIMIT)

@@ -67,7 +67,6 @@ class Turns:
         """Calls without a result, by the call id used in events."""
         self._retries = Retries()
         self.gate = DataGate(prepared.opening) if prepared.settings.data else None
-        """Holds values back; None if all is sent."""
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
@@ -92,7 +91,6 @@ class Turns:
         return "max_steps"
 
     async def _turn(self, number: int, summing_up: bool) -> Turn:
-        """One turn of the model, retried when the vendor or the network fails."""
         known, attempt, refused = dict(self._call_counts), 1, False
         self._retries.begin_turn()
         self._emit(TurnStarted, step=number)
@@ -130,7 +128,6 @@ class Turns:
         return turn
 
     async def _stream(self, request: Request) -> Turn:
-        """Emits the pieces of a turn as they arrive; returns the finished turn."""
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
@@ -197,7 +194,6 @@ class Turns:
         self._emit(ConversationCompacted, **shorter.fields)
 
     async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
-        """Runs the calls of a turn; returns their results as one message, in call order."""
         named = list(zip(self._open_calls, calls, strict=True))
         self._runner.cut = named[-1][0] if cut else None
         self._open_calls = dict(named)
@@ -227,7 +223,6 @@ class Turns:
         return not is_quoted(call, sent_texts(prepared.system, self.messages, prepared.tools, files))
 
     def add(self, message: Message) -> None:
-        """Adds a message to the conversation."""
         self.messages.append(message)
         self._emit(MessageAdded, message=message)
 
@@ -240,7 +235,6 @@ class Turns:
         return event_id, tool.stream() if tool and tool.stream else None
 
     def _end_texts(self, turn: Turn) -> None:
-        """Ends the calls that have turned out to be text."""
         calls = {call.id for call in turn.message.tool_calls}
         for event_id in [event_id for event_id, call in self._open_calls.items() if call.id not in calls]:
             del self._open_calls[event_id]

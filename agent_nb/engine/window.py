@@ -25,8 +25,6 @@ LEAST_GAIN = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shorter:
-    """A shorter conversation that may replace the present one."""
-
     why: WhyCompacted
     limit: int | None
     before: int
@@ -35,7 +33,6 @@ class Shorter:
 
     @property
     def fields(self) -> Json:
-        """The fields of the event."""
         counts = {"rewritten": self.compacted.rewritten, "summarized": self.compacted.summarized}
         return {"why": self.why, "limit": self.limit, "before": self.before, "after": self.after, **counts}
 
@@ -50,7 +47,6 @@ class Window:
         self.replaced: list[tuple[Message, ...]] = []
         """What was sent before it was compacted, oldest first."""
         self.without: frozenset[str] = frozenset()
-        """Optional parameters that the vendor has refused."""
         self.size = prepared.settings.window
         """Tokens that a request and its answer may have together; None when that is unknown."""
         self._has_sent = False
@@ -70,7 +66,6 @@ class Window:
             self.without |= {part}
 
     def counted(self, usage: Usage) -> None:
-        """Takes the vendor's count of the tokens that the messages have."""
         self._has_sent = True
         if usage.input:
             self._density = density(usage.input, self._fixed + estimate_tokens(self.messages))
@@ -113,7 +108,6 @@ class Window:
         return Shorter(why=why, limit=limit, before=before, after=after, compacted=compacted)
 
     def replace(self, shorter: Shorter) -> None:
-        """Takes the shorter conversation instead of the present one."""
         if self._has_sent:
             self.replaced.append(tuple(self.messages))
         self.messages[:] = shorter.compacted.messages

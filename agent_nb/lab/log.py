@@ -37,10 +37,8 @@ class Entry:
     id: str
     prompt: str
     model: str
-    """Several models are separated by commas."""
     status: Status
     ended: str
-    """The reason of the run, such as `end_turn` or `budget`."""
     files: Mapping[str, str] = field(default_factory=dict)
     edited: tuple[str, ...] = ()
     """Files that were edited by hand since the run before."""
@@ -103,8 +101,6 @@ def status_of(run: Run) -> Status:
 
 
 class LabLog:
-    """The log in a folder. Several notebooks may share it."""
-
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self._folder = folder
@@ -118,7 +114,6 @@ class LabLog:
             append(self.path, (b"" if is_whole else b"\n") + line + b"\n", within=self._folder)
 
     def read(self, last: int | None = None) -> bytes:
-        """The whole log, or its last bytes; empty if there is none."""
         try:
             return read_plain(self.path, within=self._folder, last=last)
         except FileNotFoundError:
@@ -173,7 +168,6 @@ def _listed(numbers: tuple[int, ...]) -> str:
 
 
 def show_log(folder: Path) -> Table:
-    """Shows the log as a timeline, newest last, and whether its lines fit together."""
     try:
         reading = read_log(LabLog(folder).read())
     except OSError as error:

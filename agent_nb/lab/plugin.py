@@ -17,8 +17,6 @@ NO_AI = "no-ai"
 
 
 class Lab(Plugin):
-    """Labs: the rules of the lab file above a notebook hold for its cells."""
-
     def __init__(self) -> None:
         self._watches: dict[Path, LabWatch] = {}
 

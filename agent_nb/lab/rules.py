@@ -36,16 +36,13 @@ class LabRules:
 
     path: Path
     file: str = FILE
-    """The file as sentences name it."""
     digest: str = field(default="", compare=False)
     title: str = ""
     models: tuple[str, ...] = ()
     """Full names, such as `anthropic:claude-haiku-5-5`; the first usable one is the default."""
     budget: float | None = None
-    """US dollars for all runs of a student."""
     run_budget: float | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
-    """Other limits of a run, by name."""
     tools: tuple[str, ...] | None = None
     approve: Mode | None = None
     data: Literal["schema"] | None = None
@@ -56,7 +53,6 @@ class LabRules:
     close: datetime | None = None
 
     def refusal(self, rule: str, sentence: str) -> ConfigError:
-        """The error for what a rule does not allow; it names the rule and the file."""
         return ConfigError(f"{sentence} (`{rule}` in {self.file})")
 
     def check_open(self, now: datetime | None = None) -> None:
@@ -102,7 +98,6 @@ class LabRules:
                 raise self.refusal("tools", f"This lab {allowed}, not {name}.")
 
     def left_out(self) -> frozenset[str]:
-        """The names of the built-in tools that are not offered. Hints need none of them."""
         allowed = () if self.mode == "hints" else self.tools
         if allowed is None:
             return frozenset()

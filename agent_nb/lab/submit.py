@@ -67,8 +67,6 @@ class CodeCell:
 
 @dataclass(frozen=True, slots=True)
 class NotebookReading:
-    """The code cells of a notebook, without those that submit it."""
-
     cells: tuple[CodeCell, ...]
     submits: int
     """How many cells submit the notebook. They run when it has been saved already."""

@@ -33,14 +33,12 @@ async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> A
 
 
 def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
-    """The exact call, with its arguments below each other."""
     text = "\n    ".join([question_title(request, several=several), *_arguments(request)])
     note = f"\n({MASK} is a masked value. The call runs with the value itself.)"
     return text + note if MASK in text else text
 
 
 def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
-    """What the question is about, on one line."""
     variant = f"Variant {request.variant + 1}: " if several else ""
     return _visible(f"{variant}approval needed for {request.title} ({request.name})").replace("\n", " ")
 

@@ -25,7 +25,6 @@ INSTEAD = (
 
 
 def default_mode() -> CassetteMode | None:
-    """The mode that the environment chooses."""
     default = os.environ.get(MODE_VARIABLE, "").strip().lower()
     if default and default not in MODES:
         raise ConfigError(f"{MODE_VARIABLE} is {default!r}. Set it to record, replay or live.")
@@ -92,5 +91,4 @@ def providers(models: Sequence[str | Provider], pace: float, **options: Any) -> 
 
 
 def start(prepared: Sequence[Prepared]) -> Handle:
-    """Starts the run, or all its variants."""
     return prepared[0].start() if len(prepared) == 1 else Race(start_variants(prepared))

@@ -47,7 +47,6 @@ class Settings(Configurable):
 
     @property
     def named_model(self) -> str:
-        """The model that the user has set for cells that name none; can be empty."""
         return self.model or os.environ.get(MODEL_VARIABLE, "")
 
     @validate("stack")

@@ -20,7 +20,6 @@ CHECK = "--check"
 
 
 def parse_line(line: str, magic: str) -> Options:
-    """The options of a line; raises `UsageError` if it cannot be read."""
     written = line.strip()
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
@@ -128,7 +127,6 @@ def _unexpected(arguments: Sequence[str], magic: str) -> str:
 
 
 def _expected(option: Option, arguments: Sequence[str]) -> str:
-    """What an option accepts, with the flag as it was typed."""
     typed = [flag for flag in option.flags if any(argument.startswith(flag) for argument in arguments)]
     flag = (typed or option.flags)[-1]
     if option.is_switch:

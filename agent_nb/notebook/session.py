@@ -22,22 +22,17 @@ UNDO_LIMIT = 10
 
 
 class Session:
-    """The state shared by the `%%agent` cells of one kernel, from `%load_ext` to `%unload_ext`."""
-
     def __init__(self, shell: Any, defaults: Settings) -> None:
         self.shell = shell
         self.defaults = defaults
         self.home = Path.cwd()
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
-        """Unfinished `--background` runs, by id."""
         self.finishing: set[asyncio.Task[None]] = set()
-        """The tasks that bind, save and show `--background` runs when they end."""
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
         """Names and what they held before, newest last."""
         self.servers: dict[str, Server] = {}
         self.middleware: list[str] = []
-        """Variables that hold middleware for every run, in order."""
         self.ended: deque[tuple[str, float]] = deque(maxlen=10)
         """The sources of the last cells that have run and when they ended, the newest last."""
         self.pages: dict[str, str] = {}
@@ -49,7 +44,6 @@ class Session:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """The user's variables."""
         namespace: dict[str, Any] = self.shell.user_ns
         return namespace
 

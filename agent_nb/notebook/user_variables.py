@@ -16,7 +16,6 @@ _TYPING = frozenset({"typing", "__future__"})
 
 
 def is_of(value: Any, module: str, name: str) -> bool:
-    """Whether the value's class is called `module.name`, without importing the module."""
     return any(
         kind.__name__ == name and kind.__module__.partition(".")[0] == module for kind in type(value).__mro__
     )

@@ -45,7 +45,6 @@ for name, result in compared("../values", namespace):
 
 
 def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Table:
-    """Runs the cells and compares values and figures. Each cell may run for `seconds`."""
     if not all(map(find_spec, ("nbclient", "ipykernel", "cloudpickle"))):
         raise ConfigError('`--verify` needs nbclient: `pip install "agent-nb[verify]"`.')
     with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as folder:

@@ -14,12 +14,9 @@ MOST_CHOICES = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """A note, a question, or both."""
-
     at: float | str
     """Seconds of the run, or `turn 2`, `change 3`, `end`."""
     text: str = ""
-    """Markdown."""
     ask: str = ""
     choices: tuple[str, ...] = ()
     """The answers to choose from; without any, readers answer in their own words."""
@@ -61,7 +58,6 @@ def meant_answer(answer: int | str | None, choices: Sequence[str]) -> str:
 
 
 def safe_annotations(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
-    """The annotations as the page gets them, without secrets."""
     return tuple(
         replace(
             one,

@@ -13,7 +13,6 @@ from agent_nb.run.record import RunRecord
 
 
 def open_page(run: RunRecord) -> Path:
-    """Writes the page to a temporary file, opens it and returns its path."""
     page = to_page(run)
     if page is None:
         raise ConfigError(f"`{run.name}` has no page to open: {', '.join(run.files) or 'no files'}.")

@@ -39,7 +39,6 @@ class Cells(tuple[Cell, ...]):
 
     @property
     def code(self) -> tuple[str, ...]:
-        """The sources of the code cells."""
         return tuple(cell.source for cell in self if cell.kind == "code")
 
     @property
@@ -74,8 +73,6 @@ class Cells(tuple[Cell, ...]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call of `run_python`."""
-
     executed: str
     end: ToolFinished | None
     code: str
@@ -87,7 +84,6 @@ class Step:
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """What the call did to names: `bound`, `changed`, `deleted`."""
         outputs = self.end.outputs if self.end else ()
         return next((bundle[NAMES_TYPE] for bundle in outputs if NAMES_TYPE in bundle), {})
 
@@ -100,7 +96,6 @@ class _Turn:
 
 
 def to_cells(run: RunRecord) -> Cells:
-    """The cells of a run; none if it has executed no code."""
     turns = _turns(run)
     codes = [step.code for turn in turns for step in turn.kept]
     if not codes:
@@ -114,12 +109,10 @@ def to_cells(run: RunRecord) -> Cells:
 
 
 def kept_steps(run: RunRecord) -> list[Step]:
-    """The calls that are cells, in order."""
     return [step for turn in _turns(run) for step in turn.kept]
 
 
 def steps_of(run: RunRecord) -> list[Step]:
-    """All calls, in order."""
     return [step for turn in _turns(run) for step in turn.steps]
 
 

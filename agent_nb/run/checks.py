@@ -75,7 +75,6 @@ def _is_pure(part: ast.expr) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A short value as it is; of a long one, only how long it is."""
     if value is None or isinstance(value, bool | int | float):
         return str(value)
     if isinstance(value, str):

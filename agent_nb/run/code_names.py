@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 GIVEN = frozenset({*dir(builtins), "display", "get_ipython", "In", "Out", "exit", "quit", "__file__"})
-"""Names that every cell has."""
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _MAGICS = (

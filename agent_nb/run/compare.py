@@ -26,7 +26,6 @@ Checks = Mapping[str, Check] | Iterable[Check]
 
 COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
 _MOST_LINES = 40
-"""Lines of a diff that a message shows."""
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
 """Characters of a prompt or an error that a cell of the table shows."""
@@ -38,7 +37,6 @@ class Figures:
 
     model: str
     settings: Json
-    """Those that have a column."""
     reason: Reason
     error: str | None
     steps: int
@@ -160,7 +158,6 @@ def comparison(
 
 
 def scope_of(run: RunRecord) -> Json:
-    """The variables that a check may use."""
     return {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
 
 
@@ -214,8 +211,6 @@ def _checked(value: bool | str) -> str:
 
 
 class _Column(NamedTuple):
-    """A column of the table."""
-
     key: str
     heading: str
     cell: Callable[[Any], str] = _text

@@ -31,7 +31,6 @@ class Encoder:
         self._streamed: dict[tuple[int, str], dict[str, int]] = {}
         """Bytes streamed of each unfinished file, by variant and call, then by path."""
         self._estimates: dict[int, ev.UsageUpdated] = {}
-        """The last estimate that was sent, by variant."""
         self._open: dict[int, tuple[ev.Delta, StreamMasker]] = {}
         """What each variant is writing: where it has got to, and the end that may yet turn out to be a secret."""
 

@@ -12,7 +12,6 @@ HTML_LIMIT = 2_000
 
 
 def find_element(run: RunRecord, selector: str, file: str | None = None) -> Element:
-    """The first element that matches, in a file or else in the page of the run."""
     path = run.files.entry if file is None else file
     source = run.files.get(path) if path else None
     if not path or not isinstance(source, str):
@@ -74,7 +73,6 @@ def _index(nodes: list[Any], wanted: Any) -> int:
 
 
 def _line_of(node: Any) -> int:
-    """The line of its tag; of an element without one, such as an implied `tbody`, that of what it holds."""
     while node.origin_line is None and node.children:
         node = node.children[0]
     return node.origin_line or 1

@@ -44,13 +44,11 @@ def _approval(event: ApprovalResolved) -> Json:
 
 
 def _edited(run: RunRecord) -> list[str]:
-    """The files that the user has changed since the run ended."""
     given = run.files if run.given_files is None else run.given_files
     return sorted(path for path in {*given, *run.files} if given.get(path) != run.files.get(path))
 
 
 def model_returned(run: RunRecord) -> str:
-    """The model as named in the vendor's last response."""
     names = [event.model for event in run.events.of(TurnFinished) if event.model]
     return names[-1] if names else run.model
 
@@ -60,7 +58,6 @@ def _hash(value: Any) -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """The versions of Python and of the packages that affect a run."""
     return dict(_versions())
 
 

@@ -22,7 +22,6 @@ _ROUNDED = 0.1
 """Seconds that a time may lie after the end: the page shows times with one digit."""
 
 Place = tuple[int, float]
-"""How many events have happened, and the time."""
 Changes = dict[str, str | bytes | None]
 
 
@@ -79,8 +78,6 @@ def placed(run: RunRecord, annotations: Iterable[Annotation]) -> tuple[Annotatio
 
 
 class _Moments:
-    """The moments of a variant that a note can be at."""
-
     def __init__(self, events: EventList) -> None:
         self._times = list(accumulate((event.at for event in events), max))
         self._named = _named_moments(events)

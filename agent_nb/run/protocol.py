@@ -76,8 +76,6 @@ class Meta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """The variables are set."""
-
     line: str
     """The sentence that says so; names stand in backticks."""
     files_name: str | None

@@ -161,7 +161,6 @@ def _date(text: str | None) -> datetime | None:
 
 
 def all_events(run: RunRecord) -> EventList:
-    """The events of a run, or of all its variants, sorted by time."""
     if not run.variants:
         return run.events
     return EventList(heapq.merge(*(variant.events for variant in run.variants), key=lambda event: event.at))

@@ -39,7 +39,6 @@ _STYLE = (
 
 
 def replay_html(run: RunRecord) -> str:
-    """The whole document."""
     if not run.events:
         raise ConfigError(f"`{run.name}` has no events to replay.")
     if not SCRIPT.exists():
@@ -106,7 +105,6 @@ def _requests(variants: tuple[RunRecord, ...]) -> Json:
 
 
 def _binary_files(run: RunRecord) -> list[Json]:
-    """Every version of the files that are not text, as far as the run still has them."""
     files = run.files if run.given_files is None else run.given_files
     found = []
     for path in dict.fromkeys(event.path for event in run.events.of(FileChanged)):

@@ -201,10 +201,8 @@ def combine_variants(runs: Sequence[Run]) -> Run:
 
 
 def total_cost(costs: Collection[float | None]) -> float | None:
-    """The sum of these costs; None if one is unknown."""
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def request_key(name: str, *parts: Any) -> str:
-    """A key that is the same for the same request: the name and a short hash."""
     return f"{name}-{sha256(json.dumps(parts, sort_keys=True, default=repr))[:10]}"

@@ -26,7 +26,6 @@ from agent_nb.run.text_pool import DELTAS, TextReader
 from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Exceptions that reading a damaged file can raise."""
 MAX_BYTES = 1_000_000_000
 
 
@@ -55,8 +54,6 @@ class _Fingerprint(TypedDict, total=False):
 
 
 class _Header(TypedDict):
-    """The first line."""
-
     version: int
     model: str
     reason: str
@@ -100,7 +97,6 @@ def read_header(file: Path, most: int) -> Json | None:
 
 
 def read_run(data: bytes, source: str) -> Run:
-    """Reads a run from the contents of a file, which `source` names."""
     try:
         lines = data.decode("utf-8-sig").rstrip().split("\n")  # some editors write a byte order mark
         header = json.loads(lines[0])
@@ -140,8 +136,6 @@ def _parsed(line: str) -> Any:
 
 
 class _Variant:
-    """One variant, as far as it was read."""
-
     def __init__(self, texts: TextReader) -> None:
         self._texts = texts
         self.rows: list[Json] = []
@@ -149,12 +143,10 @@ class _Variant:
         self.events = EventList()
         self.messages: list[Message] = []
         self.record: Json = {}
-        """The fields of the run."""
         self.calls: set[str] = set()
         self.asked: set[str] = set()
         """The calls with an open question: in a replay nobody could answer it."""
         self.files = texts.files
-        """The text files after the last event."""
 
     def add(self, event: ev.Event) -> None:
         """Adds an event, which must fit those before."""
@@ -219,8 +211,6 @@ class _Variant:
 
 
 class _Reading:
-    """A file as far as it was read, line by line."""
-
     def __init__(self, header: Json) -> None:
         from_wire(_Header, header)
         self._header = header
@@ -229,7 +219,6 @@ class _Reading:
         self._variants: list[_Variant] = []
         self._runs: list[Run] = []
         self.result: Run | None = None
-        """The run, after its last line."""
 
     def row(self, row: Any) -> None:
         if not isinstance(row, dict):
@@ -279,7 +268,6 @@ class _Reading:
 
 
 def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
-    """The run of these fields and the events of a variant."""
     own: Json = {"events": [], "messages": [], "replaced": [], "variants": []}
     run: Run = replace(
         from_wire(Run, {**wire, **own}),
@@ -294,7 +282,6 @@ def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
 
 
 def _events(row: Json) -> Iterator[ev.Event]:
-    """The events of a line: one, or consecutive deltas."""
     if row["type"] not in DELTAS or "pace" not in row:
         yield from_wire(ev.Event, row)
         return

@@ -23,14 +23,12 @@ from agent_nb.run.text_pool import DELTAS, TextWriter
 FORMAT, VERSION = "agent-nb.run", 1
 SUFFIX = ".run.jsonl"
 VARIANT, RUN = "variant", "run"
-"""The types of the lines that are not events."""
 _TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
 _LAST = ("messages", "replaced", "files", "given_files")
 """Written after the other fields, because they refer to texts in those."""
 
 
 def run_file(run: RunRecord) -> bytes:
-    """The contents of the file."""
     texts, header = TextWriter(), _header(run)
     texts.add(header["prompt"])
     variants: Sequence[RunRecord] = run.variants or (run,)
@@ -101,7 +99,6 @@ def _fields(run: RunRecord) -> Json:
 
 
 def _messages(messages: Iterable[Message], added: Sequence[Message]) -> list[Json | int]:
-    """The messages; those that an event has are only numbers."""
     return [added.index(message) if message in added else brief_wire(message) for message in messages]
 
 

@@ -32,8 +32,6 @@ _HEAD = 2_048
 
 
 class RunStore:
-    """The saved runs of one working directory."""
-
     def __init__(self, home: Path) -> None:
         self._home = home
         self.root = home / FOLDER
@@ -53,7 +51,6 @@ class RunStore:
         return target
 
     def rows(self) -> list[Json]:
-        """The saved runs, newest last; raises `SavedRunError` if they cannot be listed."""
         try:
             return self._rows()
         except OSError as error:
@@ -62,7 +59,6 @@ class RunStore:
             ) from None
 
     def newest(self, name: str) -> Path | None:
-        """The file of the newest run with that name."""
         files = [row["file"] for row in self.rows() if row["name"] == name]
         return self.folder / files[-1] if files else None
 
@@ -116,5 +112,4 @@ class RunStore:
 
 
 def run_id(row: Json) -> str:
-    """The run's id, from the name of its file."""
     return str(row["file"]).removesuffix(SUFFIX).rpartition("-")[2]

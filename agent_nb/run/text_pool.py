@@ -19,7 +19,6 @@ from agent_nb.files import apply_patch
 
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 LONG = 64
-"""Characters of a text that is worth a reference."""
 MOST_MADE = 200_000_000
 """Characters that the references of one file may make: a few bytes could repeat a large text often."""
 MOST_PATCHED = 64_000_000
@@ -35,7 +34,6 @@ class _Texts:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._open: dict[Hashable, list[str]] = {}
-        """The texts that deltas continue."""
         self._patched = 0
         self.files: dict[str, str] = {}
         """The text files of the variant, as the events have left them."""
@@ -83,7 +81,6 @@ class TextReader(_Texts):
         self._made = 0
 
     def convert(self, value: Any) -> Any:
-        """The value with all references resolved."""
         match value:
             case str():
                 if len(value) >= LONG:
@@ -134,7 +131,6 @@ class TextWriter(_Texts):
         super()._number(text)
 
     def convert(self, value: Any) -> Any:
-        """The value with references in place of the texts that are known."""
         match value:
             case str():
                 return self._shortest(value) if len(value) >= LONG else value

@@ -17,7 +17,6 @@ from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")
 TEXT_LIMIT = 20_000
-"""Characters of one text that are sent to the page."""
 
 
 def request_of(run: RunRecord, step: int) -> Json:
@@ -54,7 +53,6 @@ def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
 
 
 def known_messages(run: RunRecord, step: int) -> int:
-    """How many messages of the request were already sent with the turn before."""
     messages, compacted = _sent(run, step)
     if step == 1:
         return len(messages) - 1
@@ -62,7 +60,6 @@ def known_messages(run: RunRecord, step: int) -> int:
 
 
 def _sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
-    """The messages that were sent with a turn, and how the conversation was compacted for it, if it was."""
     turn = 0
     sent: dict[int, tuple[int, ConversationCompacted | None]] = {}
     for count, event in enumerate(run.events, 1):

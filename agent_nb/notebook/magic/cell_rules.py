@@ -35,7 +35,6 @@ class CellRules:
 
     @classmethod
     def of(cls, session: Session, name: str) -> "CellRules":
-        """The rules for a cell of this name; raises `ConfigError` if it may not run."""
         cell = Cell(name=name, tags=cell_tags(session.shell), notebook=notebook_of(session))
         return cls(tuple(rules_for(cell)))
 
@@ -52,7 +51,6 @@ class CellRules:
         return options
 
     def allowed(self, models: Sequence[str]) -> tuple[str, ...]:
-        """Those of the user's default models that may be used."""
         lists = [rules.models for _, rules in self.each if rules.models]
         return tuple(name for name in models if all(full_name(name) in allowed for allowed in lists))
 
@@ -61,7 +59,6 @@ class CellRules:
         return next((rules.default_model for _, rules in self.each if rules.default_model), None)
 
     def approve(self, rules: ApprovalRules) -> ApprovalRules:
-        """The user's rules for approval, each at least as strict as those of the plugins."""
         for _, each in self.each:
             rules = rules.at_least(each.approve) if each.approve else rules
         return rules
@@ -91,8 +88,6 @@ class CellRules:
         return (note for _, rules in self.each for note in rules.notes())
 
     def follow(self, handle: Handle, warn: Callable[[str], None]) -> None:
-        """Passes on the events of a run, and does what follows from them."""
-
         def react(event: Event) -> None:
             for _, rules in self.each:
                 if reaction := rules.event(handle.id, event):
@@ -105,7 +100,6 @@ class CellRules:
             handle.subscribe(react)
 
     def end(self, run: Run) -> list[str]:
-        """Called in a thread when the run has ended; returns lines for the user."""
         return [note for _, rules in self.each for note in rules.end(run)]
 
 
@@ -125,7 +119,6 @@ def _adapted(command: Command) -> Command:
 
 
 def notebook_of(session: Session) -> Notebook:
-    """What a plugin sees of the notebook."""
     values = list(session.namespace.items())
     runs = {name: value for name, value in values if isinstance(value, Run)}
     return Notebook(

@@ -27,7 +27,6 @@ LOG_LEVELS = {
 
 
 def run_command(session: Session, line: str) -> None:
-    """Runs `%agent COMMAND` and shows what it returns; prints the help if there is no command."""
     word, _, rest = line.strip().partition(" ")
     command = COMMANDS.get(word or "help")
     if command is None:

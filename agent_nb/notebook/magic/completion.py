@@ -1,21 +1,14 @@
 """Tab completion in `%%agent` cells and on `%agent` lines, where nothing of Python's applies.
 
-`candidates.py` knows what can be written; this module finds out where the cursor is.
+`candidates.py` has the values; this module finds out where the cursor is.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_nb.notebook.ipython7 import SimpleCompletion
-from agent_nb.notebook.magic.candidates import (
-    Candidate,
-    commands,
-    flags,
-    in_braces,
-    of_option,
-    runs,
-)
+from agent_nb.notebook.magic.candidates import Candidate, brief, of_option, runs, variables
 from agent_nb.notebook.magic.commands import all_commands
 from agent_nb.notebook.parsing import CHECK
 from agent_nb.notebook.session import Session
@@ -27,13 +20,8 @@ _BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
 _FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 """JupyterLab wraps the help at other spaces, and writes the lines over each other."""
-
-
-class Place(NamedTuple):
-    """Where the cursor is: the text that a completion replaces, and what can stand there."""
-
-    typed: str
-    candidates: Sequence[Candidate]
+Place = tuple[str, Sequence[Candidate]]
+"""The text that a completion replaces, and the candidates."""
 
 
 class _Nothing:
@@ -53,11 +41,11 @@ def complete(session: Session, context: Any) -> dict[str, Any]:
         return {"completions": [], "suppress": False}
     completions = [
         SimpleCompletion(text=text, type=help_.replace(" ", _NO_BREAK_SPACE))
-        for text, help_ in _matching(place)
+        for text, help_ in _matching(*place)
     ]
     return {
         "completions": completions or _Nothing(),
-        "matched_fragment": place.typed,
+        "matched_fragment": place[0],
         "ordered": True,
         "suppress": True,
     }
@@ -84,10 +72,10 @@ def _on_command_line(session: Session, text: str) -> Place:
     parts = _WORD.findall(text)
     known = all_commands(session)
     if len(parts) == 1:
-        return Place(parts[0], commands(known))
+        return parts[0], [(name, brief(each.help)) for name, each in known.items()]
     command = known.get(parts[0])
     words = command.completes(session, parts[1:-1]) if command and command.completes else ()
-    return Place(parts[-1], [Candidate(*each) for each in words])
+    return parts[-1], list(words)
 
 
 def _on_cell_line(session: Session, text: str) -> Place | None:
@@ -99,9 +87,15 @@ def _on_cell_line(session: Session, text: str) -> Place | None:
     if not expected and equals and flag in _FLAGS:
         expected, typed = _FLAGS[flag], value
     if expected:
-        return Place(typed, of_option(session, expected, typed.strip("\"'")))
+        return typed, of_option(session, expected, typed.strip("\"'"))
     names = [] if "name" in given else runs(session)
-    return Place(typed, [*names, *flags(given)])
+    flags = [
+        (flag, brief(option.help))
+        for name, option in OPTIONS.items()
+        if option.repeats or name not in given
+        for flag in option.flags
+    ]
+    return typed, [*names, *flags]
 
 
 def _read(parts: Sequence[str]) -> tuple[set[str], str]:
@@ -122,17 +116,16 @@ def _read(parts: Sequence[str]) -> tuple[set[str], str]:
 
 def _in_prompt(session: Session, line: str) -> Place | None:
     if found := _BRACES.search(line):
-        return Place(*in_braces(session, found[1]))
+        return found[1], variables(session)
     typed = line.rsplit(" ", maxsplit=1)[-1]
-    return None if typed.startswith("\\") else Place(typed, ())  # IPython completes \alpha
+    return None if typed.startswith("\\") else (typed, ())  # IPython completes \alpha
 
 
-def _matching(place: Place) -> list[Candidate]:
-    typed = place.typed.strip("\"'").casefold()
-    texts = [(candidate, candidate.text.casefold()) for candidate in place.candidates]
-    found = [candidate for candidate, text in texts if text.startswith(typed)]
-    found = found or [candidate for candidate, text in texts if typed in text]
-    return [Candidate(_quoted(text), help_) for text, help_ in found]
+def _matching(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    typed = typed.strip("\"'").casefold()
+    found = [each for each in candidates if each[0].casefold().startswith(typed)]
+    found = found or [each for each in candidates if typed in each[0].casefold()]
+    return [(_quoted(text), help_) for text, help_ in found]
 
 
 def _quoted(text: str) -> str:

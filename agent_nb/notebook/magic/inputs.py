@@ -68,7 +68,6 @@ def find_system(source: str | None, namespace: Mapping[str, Any], home: Path) ->
 
 
 def system_names(home: Path) -> list[str]:
-    """The files that `--system` can name, for completion."""
     return sorted(file.stem for folder in (home, home / DESIGN_FOLDER) for file in folder.glob("*.md"))
 
 

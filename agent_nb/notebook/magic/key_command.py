@@ -23,7 +23,6 @@ FORGET = "--forget"
 
 
 def key_command(session: Session, rest: str) -> Table | None:
-    """Runs `%agent key [VENDOR [--forget]]`."""
     if not rest:
         return _list_keys()
     name, *more = rest.split()
@@ -84,7 +83,6 @@ def _ask(session: Session, prompt: str) -> str:
 
 
 def missing_key(session: Session, error: MissingKeyError) -> str:
-    """Shows what to do about a missing key, and returns it as one line."""
     vendor = VENDORS.get(error.vendor)
     if vendor is None:
         return str(error)

@@ -148,7 +148,6 @@ def list_settings(session: Session, rest: str) -> Table:
 
 
 def list_plugins(session: Session, rest: str) -> Table | str:
-    """The plugins in their order, or `off NAME` for one that cannot be loaded."""
     action, _, name = rest.partition(" ")
     if action == "off" and name:
         switch_off(name)

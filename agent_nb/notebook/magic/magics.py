@@ -96,7 +96,6 @@ class CellRewriter:
 
 
 async def agent_cell(line: str, cell: str) -> None:
-    """Runs a rewritten cell."""
     magics = get_ipython().magics_manager.registry["AgentMagics"]
     await magics.run_cell(line, cell)
 
@@ -141,14 +140,12 @@ class AgentMagics(Magics, Settings):
             raise UsageError(str(error)) from None
 
     async def run_cell(self, line: str, cell: str) -> None:
-        """Runs one `%%agent` cell. The rewritten cell awaits this."""
         options = self.parse(line)
         module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
         await off_loop(module.warm_up, self.shell)
         await module.run_cell(self.session, options, cell)
 
     def parse(self, line: str) -> Options:
-        """The options of a line; raises `UsageError` with the remedy if it cannot be read."""
         from agent_nb.notebook.parsing import parse_line
 
         return parse_line(line, self.magic_name)
@@ -168,7 +165,6 @@ class AgentMagics(Magics, Settings):
             self.register_name()
 
     def register_name(self) -> None:
-        """Registers the magic under its configured name."""
         manager = self.shell.magics_manager
         for kind in ("line", "cell"):
             manager.register_function(self.agent, magic_kind=kind, magic_name=self.magic_name)
@@ -179,7 +175,6 @@ class AgentMagics(Magics, Settings):
 
 
 def load(shell: Any) -> None:
-    """`%load_ext agent_nb`."""
     unload(shell)
     magics = AgentMagics(shell)
     shell.register_magics(magics)

@@ -32,7 +32,6 @@ USAGE = "add NAME COMMAND..., add NAME URL, restart NAME or remove NAME"
 
 
 def mcp_command(session: Session, rest: str) -> None:
-    """Runs `%agent mcp [add | restart | remove ...]`."""
     if not rest:
         list_servers(session)
         return
@@ -55,7 +54,6 @@ def mcp_command(session: Session, rest: str) -> None:
 
 
 def list_servers(session: Session) -> None:
-    """Displays the servers, their state and their tools."""
     problems = read_servers(session)
     rows = [
         (server.name, _state(server), server.config.shown, ", ".join(tool.shown for tool in server.listed))
@@ -250,7 +248,6 @@ def _no_tool(server: Server, wanted: str) -> str:
 
 
 def stop_servers(session: Session) -> None:
-    """Ends all servers, for `%unload_ext`."""
     for server in session.servers.values():
         with contextlib.suppress(AgentError):
             wait_for(server.stop())

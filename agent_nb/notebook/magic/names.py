@@ -26,7 +26,6 @@ def check_name(name: str, namespace: dict[str, Any]) -> str:
 
 
 def assign(session: Session, name: str, value: Any) -> None:
-    """Sets a variable, and remembers what it held for `undo`."""
     previous = session.namespace.get(name, value)
     is_its_handle = isinstance(previous, Handle) and previous.id == value.id
     if previous is not value and not is_its_handle:

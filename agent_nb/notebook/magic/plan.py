@@ -60,8 +60,6 @@ _FLAGS = {"record": "--record", "live": "--replay off"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A cell, read and checked, and its runs."""
-
     session: Session
     options: Options
     settings: RunSettings
@@ -69,11 +67,8 @@ class Plan:
     base: Run | None
     prompt: Described
     pace: float
-    """Time factor of a demo or replay."""
     viewer: PageViewer | None
-    """Shows the page to the model; None if nothing can."""
     bound: Bindings
-    """What the page may use of the notebook."""
     prepared: tuple[Prepared, ...] = ()
     note: str = ""
     """Lines to show first, such as what was masked."""
@@ -84,12 +79,10 @@ class Plan:
 
     @property
     def models(self) -> list[str]:
-        """The model of each variant, by name."""
         return [prepared.provider.name for prepared in self.prepared]
 
     @property
     def key(self) -> str:
-        """Identifies the output: the same request has the same key."""
         first, *others = self.models
         settings, base = self.prepared[0].settings, self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]
@@ -336,7 +329,6 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
 async def _read_prompt(
     session: Session, options: Options, cell: str, bound: Bindings, *, schema_only: bool
 ) -> Described:
-    """The cell's text and images, with what `-w`, `--bind`, `--cells` and `-i` add to them."""
     namespace = session.namespace
     describe: Callable[..., Described] = describe_path
     if schema_only:

@@ -184,7 +184,6 @@ async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True
 
 
 def _save_files(plan: Plan, run: Run, folder: str) -> str:
-    """Writes the files; returns why that failed, or an empty string."""
     try:
         if refusal := _refusal(plan, run, folder):
             return refusal
@@ -241,7 +240,6 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
 
 
 def _held_run(session: Session, run: Run) -> Run:
-    """The value of the run's variable, if it is still this run."""
     current = session.namespace.get(run.name)
     if not isinstance(current, Run) or current.id != run.id:
         raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
@@ -277,7 +275,6 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
 
 
 def show_dry_run(plan: Plan) -> None:
-    """Prints the request of the first turn."""
     prepared, used = plan.prepared[0], ", ".join(plan.session.middleware)
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(played := prepared.provider, ReplayProvider):

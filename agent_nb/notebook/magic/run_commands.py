@@ -83,7 +83,6 @@ def load_run(session: Session, rest: str) -> str:
 
 
 def _saved_file(session: Session, wanted: str) -> Path:
-    """The newest run with that name, else the one with that id, else that path."""
     store = RunStore(session.home)
     rows = store.rows()
     found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
@@ -164,7 +163,6 @@ def export_run(session: Session, rest: str) -> Written:
 
 
 def print_statement(session: Session, rest: str) -> str:
-    """The statement about the named runs, or about all runs in variables."""
     held: dict[int, str] = {}
     for name, value in session.namespace.items():
         if isinstance(value, Run) and not name.startswith("_"):

@@ -294,31 +294,30 @@ def no_cloudpickle(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "why"),
     [
-        (
-            lambda agent: agent.before_tool(lambda call: None),
-            r"The function `<lambda>` cannot be sent to another process: .*<lambda>",
-        ),
-        (
-            lambda agent: agent.toolbox._tools.update(guarded=holding_a_lock()),
-            r"The tool `guarded` cannot be sent to another process: ",
-        ),
+        (lambda agent: agent.before_tool(lambda call: None), ".*<lambda>"),
+        (lambda agent: agent.toolbox._tools.update(guarded=holding_a_lock()), ".*lock"),
         (
             lambda agent: setattr(agent, "viewer", sys.__stdout__),
-            r"The page viewer cannot be sent to another process: TypeError: cannot pickle '_io.TextIOWrapper' object\.",
+            r"TypeError: cannot pickle '_io.TextIOWrapper' object\.",
         ),
     ],
 )
-async def test_what_cannot_be_sent_is_named_before_anything_starts(no_cloudpickle, threads, change, sentence):
+async def test_what_cannot_be_sent_is_refused_before_anything_starts(no_cloudpickle, threads, change, why):
     agent = demo()
     change(agent)
-    with pytest.raises(ConfigError, match=f"^{sentence}.*sent with `cloudpickle` if that is installed"):
+    sentence = (
+        f"^The agent cannot be sent to another process: {why}.*sent with `cloudpickle` if that is installed"
+    )
+    with pytest.raises(ConfigError, match=sentence):
         agent.map(PROMPTS, executor=threads)
 
 
-async def test_material_that_cannot_be_sent_is_named(threads):
-    with pytest.raises(ConfigError, match="`messages` cannot be sent to another process"):
+async def test_material_that_cannot_be_sent_is_refused(threads):
+    with pytest.raises(
+        ConfigError, match=r"The agent cannot be sent to another process: TypeError: .*generator"
+    ):
         demo().map(PROMPTS, executor=threads, messages=({"role": "user", "content": "Hi"} for _ in range(1)))
 
 
