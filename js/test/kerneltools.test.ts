@@ -195,7 +195,7 @@ test("the tooltip of an outside agent says what it does without asking", async (
 	await show();
 	kernel.batch(1, script({ ...started, model: "acp:gemini", settings: { agent } }, turn), { run_id: "r1" });
 	await soon();
-	expect(shadow().querySelector<HTMLElement>(".anb-badge.model")?.title).toBe(
+	expect(shadow().querySelector<HTMLElement>(".anb-badge")?.title).toBe(
 		"acp:gemini: Gemini CLI 0.61.0. It reads files without asking.",
 	);
 });
