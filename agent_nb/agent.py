@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
@@ -340,15 +339,12 @@ class Agent:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     def __repr__(self) -> str:
-        return (
-            f"<Agent {self.provider.name} with {', '.join(tool.name for tool in self.toolbox) or 'no tools'}>"
-        )
+        tools = ", ".join(tool.name for tool in self.toolbox) or "no tools"
+        return f"<Agent {self.provider.name} with {tools}>"
 
     def _copy(self, **changed: Any) -> Self:
         """A copy with these attributes, whose hooks can change independently."""

@@ -32,7 +32,7 @@ class Ending:
     words: str
     tone: Tone = "off"
     is_cut: bool = False
-    """Whether it may end in the middle of a turn, at a time that only the clock knows."""
+    """Whether it may end in the middle of a turn, at an arbitrary time."""
     is_by_user: bool = False
 
     @property

@@ -24,8 +24,6 @@ class Number(NamedTuple):
 
 
 class Option(NamedTuple):
-    """How an option is written on the line, and what it accepts."""
-
     flags: tuple[str, ...]
     """Empty for the positional NAME."""
     metavar: str | None

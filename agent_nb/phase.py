@@ -10,7 +10,6 @@ ON_YOUR_SERVER = "starting on your server"
 
 
 def phase_after(phase: str, event: ev.Event) -> str:
-    """The phase after `event`, given the phase before it."""
     match event:
         case ev.RunStarted(settings=settings):
             return ON_YOUR_SERVER if "server" in settings else "starting"

@@ -259,7 +259,6 @@ class RunSettings:
         return self._set(lambda row: row.matched == "batch")
 
     def priced(self) -> Json:
-        """What the price depends on besides the model."""
         return self._set(lambda row: row.priced)
 
     def chosen(self) -> dict[str, Any]:
@@ -268,7 +267,6 @@ class RunSettings:
         return {each.name: value for each, value in values.items() if value != each.default}
 
     def requested(self) -> Json:
-        """What goes into the vendor's parameters."""
         return self._set(lambda row: row.sent == "request")
 
     def dry_run_lines(self) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Text that can be saved and shown."""
 
+import difflib
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -35,6 +36,12 @@ def printable(text: str, keep: str = "\n\t") -> str:
     Not as `\\x1b`: in code, that is an escape, which does nothing in a comment. Different texts are shown differently.
     """
     return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else f"<U+{ord(found[0]):04X}>", text)
+
+
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """A question about the nearest of the known words; empty if none is near."""
+    near = difflib.get_close_matches(word, [*known], 1, cutoff)
+    return f"Did you mean `{near[0]}`?" if near else ""
 
 
 def sha256(content: str | bytes) -> str:

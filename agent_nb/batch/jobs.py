@@ -98,7 +98,6 @@ def plan_jobs(
 
 
 def key_of(request: Json, repeat: int = 1) -> str:
-    """A short hash of the request, with a number if the same request is repeated in a call."""
     digest = sha256(json.dumps(request, sort_keys=True, ensure_ascii=False))[:12]
     return digest if repeat == 1 else f"{digest}-{repeat}"
 

@@ -166,7 +166,6 @@ class RunsHandle:
             self._notify()
 
     def _update_cost(self, index: int, cost: float | None) -> None:
-        """Updates the cost of a run; stops the batch when it reaches its budget."""
         if cost is None:
             return
         self._tally.cost += cost - self._costs[index]

@@ -44,7 +44,7 @@ def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequen
 
 
 def density(tokens: int, estimate: int) -> float:
-    """How many tokens there are to an estimated one. Code and most languages have more than plain English."""
+    """Ratio of actual to estimated tokens, which is higher for code and most languages than for plain English."""
     return min(max(tokens / max(estimate, 1), 1.0), 4.0)
 
 
@@ -122,12 +122,10 @@ class CostMeter:
         return self.total + turn, _sum(self.cost, self._estimated_price(turn))
 
     def _estimated_turn(self) -> Usage:
-        return Usage(
+        return replace(
+            self._turn,
             input=self._turn.input or self._input_estimate,
-            cached_read=self._turn.cached_read,
-            cached_write=self._turn.cached_write,
             output=max(self._turn.output, self.chars // CHARS_PER_TOKEN),
-            reasoning=self._turn.reasoning,
         )
 
     def _estimated_price(self, turn: Usage) -> float | None:

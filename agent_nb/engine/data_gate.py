@@ -102,7 +102,7 @@ class DataGate:
         return replace(result, text=text, images=images)
 
     def show(self, call_id: str) -> None:
-        """Sends what a call gave with the next result."""
+        """Sends the output of a call with the next result."""
         if call_id not in self._held:
             raise ConfigError("There is nothing to show yet.")
         self._to_show.append(call_id)

@@ -111,7 +111,7 @@ class Handle(ABC):
             approvals.ask = ask
 
     def show_output(self, variant: int, call_id: str) -> None:
-        """Sends the model what a call gave, which a run that sends no values has held back."""
+        """Sends the output of a call that was held back because the run sends no values."""
         gate = self._variants[variant].gate
         if gate is None or self.done:
             raise ConfigError("The run has ended." if gate else "Nothing was held back.")

@@ -30,13 +30,11 @@ class EventLog:
         self.on_interrupt: Callable[[], None] | None = None
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""
         for event in self.events:
             self._notify(subscriber, event)
         self._subscribers.append(subscriber)
 
     async def batches(self) -> AsyncIterator[list[Event]]:
-        """Yields the events as they happen, in batches, until the log is closed."""
         position = 0
         while True:
             batch = self.events[position:]

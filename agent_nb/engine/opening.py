@@ -40,8 +40,6 @@ class Material(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """The conversation and files that a run begins with."""
-
     prompt: str
     system: str | None
     """System text found in the given messages; None to use the default."""

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 
 class Turns:
-    """Asks the model, emits what it answers, and has its tool calls run."""
-
     def __init__(self, prepared: "Prepared", journal: Journal, budget: Budget) -> None:
         self._prepared, self._journal, self._budget = prepared, journal, budget
         self._emit, self._meter = journal.emit, budget.meter

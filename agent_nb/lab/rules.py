@@ -1,17 +1,16 @@
 """The rules of a lab: finds and reads `lab.toml`, and has the sentences that refuse what it does not allow."""
 
-import difflib
 import math
 import os
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from agent_nb._base.atomic import read_file
-from agent_nb._base.text import listed, printable, sha256, shortened
+from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
 from agent_nb.engine.approval_rules import STRICTNESS, Mode
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
@@ -164,7 +163,7 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
 def _rules(path: Path, file: str, content: dict[str, Any]) -> LabRules:
     for name, value in content.items():
         if name != TABLE:
-            hint = _nearest(name, [TABLE]) or f"The rules stand below `[{TABLE}]`."
+            hint = did_you_mean(name.lower(), [TABLE]) or f"The rules stand below `[{TABLE}]`."
             raise ConfigError(f"{file}: there is no table or key {name[:40]!r}. {hint}")
         if not isinstance(value, dict):
             raise ConfigError(f"{file}: `{TABLE}` must be a table: write `[{TABLE}]`.")
@@ -177,7 +176,7 @@ def _rules(path: Path, file: str, content: dict[str, Any]) -> LabRules:
 
 def _value(file: str, name: str, value: Any) -> Any:
     if name not in KEYS:
-        hint = _nearest(name, KEYS) or f"The keys are {', '.join(KEYS)}."
+        hint = did_you_mean(name.lower(), KEYS) or f"The keys are {', '.join(KEYS)}."
         raise ConfigError(f"{file}: there is no key {name[:40]!r}. {hint}")
     try:
         return KEYS[name](value)
@@ -225,7 +224,7 @@ def _models(value: Any) -> tuple[str, ...]:
 def _choice(*choices: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in choices:
-            hint = _nearest(value, choices) if isinstance(value, str) else ""
+            hint = did_you_mean(value.lower(), choices) if isinstance(value, str) else ""
             listed = " or ".join(f'"{choice}"' for choice in choices)
             raise ConfigError(f"must be {listed}, not {_shown(value)}. {hint}".strip())
         return str(value)
@@ -261,11 +260,6 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(LIMITS, _checked("a number above 0", lambda most: _is_number(most) and most > 0)),
 }
 """What each key accepts. Each is a field of `LabRules` or a limit."""
-
-
-def _nearest(name: str, known: Sequence[str] | dict[str, Any]) -> str:
-    near = difflib.get_close_matches(name.lower(), known, 1)
-    return f"Did you mean `{near[0]}`?" if near else ""
 
 
 def _shown(value: Any) -> str:

@@ -53,7 +53,6 @@ class Session:
         self.ended.append((source, time.time()))
 
     def command(self, text: str) -> str:
-        """A line such as `%agent load hero`, with the magic's configured name."""
         return f"%{self.defaults.magic_name} {text}"
 
 

@@ -73,7 +73,6 @@ class _Walk(ast.NodeVisitor):
     def __init__(self) -> None:
         self.reads: dict[str, None] = {}
         self.late: dict[str, None] = {}
-        """Names that functions read when they are called."""
         self.sets: set[str] = set()
         self.changes: set[str] = set()
 

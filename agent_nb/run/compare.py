@@ -14,7 +14,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ENDINGS, Reason, TurnStarted
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
-from agent_nb.messages import ToolUse, Usage
+from agent_nb.messages import Usage
 from agent_nb.render.summary import count, dollars, duration, plural
 from agent_nb.run.checks import read_check
 from agent_nb.run.record import RunRecord
@@ -261,8 +261,10 @@ def _differences(one: RunRecord, other: RunRecord) -> Iterator[str]:
         if before != after:
             yield f"{name}: {before!r}, then {after!r}"
     yield from _files(one.files, other.files)
-    yield from _text_difference("tool calls", _calls(one.tool_uses), _calls(other.tool_uses))
-    yield from _text_difference("messages", _messages(one), _messages(other))
+    for name, text_of in (("tool calls", _calls), ("messages", _messages)):
+        before, after = text_of(one), text_of(other)
+        if before != after:
+            yield f"{name}:\n{_cut(unified_diff(before, after, name))}"
 
 
 def _files(one: Mapping[str, str | bytes], other: Mapping[str, str | bytes]) -> Iterator[str]:
@@ -278,14 +280,9 @@ def _files(one: Mapping[str, str | bytes], other: Mapping[str, str | bytes]) -> 
             yield f"file {path}: {len(before):,} bytes, then {len(after):,}"
 
 
-def _text_difference(what: str, one: str, other: str) -> Iterator[str]:
-    if one != other:
-        yield f"{what}:\n{_cut(unified_diff(one, other, what))}"
-
-
-def _calls(uses: tuple[ToolUse, ...]) -> str:
+def _calls(run: RunRecord) -> str:
     lines = []
-    for use in uses:
+    for use in run.tool_uses:
         state = "ok" if use.ok else (use.result.code if use.result and use.result.code else "failed")
         lines.append(f"{use.call.name}({_arguments(use.call.arguments)}): {state}\n")
     return "".join(lines)

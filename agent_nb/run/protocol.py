@@ -45,7 +45,6 @@ class Meta:
     """Several models of a run with variants are separated by commas."""
     demo: bool
     magic: str = "agent"
-    """The name of the magic, for the cells that the page offers."""
     default_model: str = ""
     """The model of cells that name none; empty if the configured one is unknown."""
     repeats: tuple[Repeat, ...] = ()
@@ -59,7 +58,6 @@ class Meta:
     failed_check: str = ""
     """The check that failed and what was seen; empty until the run has ended."""
     annotations: tuple[Annotation, ...] = ()
-    """Notes and questions for its replay."""
     number: int = 0
     """Counts the runs that this kernel has shown."""
     folds: bool = False
@@ -80,7 +78,6 @@ class Ready:
     """The sentence that says so; names stand in backticks."""
     files_name: str | None
     variant: int
-    """The variant that the variables hold."""
     picked: bool
     paths: tuple[str, ...]
     digest: str

@@ -63,7 +63,6 @@ class RunStore:
         return self.folder / files[-1] if files else None
 
     def read(self, row: Json) -> bytes:
-        """The file of a saved run; raises `OSError` if it cannot be read, or is a link."""
         return read_plain(self.folder / row["file"], within=self._home)
 
     def _rows(self) -> list[Json]:

@@ -77,7 +77,6 @@ class CellRules:
         return frozenset(name for _, rules in self.each for name in rules.without_tools)
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        """The same run, with the system text of the rules if they have one."""
         texts = [rules.system for _, rules in self.each if rules.system]
         if not texts or prepared.maker:
             return prepared

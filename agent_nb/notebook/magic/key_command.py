@@ -47,7 +47,6 @@ def key_command(session: Session, rest: str) -> Table | None:
 
 
 def _list_keys() -> Table:
-    """Which vendors have a key, and where it is; never the key."""
     rows = [
         (vendor.name, key_source(vendor.keys) or "none", vendor.keys[0], vendor.key_page)
         for vendor in VENDORS.values()

@@ -1,7 +1,6 @@
 """`%agent mcp`: adds, lists, restarts and removes MCP servers; and `-t mcp:NAME`, which offers their tools."""
 
 import contextlib
-import difflib
 import os
 import shlex
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from IPython.display import display
 from agent_nb._base.model_name import ACP
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import printable, sha256
+from agent_nb._base.text import did_you_mean, printable, sha256
 from agent_nb.agents.known import AGENTS
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
@@ -232,9 +231,8 @@ def _find(session: Session, name: str) -> Server:
     problems = read_servers(session)
     if server := session.servers.get(name):
         return server
-    near = difflib.get_close_matches(name, session.servers, 1)
     add = session.command(f"mcp add {name or 'NAME'} COMMAND...")
-    hint = f"Did you mean `{near[0]}`?" if near else f"`{add}` adds one."
+    hint = did_you_mean(name, session.servers) or f"`{add}` adds one."
     raise UsageError(" ".join([f"There is no MCP server {name!r}. {hint}", *problems]))
 
 
@@ -242,8 +240,7 @@ def _no_tool(server: Server, wanted: str) -> str:
     names = [tool.name for tool in server.listed]
     if wanted in names:
         return f"`{wanted}` of the MCP server `{server.name}` has changed and was not accepted."
-    near = difflib.get_close_matches(wanted, names, 1)
-    hint = f"Did you mean `{near[0]}`?" if near else f"It has {', '.join(names) or 'none'}."
+    hint = did_you_mean(wanted, names) or f"It has {', '.join(names) or 'none'}."
     return f"The MCP server `{server.name}` has no tool {wanted!r}. {hint}"
 
 

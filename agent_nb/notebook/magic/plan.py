@@ -212,7 +212,6 @@ def _check_prompt(session: Session, cell: str) -> None:
 
 
 def _settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
-    """What the options, the run to continue and the defaults say together."""
     defaults = session.defaults
     inherited = {name: base.settings.get(name) for name in ("stack", "data")} if base else {}
     values: dict[str, Any] = {

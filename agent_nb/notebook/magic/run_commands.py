@@ -1,6 +1,5 @@
 """`%agent runs`, `load`, `undo`, `export`, `page` and `cells`: saved runs, and those in variables."""
 
-import difflib
 import html
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from IPython.display import display
 from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import shortened
+from agent_nb._base.text import did_you_mean, shortened
 from agent_nb.files import human_size
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import bind, bind_files, check_name
@@ -90,8 +89,8 @@ def _saved_file(session: Session, wanted: str) -> Path:
     if found:
         return store.folder / str(found[-1]["file"])
     if not path.is_file():
-        near = difflib.get_close_matches(wanted, [row["name"] for row in rows], 1)
-        hint = f"Did you mean `{near[0]}`?" if near else f"`{session.command('runs')}` lists them."
+        near = did_you_mean(wanted, [row["name"] for row in rows])
+        hint = near or f"`{session.command('runs')}` lists them."
         raise UsageError(f"There is no saved run {wanted!r}. {hint}")
     return path
 

@@ -1,7 +1,6 @@
 """Paths to values, such as `df.shape` or `config["paths"]`: read as they are, or as far as the model may see them."""
 
 import ast
-import difflib
 import re
 import unicodedata
 from collections import UserList, deque
@@ -12,6 +11,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, mask
+from agent_nb._base.text import did_you_mean
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, is_table, stored
@@ -57,8 +57,8 @@ def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[
     if not name or not re.fullmatch(PATH, path):
         raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
     if name not in namespace:
-        near = difflib.get_close_matches(name, [each for each in namespace if each[0] != "_"], 1, 0.7)
-        remedy = f"Did you mean `{near[0]}`?" if near else "Define it first."
+        own = [each for each in namespace if each[0] != "_"]
+        remedy = did_you_mean(name, own, 0.7) or "Define it first."
         literal = f" For the braces themselves, write \\{braces}." if braces else ""
         raise UsageError(f"`{name}` is not defined. {remedy}{literal}")
     value, key = namespace[name], name
