@@ -13,6 +13,7 @@ from typing import Any
 
 from opentelemetry.context import Context, attach
 from opentelemetry.trace import (
+    INVALID_SPAN,
     Span,
     SpanKind,
     Status,
@@ -55,9 +56,9 @@ class RunTracer:
         self._tracer, self._contents = tracer, contents
         self._cost: float | None = 0.0
         self._common: dict[str, str] = {}
-        self._run: Span | None = None
-        self._run_context: Context | None = None
-        self._turn: Span | None = None
+        self._run: Span = INVALID_SPAN
+        self._run_context = Context()
+        self._turn: Span = INVALID_SPAN
         self._turn_ended: int | None = None
         self._is_counted = False
         """Whether the cost of the turn is known; what follows is that of its calls."""
@@ -72,22 +73,23 @@ class RunTracer:
         match event:
             case ev.RunStarted():
                 self._start_run(event)
-            case _ if self._run is None:
-                return  # stopped before it began
             case ev.TurnStarted(step=step):
                 self._start_turn(step)
             case ev.TurnRetrying(attempt=attempt, wait=wait, why=why):
                 details: dict[str, Any] = {"agent_nb.attempt": attempt, "agent_nb.wait": wait}
-                self._turn_span.add_event("agent_nb.retry", {**details, "exception.message": why})
+                self._turn.add_event("agent_nb.retry", {**details, "exception.message": why})
                 self._names.clear()
             case ev.TurnFinished():
                 self._finish_turn(event)
             case ev.UsageUpdated(cost=cost, estimated=False):
                 self._count(cost)
-            case ev.ToolStarted() | ev.ToolReady():
-                self._learn(event)
+            case ev.ToolStarted(call_id=call_id, name=name):
+                self._names[call_id] = name
+            case ev.ToolReady(call_id=call_id, args=args):
+                self._arguments[call_id] = args
             case ev.ToolRunning(call_id=call_id):
-                self._run_call(call_id)
+                span = self._running[call_id] = self._start_call(call_id)
+                attach(set_span_in_context(span, self._run_context))
             case ev.ToolFinished():
                 self._finish_call(event)
             case ev.MessageAdded() | ev.ConversationCompacted():
@@ -113,9 +115,8 @@ class RunTracer:
         attach(self._run_context)
 
     def _finish_run(self, event: ev.RunFinished) -> None:
-        assert self._run is not None
         failed = ev.ENDINGS[event.reason].has_failed
-        if failed and self._turn is not None and self._turn_ended is None:
+        if failed and self._turn_ended is None:
             _fail(self._turn, event.reason, event.error or "")
         self._end_turn()
         self._end_calls()
@@ -129,11 +130,6 @@ class RunTracer:
         self._run.end()
 
     # Turns
-
-    @property
-    def _turn_span(self) -> Span:
-        assert self._turn is not None
-        return self._turn
 
     def _start_turn(self, number: int) -> None:
         self._end_turn()
@@ -155,39 +151,27 @@ class RunTracer:
 
     def _finish_turn(self, event: ev.TurnFinished) -> None:
         self._turn_ended = time.time_ns()
-        self._turn_span.set_attributes(
+        self._turn.set_attributes(
             {
                 "gen_ai.response.model": event.model,
                 "gen_ai.response.finish_reasons": [event.stop],
                 **_usage(event.usage),
             }
         )
-        if self._run_context is not None:
-            attach(self._run_context)
+        attach(self._run_context)
 
     def _count(self, cost: float | None) -> None:
         if not self._is_counted and self._turn_ended is not None:
             self._is_counted = True
             if cost is not None and self._cost is not None:
-                self._turn_span.set_attribute("agent_nb.cost_usd", round(cost - self._cost, 12))
+                self._turn.set_attribute("agent_nb.cost_usd", round(cost - self._cost, 12))
         self._cost = cost
 
     def _end_turn(self) -> None:
-        if self._turn is not None:
-            self._turn.end(end_time=self._turn_ended)
-            self._turn = None
+        self._turn.end(end_time=self._turn_ended)
+        self._turn = INVALID_SPAN
 
     # Tool calls
-
-    def _learn(self, event: ev.ToolStarted | ev.ToolReady) -> None:
-        if isinstance(event, ev.ToolStarted):
-            self._names[event.call_id] = event.name
-        else:
-            self._arguments[event.call_id] = event.args
-
-    def _run_call(self, call_id: str) -> None:
-        span = self._running[call_id] = self._start_call(call_id)
-        attach(set_span_in_context(span, self._run_context))
 
     def _start_call(self, call_id: str) -> Span:
         name = self._names.get(call_id, "")
@@ -225,12 +209,12 @@ class RunTracer:
     def _change_messages(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
         if isinstance(event, ev.ConversationCompacted):
             self._messages.clear()  # the event does not say what is left of them
-            self._record_messages(self._turn_span, "gen_ai.input.messages", self._messages)
+            self._record_messages(self._turn, "gen_ai.input.messages", self._messages)
             return
         message, sent = event.message, _message(event.message)
         self._messages.append(sent)
         if message.role == "assistant":
-            for span in filter(None, (self._turn, self._run)):  # the last one is the answer of the run
+            for span in (self._turn, self._run):  # the last one is the answer of the run
                 self._record_messages(span, "gen_ai.output.messages", [sent])
             self._end_turn()
         elif message.role == "tool":

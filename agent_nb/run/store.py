@@ -26,8 +26,6 @@ _LEFTOVER = re.compile(r"\.\d{6}-\d{8}-\d{6}-.*\.\w{8}")
 _STILL_WRITTEN = 60
 """Seconds for which another browser tab may be writing a temporary file."""
 _RUN_FILE = re.compile(r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-([^-]+)" + re.escape(SUFFIX))
-_LISTED = ("model", "reason")
-"""What a list shows of a run besides what its file is called. They come first in its file."""
 _HEAD = 2_048
 
 
@@ -80,7 +78,7 @@ class RunStore:
             return None
         _, year, month, day, hour, minute, name, _ = named.groups()
         when = f"{year}-{month}-{day} {hour}:{minute}"
-        listed = {key: str(head.get(key, "")) for key in _LISTED}
+        listed = {key: str(head.get(key, "")) for key in ("model", "reason")}
         try:
             size = (self.folder / file).stat().st_size
         except FileNotFoundError:  # another kernel has pruned it
