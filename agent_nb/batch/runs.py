@@ -178,16 +178,13 @@ class Runs(Sequence[Run]):
             return self._results[self._indices[index]]
         prompt, model = index
         for place, job, figures in zip(self._indices, self._jobs, self._figures, strict=True):
-            if prompt in (job.label, job.prompt) and model in (job.named_model, figures.model):
+            if prompt in (job.label, job.prompt) and model in (job.named_model, figures.row["model"]):
                 return self._results[place]
         models = ", ".join(dict.fromkeys(job.named_model for job in self._jobs))
         raise KeyError(f"No run of {prompt!r:.60} on {model!r}; the models are {models}.")
 
     def __len__(self) -> int:
         return len(self._indices)
-
-    def __iter__(self) -> Iterator[Run]:
-        return (self._results[index] for index in self._indices)
 
     @property
     def usage(self) -> Usage:
@@ -197,7 +194,7 @@ class Runs(Sequence[Run]):
     @property
     def cost(self) -> float | None:
         """US dollars for all runs; None if a price is unknown."""
-        return total_cost([figures.cost for figures in self._figures])
+        return total_cost([figures.row["cost"] for figures in self._figures])
 
     def rows(self) -> list[Json]:
         """One plain dict per run, for example for `pandas.DataFrame(runs.rows())`."""

@@ -89,7 +89,7 @@ class RunsHandle:
                 for _ in range(min(self._concurrency, len(self._jobs))):
                     group.create_task(self._work(remaining))
             self._check_workers()
-            if any(run and run.reason == self._stop_reason for run in self._results.figures):
+            if any(run and run.row["reason"] == self._stop_reason for run in self._results.figures):
                 resumes = "resumes" if self._store else "with `save` would resume"
                 self._note(f"Not all runs finished. The same call {resumes} from here.")
             self.result = Runs(self._results, range(len(self._jobs)), self._tally.loaded)

@@ -92,6 +92,4 @@ def _content(message: Message) -> list[Any]:
                 content += [] if is_about_images(text) else [mask(text)]
             case ToolCall(name=name, arguments=arguments):
                 content.append([name] if has_note(arguments) else [name, mask(arguments)])
-            case _:
-                pass
     return content

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +51,10 @@ class CodeCell:
 
     @property
     def is_check(self) -> bool:
-        for line in self.source.splitlines():
-            if line.startswith("%%"):
-                if _CHECK.match(line):
-                    return True
-            elif line.strip() and not line.startswith("#"):
-                return False
-        return False
+        head = takewhile(
+            lambda line: line.startswith(("%%", "#")) or not line.strip(), self.source.splitlines()
+        )
+        return any(map(_CHECK.match, head))
 
     @property
     def label(self) -> str:

@@ -35,31 +35,25 @@ _MOST_CHARACTERS = 60
 class Figures:
     """What a table says about a run. Much smaller than the run itself."""
 
-    model: str
-    settings: Json
-    reason: Reason
-    error: str | None
-    steps: int
-    seconds: float
     usage: Usage
-    cost: float | None
-    size: int
-    closeness: float | None
+    row: Json
 
     @classmethod
     def of(cls, run: RunRecord) -> "Figures":
-        return cls(
-            model=run.model,
-            settings={name: run.settings.get(name) for name in COMPARED},
-            reason=run.reason,
-            error=run.error,
-            steps=max((event.step for event in run.events.of(TurnStarted)), default=0),
-            seconds=run.seconds,
-            usage=run.usage,
-            cost=run.cost,
-            size=sum(map(run.files.size, run.files)),
-            closeness=run.checks[-1].closeness if run.checks else None,
-        )
+        row = {
+            "model": run.model,
+            **{name: run.settings.get(name) for name in COMPARED},
+            "reason": run.reason,
+            "error": run.error,
+            "steps": max((event.step for event in run.events.of(TurnStarted)), default=0),
+            "seconds": run.seconds,
+            "tokens_in": run.usage.input,
+            "tokens_out": run.usage.output,
+            "cost": run.cost,
+            "bytes": sum(map(run.files.size, run.files)),
+            "closeness": run.checks[-1].closeness if run.checks else None,
+        }
+        return cls(usage=run.usage, row=row)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,28 +72,12 @@ class Comparison:
 
         `run` is its name; `number` counts from 1, like `run.pick`.
         """
-        return [
-            {
-                "run": name,
-                "number": index + 1,
-                "prompt": prompt,
-                "model": run.model,
-                **run.settings,
-                "reason": run.reason,
-                "error": run.error,
-                "steps": run.steps,
-                "seconds": run.seconds,
-                "tokens_in": run.usage.input,
-                "tokens_out": run.usage.output,
-                "cost": run.cost,
-                "bytes": run.size,
-                "closeness": run.closeness,
-                **(self.checked[index] if self.checked else {}),
-            }
-            for index, (run, name, prompt) in enumerate(
-                zip(self.figures, self.names, self.prompts, strict=True)
-            )
-        ]
+        rows = []
+        for number, name in enumerate(self.names, 1):
+            own = {"run": name, "number": number, "prompt": self.prompts[number - 1]}
+            checked = self.checked[number - 1] if self.checked else {}
+            rows.append({**own, **self.figures[number - 1].row, **checked})
+        return rows
 
     def table(self) -> Table:
         """The table that is displayed, without prompt and settings if all runs share them, or closeness if none has it.
@@ -234,8 +212,8 @@ _COLUMNS = (
 
 
 def _sum(runs: Sequence[Figures]) -> str:
-    failed = sum(run.reason == "failed" for run in runs)
-    known = [run.cost for run in runs if run.cost is not None]
+    failed = sum(run.row["reason"] == "failed" for run in runs)
+    known = [run.row["cost"] for run in runs if run.row["cost"] is not None]
     parts = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
     if known:
         parts.append(f"{dollars(sum(known))} together")

@@ -117,8 +117,6 @@ class Encoder:
                 }
             case ev.FileChanged():
                 event = self._without_streamed_text(event)
-            case _:
-                pass
         wire: Json = change_texts(_wire(event), safe_text)
         return wire
 

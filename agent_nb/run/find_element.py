@@ -98,8 +98,6 @@ def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
             case FileChanged(path=changed, version=number, call_id=call_id):
                 if (changed, number) == (path, wanted):
                     return (turn, titles.get(call_id, "")) if call_id else (None, "")
-            case _:
-                pass
     return None, ""
 
 
