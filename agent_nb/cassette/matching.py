@@ -19,7 +19,7 @@ from agent_nb.run_settings import other_settings
 _EXCERPT = 48
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
-"""Of a line that is read."""
+"""Of the first line of a file."""
 
 
 def same_text(recorded: str, now: str) -> bool:

@@ -25,7 +25,7 @@ REFUSALS: dict[str, str] = {
     "policy": "This tool is switched off for this run.",
     "function": "It was not approved.",
 }
-"""What the model is told of a call that was denied, by who denied it."""
+"""The reason that the model gets for a denied call, by who denied it."""
 
 
 class DeniedError(ToolError):
@@ -82,7 +82,6 @@ class Approvals:
     runs_code: bool | None = None
     """Whether the user has allowed all code of this run, or has taken that back; None for what the rules say."""
     unanswered: set[str] = field(default_factory=set)
-    """Calls whose question was open when the run was stopped."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Seconds that the user took to answer, by call id."""
 

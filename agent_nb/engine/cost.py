@@ -21,11 +21,9 @@ UPDATE_EVERY = 2_000
 MILLION = 1_000_000
 
 Price = Callable[[Usage], float | None]
-"""The price of these tokens in US dollars; None when it is unknown."""
 
 
 def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequence[ToolSpec] = ()) -> int:
-    """Roughly how many tokens a conversation has, with the system text and the descriptions of the tools."""
     chars, images = len(system), 0
     chars += sum(len(json.dumps(tool.schema)) + len(tool.description) for tool in tools)
     for message in messages:

@@ -8,7 +8,6 @@ from agent_nb.errors import ToolError
 from agent_nb.events import Reason
 
 NOT_RUN = "Not run: the run ended first."
-"""Summary for a tool call still open when the run ended."""
 
 
 class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error

@@ -69,7 +69,7 @@ class Prepared:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A sentence for each tool that the model's vendor cannot be told of.
+        """One warning per tool that cannot be sent to this vendor.
 
         Raises `ConfigError` if there are more tools than it takes.
         """

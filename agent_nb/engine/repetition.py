@@ -2,7 +2,6 @@
 
 REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
 _LONGEST = 200
-"""Characters of what is repeated."""
 _SPAN = 2000
 """Characters at the end of a text that consist of repetitions: at least ten."""
 _STEP = 250

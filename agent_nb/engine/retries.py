@@ -16,7 +16,6 @@ LIMIT_SECONDS = 120.0
 class Retries:
     def __init__(self) -> None:
         self._waited = 0.0
-        """Seconds waited for rate limits in this run."""
         self._faults = self._refusals = 0
 
     def begin_turn(self) -> None:

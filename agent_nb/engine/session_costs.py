@@ -19,7 +19,6 @@ class ModelCosts:
     replays: int = 0
     """Runs that played a cassette, which is free. They are not counted in `runs`."""
     recorded_cost: float = 0.0
-    """What the replayed runs cost when they were recorded."""
 
     def add(self, run: Run) -> None:
         if run.settings.get("replayed"):

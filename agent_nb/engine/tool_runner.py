@@ -33,7 +33,6 @@ class ToolRunner:
     clock: Clock
     approvals: Approvals
     gate: DataGate | None = None
-    """Holds values back; None if all results are sent."""
     hooks: Hooks
     results: dict[str, ToolResult] = field(default_factory=dict)
     """Results of finished calls by call id, so that stopping the run loses none of them."""

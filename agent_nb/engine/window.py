@@ -48,7 +48,6 @@ class Window:
         """What was sent before it was compacted, oldest first."""
         self.without: frozenset[str] = frozenset()
         self.size = prepared.settings.window
-        """Tokens that a request and its answer may have together; None when that is unknown."""
         self._has_sent = False
         self._density = base_density(opening.base)
         self._fixed = estimate_tokens((), prepared.system, prepared.tools)

@@ -45,7 +45,7 @@ class Entry:
     cost: float | None = None
     check: str = ""
     passed: bool | None = None
-    """Whether the check holds; None if there is none, or if the run ended before it."""
+    """Whether the check holds; None without a check, or if the run ended before it."""
     notebook: str = ""
     lab: str = ""
     before: str = ""
@@ -61,7 +61,7 @@ class Entry:
 
     @classmethod
     def from_line(cls, line: bytes) -> "Entry | None":
-        """The entry of a line, None if it is none: anybody may have written it."""
+        """The entry in a line, which anybody may have written; None if it is not valid."""
         try:
             entry: Entry = from_wire(cls, change_texts(json.loads(line), showable_text))
         except (ValueError, RecursionError, OverflowError):

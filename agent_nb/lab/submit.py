@@ -91,7 +91,7 @@ AGAIN = "Restart the kernel, run all cells and save."
 
 
 def read_notebook(data: bytes) -> NotebookReading:
-    """Reads a notebook that anybody may have written; raises `ConfigError` if it is none."""
+    """Reads a notebook that anybody may have written; raises `ConfigError` if it is not valid."""
     try:
         content = json.loads(data)
         cells = [cell for cell in content["cells"] if isinstance(cell, dict)]

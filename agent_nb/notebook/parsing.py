@@ -73,7 +73,7 @@ def _parser() -> MagicArgumentParser:
 
 
 PARSER = _parser()
-"""Of a line without `--check`."""
+"""Parses a line without `--check`."""
 
 
 def _values(arguments: list[str], magic: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed
 _MOST_LINES = 40
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
-"""Characters of a prompt or an error that a cell of the table shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,6 @@ class Comparison:
 
     figures: tuple[Figures, ...]
     names: tuple[str, ...]
-    """The name of each run; variants have the same."""
     prompts: tuple[str, ...]
     checked: tuple[Mapping[str, bool | str], ...] = ()
     """For each run, the results of the checks: whether it holds, or the name of the error it raised."""

@@ -107,7 +107,7 @@ class Encoder:
         return [_masked_delta(start, masker.rest())]
 
     def _whole(self, event: ev.Event) -> Json:
-        """An event that is no delta, without secrets and without what was streamed."""
+        """An event that is not a delta, without secrets and without what was streamed."""
         match event:
             case ev.ToolReady(args=args):
                 event = replace(event, args={name: _shortened(value) for name, value in args.items()})

@@ -75,7 +75,7 @@ class Meta:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
     line: str
-    """The sentence that says so; names stand in backticks."""
+    """The sentence that says which variables are set, with names in backticks."""
     files_name: str | None
     variant: int
     picked: bool

@@ -69,7 +69,7 @@ class RunRecord:
 
     @property
     def started(self) -> datetime | None:
-        """When the run began, in UTC. A replay has the date of its recording; the demo and older runs have none."""
+        """When the run began, in UTC. A replay has the date of its recording; the demo has none."""
         return _date(self.settings.get("started"))
 
     @property

@@ -135,7 +135,7 @@ def notebook_of(session: Session) -> Notebook:
 
 
 def _notebook_file(session: Session) -> Path | None:
-    """The notebook's file; None if it is not known: a kernel is not told, and the file may have been renamed since."""
+    """The notebook's file; None if unknown, because not every host names it and it may have been renamed since."""
     named = session.namespace.get(_VS_CODE) or os.environ.get(_JUPYTER, "")
     if not isinstance(named, str) or not named.endswith(_SUFFIX):
         return None

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agent_nb.notebook.ipython7 import SimpleCompletion
@@ -24,14 +24,11 @@ Place = tuple[str, Sequence[Candidate]]
 """The text that a completion replaces, and the candidates."""
 
 
-class _Nothing:
+class _Nothing(list[Any]):
     """No completions. IPython leaves out its own completions only if the length of this list is not zero."""
 
     def __len__(self) -> int:
         return 1
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
 
 
 def complete(session: Session, context: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def list_models(session: Session, rest: str) -> Table:
 
 
 def _states(vendor: Vendor) -> dict[str, str]:
-    """The models of a vendor that are listed, with what each of them needs."""
+    """The listed models of a vendor, and what each needs."""
     if vendor.name in LISTINGS:
         return {f"{vendor.name}:{name}": state for name, state in LISTINGS[vendor.name]().items()}
     return {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
