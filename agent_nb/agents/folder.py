@@ -93,6 +93,10 @@ class Folder:
         root = str(self.path)
         return text.replace(f"{root}/", "").replace(root, ".") if root in text else text
 
+    def contains(self, path: str) -> bool:
+        """Whether a path that the agent names is in the folder, also if it leads through links."""
+        return Path(os.path.realpath(self.path / path)).is_relative_to(self.path)
+
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,14 @@ class Call:
     def diffs(self) -> list[Json]:
         return [block for block in _blocks(self.fields) if block.get("type") == "diff"]
 
+    def is_edit_in(self, contains: Callable[[str], bool]) -> bool:
+        """Whether all that it does is to edit files in a folder."""
+        return (
+            self.kind == "edit"
+            and bool(self.diffs)
+            and all(contains(str(diff.get("path"))) for diff in self.diffs)
+        )
+
     @property
     def text(self) -> str:
         """What the call has put out so far."""
@@ -66,7 +74,7 @@ class Call:
         ]
         return "\n".join(text for text in texts if text)
 
-    def arguments(self, shown_path: Any = str) -> Json:
+    def arguments(self, shown_path: Callable[[str], str]) -> Json:
         """What is decided about: a diff, a command, or the arguments as the agent has them."""
         if self.diffs:
             paths = [shown_path(str(diff.get("path") or "file")) for diff in self.diffs]

@@ -33,6 +33,8 @@ class Start:
     folder: Path
     servers: Sequence[Json]
     """The MCP servers that it is offered."""
+    wants_tools: bool
+    """Whether the user has asked for tools in them."""
     auto: bool
     """Whether everything is approved."""
     effort: str | None
@@ -126,10 +128,11 @@ async def _opened(start: Start, connection: Connection) -> Session:
             f"{agent.title} speaks version {spoken} of the protocol, not {PROTOCOL}. {agent.install}"
         )
     info, offers = _object(about.get("agentInfo")), _object(about.get("agentCapabilities"))
-    if start.servers and not _object(offers.get("mcpCapabilities")).get("http"):
+    servers = start.servers if _object(offers.get("mcpCapabilities")).get("http") else ()
+    if start.wants_tools and not servers:
         raise AgentError(f"{agent.title} takes no tools of the notebook. Leave out `-t`.")
-    folder = str(start.folder)
-    opened = _object(await connection.request("session/new", {"cwd": folder, "mcpServers": [*start.servers]}))
+    place: Json = {"cwd": str(start.folder), "mcpServers": [*servers]}
+    opened = _object(await connection.request("session/new", place))
     session = str(opened.get("sessionId") or "")
     await _choose_mode(start, connection, session, _object(opened.get("modes")))
     if start.effort:

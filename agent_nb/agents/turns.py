@@ -5,24 +5,16 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+import agent_nb.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.text import listed
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
+from agent_nb.agents import mapping
 from agent_nb.agents.connection import ConnectionLostError, RpcError
 from agent_nb.agents.folder import Folder
 from agent_nb.agents.kernel_server import KernelServer
 from agent_nb.agents.known import Agent
-from agent_nb.agents.mapping import (
-    QUIET_KINDS,
-    REASONS,
-    Call,
-    chunk_text,
-    clean_thinking,
-    cost_of,
-    option_of,
-    usage_of,
-)
 from agent_nb.agents.session import Session, Start, open_session
 from agent_nb.engine.approval import GO_ON
 from agent_nb.engine.cost import Budget
@@ -31,18 +23,6 @@ from agent_nb.engine.journal import Journal
 from agent_nb.engine.tool_runner import ToolRunner, one_line
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError, ToolError, ToolErrorCode
-from agent_nb.events import (
-    Reason,
-    TextDelta,
-    ThinkingDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
 from agent_nb.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage, user
 from agent_nb.providers.base import Facts, Request
 from agent_nb.run.record import unique_call_id
@@ -76,7 +56,7 @@ class AgentTurns(Turns):
         """What the agent has said and done in this turn."""
         self._call_results: dict[str, ToolResult] = {}
         """The results of the calls of this turn, by their ids in events."""
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, mapping.Call] = {}
         """The agent's own calls, by its own ids."""
         self._ours: set[str] = set()
         """Ids of calls of the agent that are calls of our tools, which have events of their own."""
@@ -95,12 +75,12 @@ class AgentTurns(Turns):
         self._scanning = asyncio.Lock()
         self._emit_now = journal.emit_now
 
-    async def run(self, runner: ToolRunner, facts: Facts) -> Reason:
+    async def run(self, runner: ToolRunner, facts: Facts) -> ev.Reason:
         self._runner, self._files = runner, runner.context.files
         prepared, name = self._prepared, self._agent.name
         self._folder = Folder(f"{self._journal.run_id}-{self._journal.variant}")
-        self._emit_now(ToolStarted, call_id=_START, name=f"{name}_start", title=self._agent.title)
-        self._emit(ToolRunning, call_id=_START, title=self._agent.title)
+        self._emit_now(ev.ToolStarted, call_id=_START, name=f"{name}_start", title=self._agent.title)
+        self._emit(ev.ToolRunning, call_id=_START, title=self._agent.title)
         try:
             request = Request(system=prepared.system, messages=tuple(self.messages), tools=prepared.tools)
             request = await prepared.hooks.outgoing(request, prepared.provider.name, prepared.run_settings)
@@ -114,6 +94,7 @@ class AgentTurns(Turns):
                     agent=self._agent,
                     folder=self._folder.path,
                     servers=servers,
+                    wants_tools=bool(prepared.toolbox.own),
                     auto=prepared.rules.default == "auto",
                     effort=prepared.settings.effort,
                 )
@@ -125,7 +106,7 @@ class AgentTurns(Turns):
         finally:
             await self._end()
 
-    async def _converse(self, session: Session, request: Request) -> Reason:
+    async def _converse(self, session: Session, request: Request) -> ev.Reason:
         """Prompts the agent, again if there are notes of the user that it could not be told."""
         self._title = session.title
         while True:
@@ -169,7 +150,7 @@ class AgentTurns(Turns):
 
     def _check_silence(self, quiet: float) -> None:
         if self._starting and quiet:
-            self._emit_now(ToolProgress, call_id=_START, text=f"no answer yet, after {quiet:.0f} s")
+            self._emit_now(ev.ToolProgress, call_id=_START, text=f"no answer yet, after {quiet:.0f} s")
         if quiet >= self._silence:
             login = f", or that you are logged in (`{self._agent.login}`)" if self._agent.login else ""
             raise AgentError(
@@ -196,27 +177,31 @@ class AgentTurns(Turns):
 
     async def _update(self, session: Session, update: Json) -> None:
         match update.get("sessionUpdate"):
-            case "agent_message_chunk" if text := self._folder.relative(chunk_text(update)):
+            case "agent_message_chunk" if text := self._folder.relative(mapping.chunk_text(update)):
                 if session.sends_ids and not update.get("messageId"):
                     self._own_text.append(text)
                     log.info("%s: %s", self._title, text.strip())
                 else:
-                    self._say(TextDelta, Text, text)
+                    self._say(ev.TextDelta, Text, text)
             case "agent_thought_chunk":
                 first = not any(isinstance(part, Thinking) for part in self._parts[-1:])
-                if text := clean_thinking(self._folder.relative(chunk_text(update)), first=first):
-                    self._say(ThinkingDelta, Thinking, text)
+                if text := mapping.clean_thinking(
+                    self._folder.relative(mapping.chunk_text(update)), first=first
+                ):
+                    self._say(ev.ThinkingDelta, Thinking, text)
             case "tool_call" | "tool_call_update" if update.get("toolCallId"):
                 await self._update_call(update)
             case "usage_update":
                 self._used_model = True
-                if (cost := cost_of(update)) is not None:
+                if (cost := mapping.cost_of(update)) is not None:
                     self._meter.told_cost = cost
                     self._budget.report()
             case _:
                 pass
 
-    def _say(self, kind: type[TextDelta | ThinkingDelta], part: type[Text | Thinking], text: str) -> None:
+    def _say(
+        self, kind: type[ev.TextDelta | ev.ThinkingDelta], part: type[Text | Thinking], text: str
+    ) -> None:
         self._need_turn()
         self._emit(kind, text=text)
         last = self._parts[-1] if self._parts else None
@@ -232,7 +217,7 @@ class AgentTurns(Turns):
             return
         self._end_turn()
         self._step += 1
-        self._emit(TurnStarted, step=self._step)
+        self._emit(ev.TurnStarted, step=self._step)
 
     def _finish_start(self, error: str = "") -> None:
         if self._starting:
@@ -242,7 +227,7 @@ class AgentTurns(Turns):
             summary = error or "; ".join(filter(None, (self._title, older, as_text)))
             code = "FAILED" if error else None
             end = {"ok": not error, "summary": one_line(summary), "code": code, "seconds": self._journal.at}
-            self._emit(ToolFinished, call_id=_START, **end)
+            self._emit(ev.ToolFinished, call_id=_START, **end)
 
     def _end_turn(self) -> None:
         """Adds the messages of a turn: what was said and called, and the results."""
@@ -252,7 +237,7 @@ class AgentTurns(Turns):
         if not parts:
             return
         stop = "tool_use" if results else "end_turn"
-        self._emit(TurnFinished, stop=stop, usage=self._usage, model=self._title)
+        self._emit(ev.TurnFinished, stop=stop, usage=self._usage, model=self._title)
         self._usage = Usage()
         self.add(Message(role="assistant", parts=parts))
         if results:
@@ -260,32 +245,32 @@ class AgentTurns(Turns):
 
     # calls
 
-    def _call(self, fields: Json) -> Call:
+    def _call(self, fields: Json) -> mapping.Call:
         """The call that an update or a question is about. Some are never announced."""
         native = str(fields["toolCallId"])
         call = self._calls.get(native)
         if call is None:
-            call = self._calls[native] = Call(unique_call_id(native, self._call_counts))
+            call = self._calls[native] = mapping.Call(unique_call_id(native, self._call_counts))
             call.merge(fields)
             if not self._is_ours(call):
                 self._need_turn()
                 call.since = self._journal.clock.now()
                 name = self._tool_name(call)
                 self._open_calls[call.id] = ToolCall(call.id, name, "")
-                self._emit(ToolStarted, call_id=call.id, name=name, title=self._call_title(call))
+                self._emit(ev.ToolStarted, call_id=call.id, name=name, title=self._call_title(call))
         call.merge(fields)
         return call
 
-    def _is_ours(self, call: Call) -> bool:
+    def _is_ours(self, call: mapping.Call) -> bool:
         names = [tool.name for tool in self._prepared.tools]
         if call.is_ours(names, by_input=self._agent.names_server):
             self._ours.add(call.id)
         return call.id in self._ours
 
-    def _tool_name(self, call: Call) -> str:
+    def _tool_name(self, call: mapping.Call) -> str:
         return f"{self._agent.name}_{call.kind}"
 
-    def _call_title(self, call: Call) -> str:
+    def _call_title(self, call: mapping.Call) -> str:
         return one_line(self._folder.relative(call.title))
 
     async def _update_call(self, update: Json) -> None:
@@ -297,34 +282,34 @@ class AgentTurns(Turns):
             self._ready(call)
             self._running(call)
             if lines := call.text.strip().splitlines():
-                self._emit(ToolProgress, call_id=call.id, text=one_line(self._folder.relative(lines[-1])))
+                self._emit(ev.ToolProgress, call_id=call.id, text=one_line(self._folder.relative(lines[-1])))
         elif status in ("completed", "failed"):
             self._ready(call)
-            await self._scan(None if call.kind in QUIET_KINDS else call.id)
+            await self._scan(None if call.kind in mapping.QUIET_KINDS else call.id)
             self._finish_call(call, None if status == "completed" else "FAILED")
 
-    def _ready(self, call: Call) -> None:
+    def _ready(self, call: mapping.Call) -> None:
         """The call is complete: what it does is known, and it becomes part of the conversation."""
         if call.state != "started":
             return
         call.state = "ready"
         args, name = self._arguments(call), self._tool_name(call)
         self._parts.append(ToolCall(call.id, name, json.dumps(args, ensure_ascii=False)))
-        self._emit(ToolReady, call_id=call.id, title=self._call_title(call), args=args)
+        self._emit(ev.ToolReady, call_id=call.id, title=self._call_title(call), args=args)
 
-    def _arguments(self, call: Call) -> Json:
+    def _arguments(self, call: mapping.Call) -> Json:
         args = call.arguments(self._folder.relative)
         return {
             name: self._folder.relative(value) if isinstance(value, str) else value
             for name, value in args.items()
         }
 
-    def _running(self, call: Call) -> None:
+    def _running(self, call: mapping.Call) -> None:
         if call.state == "ready":
             call.state = "running"
-            self._emit(ToolRunning, call_id=call.id, title=self._call_title(call))
+            self._emit(ev.ToolRunning, call_id=call.id, title=self._call_title(call))
 
-    def _finish_call(self, call: Call, code: ToolErrorCode | None, summary: str = "") -> None:
+    def _finish_call(self, call: mapping.Call, code: ToolErrorCode | None, summary: str = "") -> None:
         if call.state == "ended":
             return
         self._ready(call)
@@ -332,7 +317,7 @@ class AgentTurns(Turns):
         text = self._folder.relative(call.text)[:_MAX_OUTPUT]
         asked = self._runner.approvals.take_seconds(call.id)
         self._emit(
-            ToolFinished,
+            ev.ToolFinished,
             call_id=call.id,
             ok=code is None,
             summary=one_line(summary or text or self._call_title(call)),
@@ -360,12 +345,12 @@ class AgentTurns(Turns):
         self._questions[message["id"]] = question
         question.add_done_callback(lambda task: self._questions.pop(message["id"], None))
 
-    async def _ask(self, session: Session, message: Json, options: Any, call: Call) -> None:
+    async def _ask(self, session: Session, message: Json, options: Any, call: mapping.Call) -> None:
         """Answers a question of the agent: by the rules of the run, or by the user."""
-        outcome = option_of(options, allow=False)
+        outcome = mapping.option_of(options, allow=False)
         try:
             if self._is_ours(call) or await self._is_allowed(call):  # our own card asks
-                outcome = option_of(options, allow=True)
+                outcome = mapping.option_of(options, allow=True)
         except asyncio.CancelledError:
             outcome = {"outcome": "cancelled"}
         except EndRun as end:
@@ -373,7 +358,7 @@ class AgentTurns(Turns):
             session.connection.incoming.put_nowait(end)
         await session.connection.answer(message, {"outcome": outcome})
 
-    async def _is_allowed(self, call: Call) -> bool:
+    async def _is_allowed(self, call: mapping.Call) -> bool:
         self._ready(call)
         name, title = self._tool_name(call), self._call_title(call)
         tool = Tool(
@@ -381,7 +366,9 @@ class AgentTurns(Turns):
             run=_not_ours,
             title=lambda args: title,
             approval="ask",
-            identical_only=call.kind not in ("edit", "move"),
+            identical_only=not call.is_edit_in(
+                self._folder.contains
+            ),  # else "always" covers all files of the run
         )
         try:
             approved = await self._runner.approvals.check(
@@ -409,7 +396,7 @@ class AgentTurns(Turns):
         tool = self._prepared.toolbox.get(name)
         self._open_calls[event_id] = call
         self._parts.append(call)
-        self._emit_now(ToolStarted, call_id=event_id, name=name, title=tool.name if tool else name)
+        self._emit_now(ev.ToolStarted, call_id=event_id, name=name, title=tool.name if tool else name)
         result = ToolResult(call_id=call.id, name=name, text=NOT_RUN, code="STOPPED")
         try:
             (result,) = await self._runner.run([(event_id, call)])
@@ -436,19 +423,19 @@ class AgentTurns(Turns):
                 except FileError as error:
                     self._folder.left_out[path] = str(error)
 
-    def _ended(self, session: Session, answer: Json) -> Reason:
+    def _ended(self, session: Session, answer: Json) -> ev.Reason:
         """The reason for the end of a prompt; raises `AgentError` if it has failed."""
         if "error" in answer:
             raise session.failure(RpcError(answer["error"]))
         result = answer.get("result")
         result = result if isinstance(result, dict) else {}
-        usage = usage_of(result)
+        usage = mapping.usage_of(result)
         self._count(usage)
         said = "".join(part.text for part in self._parts if isinstance(part, Text))
         silent = not (self._used_model or self._calls or usage != Usage())
         if self._agent.fails_as_text and silent:
             raise AgentError(f"{self._agent.title} failed: {''.join(self._own_text).strip() or said.strip()}")
-        return REASONS.get(str(result.get("stopReason")), "end_turn")
+        return mapping.REASONS.get(str(result.get("stopReason")), "end_turn")
 
     def _count(self, usage: Usage) -> None:
         self._usage = usage
@@ -469,7 +456,7 @@ class AgentTurns(Turns):
                         return
                     if "method" not in message and message.get("id") == number:
                         result = message.get("result")
-                        self._count(usage_of(result) if isinstance(result, dict) else Usage())
+                        self._count(mapping.usage_of(result) if isinstance(result, dict) else Usage())
                         return
                     if message.get("method") == "session/request_permission":
                         await session.connection.answer(message, {"outcome": {"outcome": "cancelled"}})

@@ -10,6 +10,7 @@ from agent_nb.agents import known
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.messages import Usage
+from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.run.run_reader import load
 
 USAGE = {"inputTokens": 10, "cachedReadTokens": 4, "outputTokens": 5, "totalTokens": 21, "thoughtTokens": 2}
@@ -365,3 +366,35 @@ async def test_arguments_that_name_our_server_are_still_asked_about(fake):
     fake.plays([{"ask": {"toolCallId": "c1", "title": "x", "kind": "other", "rawInput": given}, "then": []}])
     await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
     assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "never"}]
+
+
+@pytest.mark.parametrize(("path", "asked"), [("b.txt", 1), ("../b.txt", 2), ("out/b.txt", 2)])
+async def test_always_covers_edits_in_the_folder_alone(fake, tmp_path, path, asked):
+    def edit(name):
+        diff = {"type": "diff", "path": name, "oldText": "", "newText": "x"}
+        return {"ask": {"toolCallId": name, "title": name, "kind": "edit", "content": [diff]}, "then": []}
+
+    fake.plays([{"link": "out", "to": str(tmp_path)}, edit("a.txt"), edit(path)])
+    handle = Agent("acp:fake").start("Go.")
+    questions = Questions()
+    asking = []
+
+    async def ask(request):
+        if questions.is_approved(request):
+            return Answer(True, by="always")
+        asking.append(request.title)
+        answer = asyncio.ensure_future(questions.ask(request))
+        await asyncio.sleep(0)
+        questions.answer((0, request.call_id), Answer(True), "always")
+        return await answer
+
+    handle.approve_with(ask)
+    await handle
+    assert len(asking) == asked
+
+
+@pytest.mark.parametrize("tools", [(), (_add,)])
+async def test_an_agent_that_takes_no_tools(fake, tools):
+    fake.plays([{"say": "Hi."}], initialize={"protocolVersion": 1})
+    run = await Agent("acp:fake", tools=[agent_nb.tool(tool) for tool in tools]).run("Go.")
+    assert run.error == ("fake takes no tools of the notebook. Leave out `-t`." if tools else None)
