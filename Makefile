@@ -52,7 +52,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
 
-PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust"
+PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust and not agents"
 
 test: env build $(CHROMIUM) ## run the tests: Python, page, notebooks (the wide looks: test-wide)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-programs test-page test-lessons test-unit
