@@ -1,9 +1,6 @@
 """Gemini CLI and Codex as they are, against the server of the tests. `make test-agents` installs and runs them."""
 
 import asyncio
-import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +8,7 @@ import agent_nb
 from agent_nb import Agent, events
 from agent_nb._base import program
 from agent_nb.agents import turns
-from tests.support import ROOT
+from tests.support.agents import private_folder
 from tests.support.agents.real import CACHE, environment, in_order
 from tests.support.processes import ended
 from tests.support.wire import Call, Event, Hold, Say, Think, WireServer, problem, reply
@@ -44,18 +41,16 @@ def write(agent):
 
 @pytest.fixture
 async def server(monkeypatch):
-    (ROOT / "build").mkdir(exist_ok=True)
-    home = Path(tempfile.mkdtemp(dir=ROOT / "build", prefix="agents-"))
-    async with WireServer(strict=False) as started:
-        for name, value in environment(started, home).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
-        yield started
-    pids = [*program._running]
-    while turns._closing:
-        await asyncio.wait(turns._closing)
-    assert all(map(ended, pids))
-    shutil.rmtree(home, ignore_errors=True)
+    with private_folder() as home:
+        async with WireServer(strict=False) as started:
+            for name, value in environment(started, home).items():
+                monkeypatch.setenv(name, value)
+            monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+            yield started
+        pids = [*program._running]
+        while turns._closing:
+            await asyncio.wait(turns._closing)
+        assert all(map(ended, pids))
 
 
 both = pytest.mark.parametrize("agent", ["gemini", "codex"])

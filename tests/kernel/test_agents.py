@@ -2,20 +2,16 @@
 
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support.agents import FAKE, private_folder
 from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.processes import ended
 
-FAKE = str(ROOT / "tests/support/agents/fake.py")
 RUN = """
 from agent_nb import Agent
 from agent_nb.agents import known
@@ -27,21 +23,13 @@ while not any(event.type == "text_delta" for event in handle.events):
 """
 
 
-@pytest.fixture
-def cache():
-    (ROOT / "build").mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=ROOT / "build", prefix="agents-"))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.mark.parametrize("end", ["shutdown", "killed"])
-def test_an_agent_and_its_commands_end_with_the_kernel(tmp_path, cache, end):
+def test_an_agent_and_its_commands_end_with_the_kernel(tmp_path, end):
     log, script = tmp_path / "log.jsonl", tmp_path / "script.json"
     steps = [{"child": True}, {"environment": []}, {"say": "I work."}, {"hold": True}]
     script.write_text(json.dumps({"prompts": [steps], "log": str(log), "ignores_end": True}))
     command = [sys.executable, "-S", FAKE, str(script)]
-    with start_kernel(tmp_path, XDG_CACHE_HOME=str(cache)) as kernel:
+    with private_folder() as cache, start_kernel(tmp_path, XDG_CACHE_HOME=str(cache)) as kernel:
         cell = kernel.run(RUN.format(command=command))
         assert cell.status == "ok", cell.errors
         pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))

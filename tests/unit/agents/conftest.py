@@ -1,9 +1,7 @@
-"""The scripted agent as `acp:fake`, with a cache below the checkout: the folders for temporary files are anyone's."""
+"""The scripted agent as `acp:fake`."""
 
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,7 @@ import pytest
 from agent_nb import Agent
 from agent_nb.agents import known
 from agent_nb.agents.folder import cache_folder
-from tests.support import ROOT
-
-FAKE = ROOT / "tests/support/agents/fake.py"
+from tests.support.agents import FAKE, private_folder
 
 
 class FakeAgent:
@@ -29,9 +25,7 @@ class FakeAgent:
         script = {"prompts": prompts, "log": str(self._log), **more}
         self._script.write_text(json.dumps(script))
         self._log.unlink(missing_ok=True)
-        known.set_own(
-            {"fake": [sys.executable, "-S", str(FAKE), str(self._script), *([fault] if fault else [])]}
-        )
+        known.set_own({"fake": [sys.executable, "-S", FAKE, str(self._script), *([fault] if fault else [])]})
 
     def noted(self, name: str) -> list[Any]:
         lines = self._log.read_text().splitlines() if self._log.exists() else ()
@@ -43,11 +37,9 @@ class FakeAgent:
 
 @pytest.fixture
 def cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    (ROOT / "build").mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=ROOT / "build", prefix="agents-"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    yield cache_folder()
-    shutil.rmtree(folder, ignore_errors=True)
+    with private_folder() as folder:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+        yield cache_folder()
 
 
 @pytest.fixture

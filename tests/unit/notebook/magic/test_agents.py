@@ -1,28 +1,21 @@
 """`-m acp:NAME` in cells, with the scripted agent."""
 
 import json
-import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 from traitlets import TraitError
 
 from agent_nb.agents import known
 from agent_nb.notebook.magic_settings import Settings
-from tests.support import ROOT
+from tests.support.agents import FAKE, private_folder
 
-FAKE = str(ROOT / "tests/support/agents/fake.py")
 STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]
 
 
 @pytest.fixture
 def cell(shell, monkeypatch, tmp_path):
     """Runs a cell on the scripted agent, which is `acp:mine`."""
-    (ROOT / "build").mkdir(exist_ok=True)
-    cache = Path(tempfile.mkdtemp(dir=ROOT / "build", prefix="agents-"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     script = tmp_path / "script.json"
 
@@ -32,9 +25,10 @@ def cell(shell, monkeypatch, tmp_path):
         shell.run(f"%config AgentMagics.agents = {{'mine': {command!r}}}")
         return shell.run(f"%%agent hero -m acp:mine {line}\n{prompt}")
 
-    yield run
+    with private_folder() as cache:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+        yield run
     known.set_own({})
-    shutil.rmtree(cache, ignore_errors=True)
 
 
 def allow(monkeypatch, answer="y"):
