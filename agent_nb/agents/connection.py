@@ -98,12 +98,13 @@ class Connection:
                 message = json.loads(line)
             except (ValueError, RecursionError):
                 message = None
-            if not isinstance(message, dict):
+            if not isinstance(message, dict) or isinstance(message.get("id"), list | dict):
                 log.debug("an agent sent a line that is no message: %.200r", line)
             elif "method" not in message and message.get("id") in self._answers:
                 self._settle(self._answers[message["id"]], message)
             else:
                 self.incoming.put_nowait(message)
+            await asyncio.sleep(0)  # lines that are there already would keep everything else from its turn
         await self.program.wait()
         self._lose(self.program.problem)
 

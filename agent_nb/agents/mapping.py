@@ -1,6 +1,7 @@
 """What the agents say, in our words: tool calls merged from their updates, usage, text and permission options."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -176,7 +177,7 @@ def cost_of(update: Json) -> float | None:
     if not isinstance(cost, dict) or cost.get("currency") != "USD":
         return None
     amount = cost.get("amount")
-    return float(amount) if isinstance(amount, int | float) else None
+    return float(amount) if isinstance(amount, int | float) and 0 <= amount < math.inf else None
 
 
 def result_text(text: str) -> str:

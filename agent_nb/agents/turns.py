@@ -60,7 +60,7 @@ class AgentTurns(Turns):
         """The agent's own calls, by its own ids."""
         self._ours: set[str] = set()
         """Ids of calls of the agent that are calls of our tools, which have events of their own."""
-        self._questions: dict[Any, asyncio.Task[None]] = {}
+        self._questions: dict[str, asyncio.Task[None]] = {}
         """Open questions, by the id of the request."""
         self._notes: list[str] = []
         """What the user has said about calls, which the protocol has no field for."""
@@ -129,7 +129,8 @@ class AgentTurns(Turns):
         quiet = 0.0
         while True:
             try:
-                message = await asyncio.wait_for(session.connection.incoming.get(), _TICK)
+                async with asyncio.timeout(_TICK):  # `wait_for` of Python 3.11 may lose a cancellation
+                    message = await session.connection.incoming.get()
             except TimeoutError:
                 quiet = 0.0 if self._is_busy else quiet + _TICK
                 self._check_silence(quiet)
@@ -168,7 +169,7 @@ class AgentTurns(Turns):
             case "session/request_permission" if "id" in message:
                 self._start_question(session, message, params)
             case "$/cancel_request":
-                if question := self._questions.get(params.get("requestId")):
+                if question := self._questions.get(str(params.get("requestId"))):
                     question.cancel()
             case method if "id" in message:
                 await session.connection.answer(message, refused=f"{method} is not offered")
@@ -342,8 +343,9 @@ class AgentTurns(Turns):
         # The status of a question is that of the answer to come.
         call = self._call({name: value for name, value in fields.items() if name != "status"})
         question = asyncio.create_task(self._ask(session, message, params.get("options"), call))
-        self._questions[message["id"]] = question
-        question.add_done_callback(lambda task: self._questions.pop(message["id"], None))
+        number = str(message["id"])
+        self._questions[number] = question
+        question.add_done_callback(lambda task: self._questions.pop(number, None))
 
     async def _ask(self, session: Session, message: Json, options: Any, call: mapping.Call) -> None:
         """Answers a question of the agent: by the rules of the run, or by the user."""

@@ -64,6 +64,9 @@ class Fake:
                     "{",
                     '{"jsonrpc": "2.0"}',
                     '{"id": 99, "result": 1}',
+                    '{"id": [], "result": 1}',
+                    '{"id": {}, "method": "session/request_permission"}',
+                    '{"method": "$/cancel_request", "params": {"requestId": []}}',
                     "",
                 )
                 for line in lines:
@@ -181,6 +184,11 @@ class Fake:
 
     def do_ask(self, ask, then, options=OPTIONS):
         self.ask(ask, then, options)
+
+    def do_flood(self, flood):
+        """Talks without a pause, and does not listen."""
+        while True:
+            self.do_say(flood)
 
     def do_hold(self, hold):
         self.cancelled.wait(3600)

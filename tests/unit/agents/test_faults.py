@@ -86,6 +86,20 @@ async def test_odd_lines_unknown_updates_and_a_loud_stderr_change_nothing(run_fa
     assert run.files["index.html"] == "<h1>Bread in Lyon</h1>\n"
 
 
+async def test_stop_ends_an_agent_that_talks_without_a_pause(fake):
+    fake.plays([{"flood": "More. "}])
+    running = Agent("acp:fake").start("Go.")
+    async for event in running:
+        if event.type == "text_delta":
+            break
+    running.stop()
+    async with asyncio.timeout(PATIENCE):
+        run = await running
+    check(run)
+    assert run.reason == "stopped"
+    await closed()
+
+
 async def test_a_launcher_that_ends_while_its_child_holds_the_pipes(run_fake, fake):
     run = await run_fake([{"say": "Hm."}, {"launcher": True}])
     assert run.error == "fake has ended. It ended with code 3."

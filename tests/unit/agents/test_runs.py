@@ -158,10 +158,13 @@ async def test_an_agent_that_takes_no_images_says_so(fake, tmp_path):
     assert run.error == "fake takes no images. Leave them out."
 
 
-async def test_cost_is_what_the_agent_tells(run_fake):
-    cost = {"amount": 0.25, "currency": "USD"}
+@pytest.mark.parametrize(
+    ("amount", "told"), [(0.25, 0.25), (float("inf"), None), (float("nan"), None), (-1, None)]
+)
+async def test_cost_is_what_the_agent_tells(run_fake, amount, told):
+    cost = {"amount": amount, "currency": "USD"}
     run = await run_fake([{"say": "Hi."}, {"update": "usage_update", "used": 5, "size": 9, "cost": cost}])
-    assert run.cost == 0.25
+    assert run.cost == told
 
 
 async def test_stop_cancels_the_prompt_and_keeps_the_files(fake):
