@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb.errors import ConfigError
 
 _PURE = {"len", "sum", "min", "max", "sorted", "set", "str", "int", "float", "any", "all", "bool"}
@@ -53,11 +54,14 @@ def failure_of(expression: str, scope: Mapping[str, Any]) -> str:
 
 
 def _parts(expression: str) -> list[ast.expr]:
-    """What is compared, if it may be evaluated again: the sides of a comparison that are not constants."""
-    body = _parse(expression).body
-    if not isinstance(body, ast.Compare) or len(body.ops) > 1:
-        return []
-    sides = [side for side in (body.left, body.comparators[0]) if not isinstance(side, ast.Constant)]
+    """What was seen, if it may be evaluated again: what is negated, or the sides of a comparison but for constants."""
+    match _parse(expression).body:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            sides = [operand]
+        case ast.Compare(left=left, comparators=[right]):
+            sides = [side for side in (left, right) if not isinstance(side, ast.Constant)]
+        case _:
+            sides = []
     return sides if all(_is_pure(side) for side in sides) else []
 
 
@@ -77,6 +81,8 @@ def _is_pure(part: ast.expr) -> bool:
 def _shown(value: Any) -> str:
     if value is None or isinstance(value, bool | int | float):
         return str(value)
+    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+        return shortened(", ".join(value), _LONGEST_SHOWN) or "empty"
     if isinstance(value, str):
         return (
             f'"{value}"'

@@ -232,7 +232,7 @@ def test_a_true_check_passes(expression):
         ("run.reason == 'failed'", 'run.reason is "end_turn"'),
         ("files == {}", "files is 1 item and {} is empty"),
         ("next(numbers) == 3", "it is False"),
-        ("not files", "it is False"),
+        ("not files", "files is 1 item"),
         ("nothing", "NameError: name 'nothing' is not defined"),
         ("html[", "SyntaxError: "),
         ("files['none.css']", "KeyError: "),
