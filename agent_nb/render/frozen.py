@@ -36,6 +36,7 @@ from agent_nb.render.summary import (
     run_digest,
     subscript,
     trouble,
+    unsupported_note,
     variant_lines,
     variant_note,
 )
@@ -147,7 +148,11 @@ def head(name: str, facts: list[str]) -> str:
 
 
 def _foot(run: "RunRecord") -> str:
-    lines = [*variant_lines(run), f"In Python: {result_expression(run)}{variant_note(run)}"]
+    lines = [
+        *unsupported_note(run),
+        *variant_lines(run),
+        f"In Python: {result_expression(run)}{variant_note(run)}",
+    ]
     return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 
 

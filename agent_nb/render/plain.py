@@ -32,6 +32,7 @@ from agent_nb.render.summary import (
     replay_source,
     result_expression,
     trouble,
+    unsupported_note,
     variant_lines,
     variant_note,
 )
@@ -61,6 +62,7 @@ def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> 
     for row in rows:
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
+    blocks += map(as_text, unsupported_note(run))
     if left := names_left(rows):
         blocks += [
             "In the notebook:",
@@ -137,7 +139,7 @@ def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
     listed = [row for row in rows if isinstance(row, LineRow) and row.state != "retry"]
     lines += [f"  {line_text(row)}" for row in listed]
     if text:
-        lines += ["", text.strip()]
+        lines += ["", text.strip(), *(line for note in unsupported_note(run) for line in ("", note))]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]

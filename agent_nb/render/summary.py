@@ -15,6 +15,9 @@ from agent_nb.run_settings import header_words
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
 
+MOST_NUMBERS = 20
+"""How many numbers a footnote lists."""
+
 
 def duration(seconds: float) -> str:
     """`41.2 s`, `2 min 5 s`."""
@@ -82,6 +85,13 @@ def trouble(run: "RunRecord") -> list[str]:
         *([run.error] if run.error else []),
         *([f"Check failed: {run.failed_check}"] if run.failed_check else []),
     ]
+
+
+def unsupported_note(run: "RunRecord") -> list[str]:
+    """The footnote of an answer with numbers that nothing has computed, as a list with one line or none."""
+    numbers = run.unsupported
+    more = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
+    return [f"In no output of this run: {'; '.join(numbers[:MOST_NUMBERS])}{more}."] if numbers else []
 
 
 def replay_source(run: "RunRecord") -> str:

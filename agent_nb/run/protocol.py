@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
 from agent_nb.run.annotations import Annotation
+from agent_nb.run.supported_numbers import AnswerNumber
 from agent_nb.run_settings import BoundKind, bound_kind
 
 
@@ -70,6 +71,8 @@ class Meta:
     """Whether this kernel has bound them, so that pages can use the names."""
     undone: tuple[str, ...] = ()
     """The names that Undo has put back, each after the token of the call that had changed it: `4f1c fig`."""
+    numbers: tuple[AnswerNumber, ...] = ()
+    """Numbers in the answer of a loaded run or a replay; other runs have them in `Ready`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,3 +89,5 @@ class Ready:
     others: tuple[str, ...] = ()
     """The same cell with other models: three at most."""
     failed_check: str = ""
+    numbers: tuple[AnswerNumber, ...] = ()
+    """Numbers in the answer that an output of the run has, or that nothing has."""

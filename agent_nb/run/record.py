@@ -18,6 +18,7 @@ from agent_nb.looking.page_check import PageCheck, checks_in
 from agent_nb.looking.page_report import PageConsole, console_of
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
+from agent_nb.run.supported_numbers import AnswerNumber, answer_numbers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -113,6 +114,13 @@ class RunRecord:
         parts = [part for message in self.own_messages for part in message.parts]
         return "\n\n".join(part.text for part in parts if isinstance(part, Thinking))
 
+    @property
+    def _call_ids(self) -> list[str]:
+        """The ids that the calls of `tool_uses` have in events."""
+        seen: dict[str, int] = {}
+        calls = (call for message in self.own_messages for call in message.tool_calls)
+        return [unique_call_id(call.id, seen) for call in calls]
+
     @cached_property
     def tool_uses(self) -> tuple[ToolUse, ...]:
         """Each tool call with its result, in call order."""
@@ -120,10 +128,8 @@ class RunRecord:
         ends = {event.call_id: event for event in self.events.of(ev.ToolFinished)}
         results = [p for message in self.own_messages for p in message.parts if isinstance(p, ToolResult)]
         calls = [call for message in self.own_messages for call in message.tool_calls]
-        seen: dict[str, int] = {}
         uses = []
-        for index, call in enumerate(calls):
-            event_id = unique_call_id(call.id, seen)
+        for index, (call, event_id) in enumerate(zip(calls, self._call_ids, strict=True)):
             end = ends.get(event_id)
             uses.append(
                 ToolUse(
@@ -141,6 +147,19 @@ class RunRecord:
     def checks(self) -> tuple[PageCheck, ...]:
         """What the model saw each time it looked at the page: screenshots, console, problems."""
         return tuple(check for end in self.events.of(ev.ToolFinished) for check in checks_in(end.outputs))
+
+    @cached_property
+    def answer_numbers(self) -> tuple[AnswerNumber, ...]:
+        """The numbers in the answer that an output of the run has, or that nothing has, in order."""
+        return answer_numbers(self, self._call_ids)
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """Numbers in the answer that no output of the run has, nor its prompt, nor the runs it continues.
+
+        Empty for a run whose code has printed nothing.
+        """
+        return tuple(dict.fromkeys(number.text for number in self.answer_numbers if not number.call_id))
 
     @property
     def console(self) -> PageConsole:

@@ -72,6 +72,7 @@ def _record(run: RunRecord) -> Json:
         failed_check=safe_text(run.failed_check),
         annotations=safe_annotations(run.annotations),
         bound=bound_names(run.settings),
+        numbers=run.answer_numbers,
     )
     batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
     variants = run.variants or (run,)

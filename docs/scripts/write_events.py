@@ -10,6 +10,7 @@ from agent_nb import errors, events, messages
 from agent_nb.events import ENDINGS, Tone
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.protocol import BoundName, Meta, Ready, Repeat
+from agent_nb.run.supported_numbers import AnswerNumber
 from agent_nb.run_settings import BoundKind
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
@@ -105,6 +106,7 @@ def typescript() -> str:
         union("Event", [kind.__name__ for kind in kinds]),
         union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
         interface(Annotation),
+        interface(AnswerNumber),
         interface(Repeat),
         interface(BoundName),
         interface(Meta),

@@ -243,6 +243,12 @@ export interface Annotation {
 	variant: number;
 }
 
+export interface AnswerNumber {
+	start: number;
+	text: string;
+	call_id: string;
+}
+
 export interface Repeat {
 	text: string;
 	label: string;
@@ -272,6 +278,7 @@ export interface Meta {
 	bound: BoundName[];
 	connected: boolean;
 	undone: string[];
+	numbers: AnswerNumber[];
 }
 
 export interface Ready {
@@ -284,6 +291,7 @@ export interface Ready {
 	again: string;
 	others: string[];
 	failed_check: string;
+	numbers: AnswerNumber[];
 }
 
 export type Tone = "ok" | "warn" | "err" | "off";

@@ -20,6 +20,7 @@ export const META: Meta = {
 	failed_check: "",
 	annotations: [],
 	running_code: [],
+	numbers: [],
 	number: 0,
 	folds: false,
 };

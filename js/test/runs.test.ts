@@ -19,6 +19,7 @@ const READY = {
 	again: "",
 	others: [],
 	failed_check: "",
+	numbers: [],
 };
 
 let sent: Record<string, unknown>[];

@@ -103,6 +103,22 @@ def test_names_are_put_back(page, run):
     assert "no longer" in page.command("undo_python", token="other")["error"]
 
 
+def test_a_check_fails_for_a_number_that_no_output_has(page, server):
+    for answer, unsupported in (("The mean is 47.13.", ()), ("The mean is 47.1, the sum 188.5.", ("188.5",))):
+        server.forget()
+        server.plan(reply(Call("run_python", {"code": "print(94.25 / 2)"})), reply(Say(answer)))
+        cell = page.start(
+            f'%%agent ran {MODEL} --approve auto --no-raise --check "not run.unsupported"\nMean?'
+        )
+        page.finish(cell)
+        assert page.kernel.value("ran.unsupported") == repr(unsupported)
+        failed = "not run.unsupported: run.unsupported is 188.5" if unsupported else ""
+        assert page.kernel.value("ran.failed_check") == repr(failed)
+        numbers = next(one["numbers"] for one in page.messages if one["kind"] == "ready")
+        assert [number["text"] for number in numbers if not number["call_id"]] == [*unsupported]
+        assert numbers[0]["call_id"] == page.kernel.value("ran.tool_uses[0].call.id").strip("'")
+
+
 def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, tmp_path):
     seen = tmp_path / "seen"
     wait = f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"

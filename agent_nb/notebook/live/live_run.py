@@ -269,6 +269,7 @@ class LiveRun:
             about=header_words(run.settings),
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
+            numbers=run.answer_numbers,
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
 
@@ -309,6 +310,7 @@ class LiveRun:
             again=again,
             others=others,
             failed_check=safe_text(run.failed_check),
+            numbers=run.answer_numbers,
         )
         self.stream.finish(ready)
 

@@ -4,7 +4,7 @@ import re
 
 from agent_nb import Agent, tool
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render import bundle, to_html_page, to_markdown
+from agent_nb.render import FORMS, bundle, to_html_page, to_markdown
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
 from tests.unit.render.test_render import PNG, Elements
@@ -21,14 +21,14 @@ NAMES = {
 }
 
 
-async def data_run(code: str, *outputs: dict) -> Run:
+async def data_run(code: str, *outputs: dict, answer: str = "South leads.") -> Run:
     """A run with one call that runs code, in two turns."""
 
     @tool
     def run_code(code: str) -> ToolOutput:
         return ToolOutput(text="8", summary="1 table", outputs=outputs)
 
-    with ScriptedProvider([[text("I look."), call("run_code", {"code": code})], [text("South leads.")]]) as p:
+    with ScriptedProvider([[text("I look."), call("run_code", {"code": code})], [text(answer)]]) as p:
         return await Agent(p, tools=[run_code]).run("Explore")
 
 
@@ -92,3 +92,16 @@ async def test_interactive_output_is_saved_as_its_text_with_how_to_see_it():
     assert "<pre>Figure()</pre>" in page
     assert "<pre>Chart()</pre>" in page
     assert "draw()" not in page
+
+
+async def test_every_form_has_a_footnote_about_numbers_that_no_output_has():
+    notes = {
+        "It is 47.1 of 1,340.": "In no output of this run: 47.1; 1,340.",
+        " ".join(f"{number}.5" for number in range(100, 130)): "118.5; 119.5 and 10 more.",
+        "It is 53.": "",
+    }
+    for answer, note in notes.items():
+        run = await data_run("top", {"text/plain": "53"}, answer=answer)
+        for form in (*bundle(run).values(), *(form.render(run) for form in FORMS)):
+            assert note in form
+            assert bool(note) == ("In no output" in form)

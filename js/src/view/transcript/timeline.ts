@@ -22,6 +22,7 @@ import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } fr
 import { iconButton } from "../shared/buttons.ts";
 import { insertOnClick } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
+import { createNumbers } from "./answer-numbers.ts";
 import { createEnd } from "./end-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
@@ -45,6 +46,7 @@ export function createTimeline(context: Context): BodyView {
 	const end = createEnd(context);
 	const left = createLeftNames(context);
 	const waiting = createWaiting();
+	const markNumbers = createNumbers(context, log);
 
 	/** Shows a last row, or takes it away. */
 	function place(element: HTMLElement, shown: boolean): void {
@@ -66,6 +68,7 @@ export function createTimeline(context: Context): BodyView {
 			if (left.update(ended ? rows : [])) log.append(left.element);
 			place(offers.element, offers.update(snapshot));
 			place(end.element, end.update(snapshot));
+			markNumbers(snapshot);
 			this.tick(snapshot);
 		},
 		tick(snapshot) {

@@ -24,7 +24,8 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const fold = createFold(context, line.element, detail);
 	const node = createNode();
 	const question = createQuestion(context);
-	const element = h("li", { class: "anb-item" }, node.element, fold.element, question.element);
+	const props = { class: "anb-item", "data-call": first.call_id };
+	const element = h("li", props, node.element, fold.element, question.element);
 	let row = first;
 	let drawn = false;
 	const tick = ({ now }: Snapshot): void => line.setTime(seconds(Math.max(0, now - row.from)));

@@ -1,0 +1,257 @@
+"""The numbers of an answer that are in the outputs of its run, and those that nothing has computed.
+
+A number is supported if an output of a tool, or the prompt, has a value that rounds to it at the digits shown. Where a
+notation can be read in two ways (`1.234` is 1,234 in German), either may support it.
+"""
+
+import math
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING
+
+from agent_nb._base.constants import NAMES_TYPE
+from agent_nb._base.secrets import mask
+from agent_nb.events import MimeBundle, ToolFinished, ToolReady
+from agent_nb.messages import ToolResult
+from agent_nb.render.safe_markdown import parser
+
+if TYPE_CHECKING:
+    from agent_nb.run.record import RunRecord
+
+_MONTH = (
+    "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+)
+_LEFT_ALONE = re.compile(
+    r"(?:https?://|www\.)\S+"
+    r"|^\d{1,2}[.)](?=\s)"  # a list marker that Markdown takes for text
+    r"|(?<!\d)\d{1,4}(?:st|nd|rd|th)\b"
+    r"|(?i:\bv|\b(?:version|release|python|pandas|numpy)\s)\s?\d{1,4}(?:\.\d{1,4})+"
+    r"|(?<!\d)(?:19|20)\d\d[-/]\d{1,2}(?:[-/]\d{1,2})?(?!\d)"
+    r"|(?<![\d.])\d{1,2}\.\d{1,2}\.\d{2,4}(?!\d)|(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)"
+    r"|(?<!\d)\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?!\d)|(?<!\d)\d{1,2}\s?[ap]\.?m\b"
+    r"|(?<!\d)\d{4}年(?:\d{1,2}月)?(?:\d{1,2}日)?|(?<!\d)\d{1,2}月(?:\d{1,2}日)?"
+    rf"|\b{_MONTH}\s\d{{1,2}}(?:\s?[-–]\s?\d{{1,2}})?(?!\d|[.,]\d)"
+    rf"|(?<![\d.,])\d{{1,2}}\.?\s(?:(?:of\s)?{_MONTH}|(?:de\s)?[^\W\d_]{{3,12}}\.?,?\s(?:de\s)?(?:19|20)\d\d(?!\d))",
+    re.MULTILINE,
+)
+_NUMBER = re.compile(
+    r"(?P<sign>[-−–])?(?=\.?\d|[¼½¾⅐-⅞])(?P<digits>\d+(?:[.,'’_\u00a0\u2009\u202f]\d+)*|\.\d+)?(?P<fraction>[¼½¾⅐-⅞])?"
+    r"(?:[eE](?P<e>[-+−–]?\d{1,3})(?!\w)"
+    r"|\s?(?:[×x·*]|\\times|\\cdot)\s?10(?:(?:\^\{?|\*\*)(?P<power>[-+−–]?\d{1,3})|(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})))?"
+)
+_SCALE = re.compile(
+    r"\s?(?:(?P<percent>\\?%|percent|per cent)|(?:(?P<word>thousand|million|billion|trillion|tausend|mio|mrd|milliard)"
+    r"|(?P<prefix>[kMGBT])(?P<bytes>i?B)?)[^\W\d_]{,3})(?!\w)",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(r"[\d.]+")
+_MARK = re.compile(r"\D")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_SPACED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
+_TAG = re.compile(r"<[^<>]*>")
+_POWERS = {"k": 3, "m": 6, "g": 9, "b": 9, "t": 12, "thousand": 3, "tausend": 3, "million": 6, "mio": 6}
+_POWERS |= {"billion": 9, "mrd": 9, "milliard": 9, "trillion": 12}
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_LONGEST = 40
+"""Characters of a number; what is longer is a key or other data."""
+_MOST_TEXT = 5_000_000
+"""Characters of outputs, which take seconds to look through; with more of them nothing is marked."""
+
+Reading = tuple[float, float]
+"""A value, and the unit of its last digit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNumber:
+    """A number in the answer that an output has, or that nothing has."""
+
+    start: int
+    """UTF-16 units before it in the text of the answer, as it is shown and without code."""
+    text: str
+    call_id: str
+    """The call whose output has it; empty if it is in no output of the run."""
+
+
+class _Values:
+    """Values, each with the call that printed it last; an empty id stands for the prompt and for earlier runs."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._calls = {value: call_id for call_id, text in texts for value in _values_in(text)}
+        self._sorted = sorted(self._calls)
+
+    def call_of(self, readings: Iterable[Reading]) -> str | None:
+        """The call with a value that rounds to one of these; None if there is none."""
+        for value, unit in readings:
+            reach = 0.5 * unit * (1 + 1e-9) + abs(value) * 1e-12
+            at = bisect_left(self._sorted, value)
+            near = min(self._sorted[max(0, at - 1) : at + 1], key=lambda one: abs(one - value), default=None)
+            if near is not None and abs(near - value) <= reach:
+                return self._calls[near]
+        return None
+
+
+def answer_numbers(run: "RunRecord", call_ids: Iterable[str]) -> tuple[AnswerNumber, ...]:
+    """In order; none for a run whose code has printed nothing. Numbers of the prompt are left out.
+
+    `call_ids` are the ids that the calls of the run have in events.
+    """
+    found = list(_numbers_in(mask(run.text))) if _has_printed(run) else []
+    texts = list(_texts(run, call_ids)) if found else []
+    if sum(len(text) for _, text in texts) > _MOST_TEXT:
+        return ()
+    values = _Values(texts)
+    called = ((start, text, values.call_of(readings), is_year) for start, text, readings, is_year in found)
+    return tuple(
+        AnswerNumber(start=start, text=text, call_id=call_id or "")
+        for start, text, call_id, is_year in called
+        if call_id or (call_id is None and not is_year)
+    )
+
+
+def _has_printed(run: "RunRecord") -> bool:
+    """Whether code of the run has put out something that is not an image."""
+    with_code = {
+        event.call_id for event in run.events.of(ToolReady) if isinstance(event.args.get("code"), str)
+    }
+    ends = (end for end in run.events.of(ToolFinished) if end.call_id in with_code)
+    return any(_text_of(bundle).strip() for end in ends for bundle in end.outputs)
+
+
+def _text_of(bundle: MimeBundle) -> str:
+    if NAMES_TYPE in bundle or any(kind.startswith("image/") for kind in bundle):
+        return ""
+    plain = (str(bundle.get(kind, "")) for kind in ("text/plain", "text/markdown"))
+    return "\n".join((*plain, _TAG.sub(" ", str(bundle.get("text/html", "")))))
+
+
+def _texts(run: "RunRecord", call_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What may hold a value: prompts, results of earlier runs, then the outputs of this one."""
+    own = run.own_messages
+    for message in (*chain.from_iterable(run.replaced), *run.messages[: run.history], *own):
+        yield "", message.text if message.role == "user" else ""
+        yield from (("", part.text) for part in message.parts if isinstance(part, ToolResult))
+    results = [part.text for message in own for part in message.parts if isinstance(part, ToolResult)]
+    yield from zip(call_ids, results, strict=False)
+    for end in run.events.of(ToolFinished):
+        yield from ((end.call_id, _text_of(bundle)) for bundle in end.outputs)
+
+
+def _values_in(text: str) -> Iterator[float]:
+    """Every value that a text may hold, and its negative after a minus sign."""
+    text = text.translate(_FULL_WIDTH)
+    for match in _NUMBER.finditer(text):
+        readings, digits = _readings(match), match["digits"] or ""
+        if "," in digits or "_" in digits:
+            readings += [reading for piece in _PIECE.findall(digits) for reading in _read(piece)]
+        for scale in _scales(text, match.end()):
+            for value, _ in readings:
+                yield value * scale
+                if match["sign"]:
+                    yield -value * scale
+
+
+def _numbers_in(markdown: str) -> Iterator[tuple[int, str, list[Reading], bool]]:
+    """The numbers of an answer that need support: where, as written, how they can be read, whether it may be a year."""
+    at = 0
+    for segment in _segments(markdown):
+        units = list(accumulate((1 + (character > "\uffff") for character in segment), initial=at))
+        at = units[-1]
+        text = _LEFT_ALONE.sub(lambda found: " " * len(found[0]), segment.translate(_FULL_WIDTH))
+        text = _SPACED.sub("\u202f", text)
+        for match in _NUMBER.finditer(text):
+            for start, end, readings in _tokens(text, match):
+                scales = dict.fromkeys((*_scales(text, end), 0.01))
+                scaled = [(value * scale, unit * scale) for scale in scales for value, unit in readings]
+                is_year = len(scales) == 2 and _YEAR.fullmatch(text[start:end]) is not None
+                yield units[start], segment[start:end], scaled, is_year
+
+
+def _segments(markdown: str) -> Iterator[str]:
+    """The text that is shown, without code; nothing ends a segment that may stand inside of a number's notation."""
+    for block in parser().parse(markdown):
+        segment = ""
+        for token in block.children or ():
+            if token.type in ("code_inline", "hardbreak"):
+                yield segment
+                segment = ""
+            else:
+                segment += "\n" if token.type == "softbreak" else token.content
+        yield segment
+
+
+def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[Reading]]]:
+    """The numbers of a match: one, or several that commas separate. Parts of words and small counts are none."""
+    start, digits = match.start(), match["digits"] or ""
+    if re.search(r"[A-Za-zÀ-ɏ_#]-?$", text[max(0, start - 2) : start]):
+        return
+    exponent = match["e"] or match["power"] or match["raised"]
+    if not digits or (digits.isdecimal() and not exponent and float(digits) <= 10):
+        return
+    signed = match["sign"] and (start == 0 or re.match(r"[\s(\[{=:|~<>≈,;/\"'“‘$€£¥]", text[start - 1]))
+    if readings := _readings(match):
+        sign = -1 if signed else 1
+        first = start if signed or not match["sign"] else start + 1
+        yield first, match.end(), [(sign * value, unit) for value, unit in readings]
+        return
+    for piece in _PIECE.finditer(text, *match.span("digits")):
+        readings = list(_read(piece[0]))
+        if readings and not (piece[0].isdecimal() and float(piece[0]) <= 10):
+            yield *piece.span(), readings
+
+
+def _readings(match: "re.Match[str]") -> list[Reading]:
+    """What a number can mean, without its sign."""
+    readings = list(_read(match["digits"] or "0"))
+    if fraction := match["fraction"]:
+        readings = [(value + unicodedata.numeric(fraction), 0.1) for value, _ in readings]
+    if exponent := match["e"] or match["power"] or match["raised"]:
+        factor = float("1e" + re.sub("[−–]", "-", unicodedata.normalize("NFKC", exponent)))
+        readings = [(value * factor, unit * factor) for value, unit in readings if math.isfinite(factor)]
+    return readings
+
+
+@lru_cache(maxsize=20_000)
+def _read(digits: str) -> tuple[Reading, ...]:
+    """`1,234.5`, `1.234,5`, `1\u202f234` or `.5`, in all the ways it can be read; `2.3.1` in none."""
+    if len(digits) > _LONGEST:
+        return ()
+    *groups, last = _MARK.split(digits)
+    marks = _MARK.findall(digits)
+    readings: tuple[Reading, ...] = ()
+    if not marks or (len(set(marks)) == 1 and _are_thousands([*groups, last])):
+        whole = "".join((*groups, last))
+        # Zeros at its end may be the result of rounding, if two other digits are left.
+        zeros = len(whole) - max(2, len(whole.rstrip("0")))
+        readings = ((float(whole), 10.0 ** max(0, zeros)),)
+    decimal = marks and marks[-1] in ".," and marks[-1] not in marks[:-1] and len(set(marks[:-1])) < 2
+    if decimal and (not groups[1:] or _are_thousands(groups)):
+        readings += ((float(f"{''.join(groups)}.{last}"), 10.0 ** -len(last)),)
+    return readings
+
+
+def _are_thousands(groups: list[str]) -> bool:
+    """Whether these are groups of three digits; in India, those in the middle have two."""
+    first, *middle, last = groups
+    return (
+        0 < len(first) <= 3
+        and first[0] != "0"
+        and len(last) == 3
+        and all(len(one) in (2, 3) for one in middle)
+    )
+
+
+def _scales(text: str, end: int) -> list[float]:
+    """1, and what a `%`, `k`, `MB` or `million` after a number multiplies it by."""
+    scale = _SCALE.match(text, end)
+    if not scale:
+        return [1.0]
+    if scale["percent"]:
+        return [1.0, 0.01]
+    power = _POWERS[(scale["prefix"] or scale["word"]).lower()]
+    return [1.0, 10.0**power, *([1024.0 ** (power // 3)] if scale["bytes"] else [])]

@@ -1,0 +1,72 @@
+// Numbers in the answer of a run with code: those that an output has lead to it, the others are marked. The kernel has
+// looked them up.
+
+import { h, listen } from "../../dom.ts";
+import type { AnswerNumber } from "../../events.ts";
+import { type Context, isBound, type Snapshot } from "../context.ts";
+
+/** What the kernel does not count: code, and the buttons beside it. */
+const NOT_COUNTED = "pre, code, .anb-snippet";
+
+/** Marks the numbers in the last text of a transcript, once they have come and no replay changes the text. */
+export function createNumbers(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
+	let drawn: readonly AnswerNumber[] | null = null;
+	listen(log, "click", context.signal, (event) => {
+		const number = (event.target as Element).closest<HTMLElement>("a.anb-number");
+		if (!number) return;
+		event.preventDefault();
+		show(log, number.dataset.output ?? "");
+	});
+	return ({ run: { ready, meta }, state }) => {
+		const numbers = state.busy || !isBound(context) ? null : (ready?.numbers ?? meta.numbers ?? null);
+		if (numbers === drawn) return;
+		drawn = numbers;
+		const answer = [...log.querySelectorAll(":scope > li > .anb-say")].at(-1);
+		for (const mark of log.querySelectorAll(".anb-number")) mark.replaceWith(...mark.childNodes);
+		answer?.normalize();
+		if (answer && numbers) mark(answer, numbers);
+	};
+}
+
+function mark(answer: Element, numbers: readonly AnswerNumber[]): void {
+	const texts = textsOf(answer);
+	// From the last to the first: what is split off stands after all that are still to come.
+	for (const { start, text, call_id } of [...numbers].reverse()) {
+		while (texts.length > 1 && texts.at(-1)!.start > start) texts.pop();
+		const found = texts.at(-1);
+		const at = start - (found?.start ?? 0);
+		if (!found || found.node.data.slice(at, at + text.length) !== text) continue;
+		if (found.node.parentElement?.closest("a")) continue;
+		const number = found.node.splitText(at);
+		number.splitText(text.length);
+		const element = call_id
+			? h("a", { class: "anb-number", href: "#", title: "Show the output", "data-output": call_id })
+			: h("span", { class: "anb-number none", title: "In no output of this run" });
+		number.replaceWith(element);
+		element.append(number);
+	}
+}
+
+function textsOf(answer: Element): { start: number; node: Text }[] {
+	const walker = document.createTreeWalker(answer, NodeFilter.SHOW_TEXT);
+	const texts = [];
+	for (let start = 0; walker.nextNode(); ) {
+		const node = walker.currentNode as Text;
+		if (node.parentElement?.closest(NOT_COUNTED)) continue;
+		texts.push({ start, node });
+		start += node.length;
+	}
+	return texts;
+}
+
+/** Leads to the call with this output. */
+function show(log: HTMLElement, callId: string): void {
+	for (const row of log.querySelectorAll<HTMLElement>("[data-call]")) {
+		const found = row.dataset.call === callId;
+		row.classList.toggle("found", found);
+		if (!found) continue;
+		for (const details of row.querySelectorAll(":scope > details")) details.toggleAttribute("open", true);
+		row.querySelector("summary")?.focus({ preventScroll: true });
+		row.scrollIntoView({ block: "nearest" });
+	}
+}

@@ -1,0 +1,95 @@
+"""Numbers in the answer of a run with code: links to the output that has them, and marks where there is none."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from agent_nb import Agent, Run, tool
+from agent_nb._base.wire import to_wire
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.run.encoder import Encoder
+from agent_nb.run.protocol import Ready
+from agent_nb.tools.base import ToolOutput
+from tests.support.widget_stage import Stage, needs_browser
+
+pytestmark = needs_browser
+
+ANSWER = """\
+# 47.1 😀 of 99.5
+
+In `47.1` **53.25**% fell by –61.5 ([see 47.1](https://a.example/)), with $x = 71.5$ and:\\
+12.75
+
+1. 47.1
+
+| a | b |
+|---|---|
+| 47.1 | 81.5 |
+
+```python
+x = 47.1  # 53.25
+```
+
+At last 91.25 & 47.1.
+"""
+
+
+def data_run() -> Run:
+    """A run that has printed two of the numbers, each in a call of its own."""
+    printed = iter(["47.1\n" + "\n" * 60, "0.53251 -61.52\n" + "\n" * 60])
+
+    @tool
+    def run_code(code: str) -> ToolOutput:
+        plain = next(printed)
+        return ToolOutput(text=plain, outputs=({"text/plain": plain},))
+
+    turns = [[call("run_code", {"code": f"step_{number}()"})] for number in (1, 2)]
+    with ScriptedProvider([*turns, [text(ANSWER)]]) as provider:
+        return Agent(provider, tools=[run_code]).run_sync("What of 99.5?")
+
+
+def play(stage: Stage, run: Run) -> None:
+    ready = Ready(
+        line="", files_name=None, variant=0, picked=False, paths=(), digest="", numbers=run.answer_numbers
+    )
+    stage.play(Encoder().encode(run.events), ready=to_wire(ready))
+
+
+def texts(stage: Stage, selector: str) -> list[str]:
+    found: list[Any] = stage.widget.locator(selector).all_inner_texts()
+    return found
+
+
+def test_numbers_are_marked_where_the_kernel_has_found_them(stage: Stage) -> None:
+    play(stage, data_run())
+    expect(stage.widget.locator(".anb-number").first).to_be_visible()
+    assert texts(stage, "a.anb-number") == ["47.1", "53.25", "–61.5", "47.1", "47.1", "47.1"]
+    assert texts(stage, ".anb-number.none") == ["71.5", "12.75", "81.5", "91.25"]
+    assert stage.widget.locator(".anb-say .anb-number .anb-number").count() == 0
+    mark = stage.widget.locator(".anb-number.none").last
+    expect(mark).to_have_attribute("title", "In no output of this run")
+    expect(mark).to_have_css("text-decoration-style", "dotted")
+
+
+@pytest.mark.parametrize("press", ["click", "Enter"])
+def test_a_number_leads_to_the_call_that_printed_it(stage: Stage, press: str) -> None:
+    play(stage, data_run())
+    first, second = (stage.widget.locator("[data-call]").nth(number) for number in (0, 1))
+    first.locator("summary").first.click()
+    number = stage.widget.get_by_role("link", name="47.1", exact=True).last
+    number.click() if press == "click" else number.press(press)
+    expect(first).to_have_class("anb-item step found")
+    expect(first.locator("details").first).to_have_attribute("open", "")
+    expect(first.locator("summary").first).to_be_focused()
+    expect(first).to_be_in_viewport()
+    stage.widget.get_by_role("link", name="53.25", exact=True).click()
+    expect(second).to_have_class("anb-item step found")
+    expect(first).to_have_class("anb-item step")
+    assert "#" not in stage.page.url
+
+
+def test_a_loaded_run_has_its_numbers_from_the_start(stage: Stage) -> None:
+    run = data_run()
+    stage.play(Encoder().encode(run.events), numbers=run.answer_numbers)
+    expect(stage.widget.locator(".anb-number.none")).to_have_count(4)
