@@ -293,7 +293,8 @@ def _leader(data: Data) -> str:
         )
     share = ""
     if not measure.startswith("Average") and sum(values) > 0 and len(values) < MOST_ROWS and min(values) >= 0:
-        share = f" of {number(sum(values))} ({values[0] / sum(values):.0%})"
+        # On purpose no code has computed it: it shows how `run.unsupported` and the page mark such a number.
+        share = f", {values[0] / sum(values):.0%} of all"
     return f"**{data.labels[0]}** leads by {name} in {data.source}: {number(values[0])}{share}."
 
 

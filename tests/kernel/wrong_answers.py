@@ -70,6 +70,6 @@ WRONG = {
     "13_explore_a_table": (
         "def busiest(rides):\n    return rides.groupby('weekday')['riders'].sum().idxmax()",
         "def per_degree(rides):\n    return 1.0",
-        "def computed(run, number):\n    return True",
+        "def share(rides):\n    return round(100 / 7)",
     ),
 }
