@@ -145,3 +145,17 @@ def test_page_that_answers_for_the_script_gets_nothing_into_the_cell(stage: Stag
     stage.page.mouse.click(box["x"] + 11, box["y"] + 10)
     stage.page.wait_for_timeout(200)
     assert stage.widget.locator(".anb-outline:visible, .anb-chip").count() == 0
+
+
+def test_notes_take_one_line_each_and_leave_a_narrow_preview_its_room(stage: Stage):
+    finished(stage, ANSWER)
+    for text in ("{{df}}", "Two"):
+        stage.widget.get_by_role("button", name="Point at an element").click()
+        stage.widget.get_by_role("application").wait_for()
+        point_at(stage, text, "h2")
+        stage.widget.get_by_role("textbox", name="What should change").last.fill("larger")
+    notes = stage.widget.locator(".anb-notes li")
+    stage.page.evaluate("document.querySelector('#cell').style.width = '317px'")
+    stage.page.set_viewport_size({"width": 700, "height": 900})
+    assert [note.bounding_box()["height"] for note in notes.all()] == [26, 26]
+    assert stage.widget.locator(".anb-stage").first.bounding_box()["height"] > 240
