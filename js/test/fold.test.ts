@@ -8,7 +8,7 @@ import { kernel } from "./stage.ts";
 
 const DONE = finished();
 
-/** Sends a run, and answers for it as the kernel does. */
+/** Sends a run. */
 async function run(name: string, more: { base?: string; folds?: boolean; end?: boolean } = {}) {
 	const { base = null, folds = false, end = true } = more;
 	document.body.insertAdjacentHTML("beforeend", `<section><div data-anb-run="${name}"></div></section>`);
@@ -16,9 +16,6 @@ async function run(name: string, more: { base?: string; folds?: boolean; end?: b
 	const number = document.querySelectorAll("[data-anb-run]").length;
 	const meta: Meta = { ...META, key: name, name, folds, number };
 	kernel.batch(1, events, { run_id: `id of ${name}`, meta });
-	await soon();
-	for (const hello of kernel.commands("hello"))
-		kernel.answer(hello, { ok: true, run_id: `id of ${hello.key}`, window: 1 });
 	await soon();
 }
 

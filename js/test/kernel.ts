@@ -30,6 +30,8 @@ type Fields = Record<string, unknown>;
 export class Kernel {
 	readonly sent: Fields[] = [];
 	receive: (content: never) => void = () => {};
+	/** The run of each key that the last batch was about: it answers a hello. */
+	readonly #runs = new Map<unknown, unknown>();
 
 	constructor(
 		readonly id = "1",
@@ -50,6 +52,12 @@ export class Kernel {
 
 	send(message: Fields): void {
 		this.sent.push(message);
+		if (message.command === "hello") queueMicrotask(() => this.#greet(message));
+	}
+
+	#greet(hello: Fields): void {
+		const run_id = this.#runs.get(hello.key);
+		if (run_id) this.answer(hello, { ok: true, run_id, window: 1 });
 	}
 
 	/** Sends a message about the run `r1`, unless it says otherwise. */
@@ -60,6 +68,9 @@ export class Kernel {
 	/** Sends events, numbered from `first`. */
 	batch(first: number, events: readonly Event[], more: Fields = {}): void {
 		const last = first + events.length - 1;
+		const { run_id = "r1", meta = META } = more;
+		this.#runs.set((meta as Meta).key, run_id);
+		for (const hello of this.commands("hello")) this.#greet(hello);
 		this.say({ kind: "batch", first, last, events, meta: META, ...more });
 	}
 

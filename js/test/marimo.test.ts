@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import widget from "../src/widget.ts";
-import { finished, script, started, text, turn } from "./events.ts";
+import { finished, script, started, text, tool, turn } from "./events.ts";
 import { Kernel, META, soon } from "./kernel.ts";
 
 const EVENTS = script(started, turn, text("Hello."), finished());
@@ -47,6 +47,19 @@ test("a view asks for its own run, and shows the frozen form until it comes", as
 	await soon();
 	expect(el.shadowRoot!.querySelector(".phase")!.textContent).toBe("done");
 	expect(model.saved).toEqual([]);
+});
+
+test("nothing can be pressed until a kernel answers for the run", async () => {
+	const question = { call_id: "c1", name: "run", title: "run it", args: { code: "1" } };
+	model.answer = () => {};
+	model.batch(1, script(started, turn, tool("run"), { type: "approval_requested", ...question }));
+	await soon();
+	const hidden = () =>
+		[".anb-stop", ".anb-acts"].map((part) => el.shadowRoot!.querySelector<HTMLElement>(part)!.hidden);
+	expect(hidden()).toEqual([true, true]);
+	Kernel.prototype.answer.call(model, model.commands("hello")[0], { ok: true, run_id: "r1" });
+	await soon();
+	expect(hidden()).toEqual([false, false]);
 });
 
 test("each view shows the run of its own model", async () => {

@@ -123,7 +123,7 @@ function createStop(context: Context) {
 	return {
 		element,
 		update() {
-			element.hidden = !context.run.busy;
+			element.hidden = !context.run.busy || !context.run.greeted;
 		},
 	};
 }

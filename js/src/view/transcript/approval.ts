@@ -100,7 +100,7 @@ export class Approval {
 	}
 
 	get #mayAnswer(): boolean {
-		return this.#context.choices.replay === null;
+		return this.#context.choices.replay === null && this.#context.run.greeted;
 	}
 
 	get #position(): number {
