@@ -6,6 +6,7 @@ import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyte
 /** Milliseconds after which a press no longer counts. The kernel may be asked for the cells in between. */
 const FRESH = 10_000;
 const OPEN_OUTPUT = "notebook:create-output-view";
+const SAVE = "docmanager:save";
 
 interface Found {
 	readonly panel: NotebookPanel;
@@ -36,6 +37,15 @@ export function createLab(
 			const kernel = isPress(press) ? locate(tracker, place)?.panel.sessionContext.session?.kernel : null;
 			void kernel?.interrupt();
 			return Boolean(kernel);
+		},
+
+		save(place) {
+			const panel = locate(tracker, place)?.panel;
+			const held = outside(place.element).contains(document.activeElement) && panel === tracker.currentWidget;
+			const { readOnly = true, dirty = false } = panel?.content.model ?? {};
+			if (!held || readOnly || !app.commands.isEnabled(SAVE)) return false;
+			if (dirty) void app.commands.execute(SAVE);
+			return true;
 		},
 
 		open(place, press) {

@@ -29,6 +29,8 @@ export interface Lab {
 	/** Runs a cell that `insert` made. */
 	run(place: Place, cell: string, press: UIEvent): boolean;
 	interrupt(place: Place, press: UIEvent): boolean;
+	/** Saves the notebook in front, if the output has the focus: a key pressed in a page's frame is no event here. */
+	save(place: Place): boolean;
 	/** Opens the output in a view of its own beside the notebook, which Notebook 7 cannot do. */
 	open(place: Place, press: UIEvent): boolean;
 	/** Shows in the status bar how many runs of a kernel are under way. Any object stands for the kernel. */

@@ -23,6 +23,7 @@ export interface Notebook {
 	mode: "command" | "edit";
 	readonly model: {
 		readonly readOnly: boolean;
+		readonly dirty: boolean;
 		readonly sharedModel: { insertCells(index: number, cells: readonly object[]): unknown };
 	} | null;
 	scrollToItem(index: number): Promise<void>;
@@ -50,6 +51,7 @@ export interface App {
 			command: { label: string; isEnabled?: () => boolean; execute(): unknown },
 		): unknown;
 		hasCommand(id: string): boolean;
+		isEnabled(id: string): boolean;
 		execute(id: string): Promise<unknown>;
 	};
 	readonly contextMenu?: { addItem(item: { command: string; selector: string; rank: number }): unknown };

@@ -66,7 +66,7 @@ function onEscape(event: KeyboardEvent, surface: Element): void {
 }
 
 /** Moves the focus from the widget to its cell, or at least out of the widget. */
-function leave(surface: Element): void {
+export function leave(surface: Element): void {
 	const active = surface.shadowRoot?.activeElement;
 	if (!(active instanceof HTMLElement) || document.fullscreenElement) return;
 	active.blur();

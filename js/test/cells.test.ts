@@ -43,7 +43,7 @@ function stage({ readOnly = false, version = VERSION } = {}) {
 			return widgets[content.activeCellIndex] ?? null;
 		},
 		mode: "command",
-		model: { readOnly, sharedModel: { insertCells } },
+		model: { readOnly, dirty: true, sharedModel: { insertCells } },
 		scrollToItem: () => Promise.resolve(),
 	};
 	const panel = {
@@ -57,12 +57,14 @@ function stage({ readOnly = false, version = VERSION } = {}) {
 		find: (matches) => (matches(panel) ? panel : undefined),
 	};
 	const runCells = vi.fn((_notebook: unknown, _cells: readonly Cell[]) => Promise.resolve(true));
-	const app = { name: "JupyterLab", commands: { hasCommand: () => true } } as unknown as App;
+	const commands = { hasCommand: () => true, isEnabled: () => true, execute: vi.fn() };
+	const app = { name: "JupyterLab", commands } as unknown as App;
 	const lab = { ...createLab(app, tracker, { runCells }), version };
 	vi.stubGlobal(LAB as unknown as string, version ? lab : undefined);
 	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells: [] } } };
 	const sources = () => widgets.map((cell) => cell.model.sharedModel.getSource());
-	return { run: { key: KEY, notebook, greeted: true }, button, insertCells, runCells, sources };
+	const saved = commands.execute.mock.calls;
+	return { run: { key: KEY, notebook, greeted: true }, button, insertCells, runCells, sources, lab, saved };
 }
 
 /** A click as the user makes it, or one that a script made, or kept. */
@@ -169,6 +171,18 @@ describe("a cell below an output", () => {
 			cells.map((cell) => cell.model.sharedModel.getSource()),
 		);
 		expect(ran).toEqual([["hero_2"]]);
+	});
+
+	test("is saved with the notebook while the output has the focus, unless the notebook is read-only", () => {
+		const place = ({ button }: ReturnType<typeof stage>) => ({ element: button, key: KEY });
+		const readOnly = stage({ readOnly: true });
+		readOnly.button.focus();
+		expect(readOnly.lab.save(place(readOnly))).toBe(false);
+		const open = stage();
+		expect(open.lab.save(place(open))).toBe(false);
+		open.button.focus();
+		expect(open.lab.save(place(open))).toBe(true);
+		expect([...readOnly.saved, ...open.saved]).toEqual([["docmanager:save"]]);
 	});
 
 	test("has a button that shows the text and ignores clicks by a script", async () => {

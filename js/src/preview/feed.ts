@@ -42,6 +42,7 @@ export interface FeedEvents {
 	/** There is something to see. */
 	onShown(): void;
 	onLink(href: string): void;
+	onSave(): void;
 	/** `share` says how far, from 0 to 1. */
 	onScrolled(share: number): void;
 	onLost(why: Loss): void;
@@ -133,6 +134,7 @@ export class Feed {
 			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page)),
 			onBlocked: (tag) => this.#events.onConsole({ level: "warn", text: `Blocked by the sandbox: ${tag}` }),
 			onLink: (href) => this.#events.onLink(href),
+			onSave: () => this.#events.onSave(),
 			onScrolled: (share) => this.#events.onScrolled(share),
 			onLost: (why) => this.lose(frame, why),
 		};

@@ -2,6 +2,7 @@
 
 import type { Bound } from "../bind/messages.ts";
 import { scrollAround } from "../into-view.ts";
+import { leave } from "../keys.ts";
 import { isInside } from "../windows.ts";
 import { Gate, gated } from "./gate.ts";
 import {
@@ -11,7 +12,6 @@ import {
 	type Asks,
 	type ConsoleEntry,
 	type Hello,
-	KEYS,
 	type Loss,
 	MOST_PER_SECOND,
 	type Scroll,
@@ -38,6 +38,8 @@ export interface FrameEvents {
 	/** `script` is the inline script that `entry.line` counts from. */
 	onConsole?(entry: ConsoleEntry, script?: string): void;
 	onLink?(href: string): void;
+	/** The user wants the notebook to be saved. */
+	onSave?(): void;
 	/** `share` says how far, from 0 to 1. */
 	onScrolled?(share: number): void;
 }
@@ -215,12 +217,13 @@ export class Frame {
 				this.#onPressed();
 			},
 			leaving: () => this.#lose("left"),
-			key: (name) => {
-				const { activeElement } = this.element.getRootNode() as Document | ShadowRoot;
-				const about = { ...KEYS[name], bubbles: true, composed: true, cancelable: true };
-				if (activeElement === this.element) this.element.dispatchEvent(new KeyboardEvent("keydown", about));
-			},
+			escaped: () => this.#hasFocus && leave((this.element.getRootNode() as ShadowRoot).host),
+			save: () => this.#hasFocus && this.#mayShow() && events.onSave?.(),
 		};
+	}
+
+	get #hasFocus(): boolean {
+		return (this.element.getRootNode() as Document | ShadowRoot).activeElement === this.element;
 	}
 
 	/** Counts a message; returns false and stops the frame when there are too many. */

@@ -195,11 +195,11 @@ const onKey = (event: KeyboardEvent): void => {
 	if (key.toLowerCase() === "s" && (ctrlKey || metaKey) && !altKey && !shiftKey) {
 		event.preventDefault();
 		event.stopImmediatePropagation();
-		tell("key", metaKey ? "Meta+s" : "Ctrl+s");
+		tell("save", true);
 	}
 	// The browser closes a dialog by itself, and the page may close something when it hears of the key.
 	if (key !== "Escape" || isComposing || document.querySelector(":is(:modal, :popover-open)")) return;
-	later(() => !event.defaultPrevented && tell("key", key));
+	later(() => !event.defaultPrevented && tell("escaped", true));
 };
 
 /** Compared by name, because links in SVG are of another class. */

@@ -42,8 +42,10 @@ export interface Tells {
 	/** The user has pressed a key in the page, which gives it no right to the focus: the page may have taken it. */
 	typed: true;
 	link: string;
-	/** The user has pressed a key in the page that is the notebook's. */
-	key: keyof typeof KEYS;
+	/** The user has pressed Escape, which the page does not use. */
+	escaped: true;
+	/** The user has pressed Ctrl+S or Cmd+S. */
+	save: true;
 }
 
 export type ToFrame = { [K in Ask]: { id: number; ask: K; given: Asks[K] } }[Ask];
@@ -53,13 +55,6 @@ export type FromFrame =
 
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 export type ConsoleLevel = (typeof LEVELS)[number];
-
-/** The keys that lead out of the page. JupyterLab reads their codes. */
-export const KEYS = {
-	Escape: { key: "Escape", keyCode: 27 },
-	"Ctrl+s": { key: "s", keyCode: 83, ctrlKey: true },
-	"Meta+s": { key: "s", keyCode: 83, metaKey: true },
-};
 
 /** Characters of one console entry. */
 export const LONGEST = 2000;
@@ -109,7 +104,8 @@ export const TELLS: { [K in keyof Tells]: Reader<Tells[K]> } = {
 	pressed: asTrue,
 	typed: asTrue,
 	link: (data) => (isShort(data) ? data : null),
-	key: (data) => (Object.hasOwn(KEYS, String(data)) ? (data as Tells["key"]) : null),
+	escaped: asTrue,
+	save: asTrue,
 };
 
 function readConsole(data: unknown): Tells["console"] | null {

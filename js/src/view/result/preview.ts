@@ -1,6 +1,7 @@
 // The page itself, live in its sandboxed frame; scaled down to show it on a smaller device.
 
 import { currentState, modeOf, pageOf, prefetch, savedBound } from "../../actions.ts";
+import { labExtension } from "../../cells.ts";
 import { h, icon, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { Feed } from "../../preview/feed.ts";
@@ -94,6 +95,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		},
 		onShown,
 		onLink: (href: string) => followLink(context, console, href),
+		onSave: () => save(context, holder),
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
 	};
@@ -115,6 +117,11 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 /** Whether the user has opened this preview, which a replay closes. */
 function opened({ choices }: Context): boolean {
 	return !choices.replay && choices.network;
+}
+
+function save(context: Context, element: Element): void {
+	if (!labExtension()?.save({ element, key: context.run.key }))
+		context.notify("Not saved: press Ctrl+S outside of the page");
 }
 
 /** A link to another page of this run shows it; other links are not followed. */
