@@ -33,6 +33,8 @@ export interface Choices {
 	/** The line that Code goes to next. */
 	line: number | null;
 	device: Device;
+	/** The colour scheme in which the page is shown; empty for the browser's own. */
+	scheme: "" | "light" | "dark";
 	variant: number;
 	arrangement: Arrangement;
 	/** Rows the user has opened or closed, by key. */
@@ -70,6 +72,7 @@ export function newChoices(): Choices {
 		moment: null,
 		line: null,
 		device: "full",
+		scheme: "",
 		variant: 0,
 		arrangement: loadLayout().arrangement,
 		rows: new Map(),

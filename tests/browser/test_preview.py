@@ -344,3 +344,17 @@ def test_a_page_stays_dimmed_until_what_replaces_it_has_something_to_see(stage: 
     stage.more(event("file_delta", call_id="c", path="index.html", offset=len(styles), text=body))
     stage.preview.get_by_text("New").wait_for()
     expect(page).to_have_css("opacity", "1")
+
+
+def test_page_has_the_colour_scheme_of_the_browser_until_it_is_switched(stage: Stage):
+    stage.play(
+        wrote("index.html", "<!doctype html><style>:root{color-scheme:light dark}</style><h1>Hello</h1>")
+    )
+    stage.page.evaluate("document.documentElement.style.colorScheme = 'dark'")
+    switch = stage.widget.get_by_role("button", name="Show the page in a dark browser")
+    body = stage.preview.locator("body")
+    ink = "node => getComputedStyle(node).color"
+    assert body.evaluate(ink) == "rgb(0, 0, 0)"
+    for colour in ("rgb(255, 255, 255)", "rgb(0, 0, 0)"):
+        switch.click()
+        wait_until(stage.page, lambda colour=colour: body.evaluate(ink) == colour)

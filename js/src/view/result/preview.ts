@@ -210,6 +210,7 @@ function createScaling(
 	}
 
 	function update(): void {
+		stage.style.setProperty("--anb-scheme", choices.scheme);
 		if (thumbnail === null) fitDevice();
 		else if (room.width) scaleTo(Math.max(thumbnail, room.width), 0);
 	}

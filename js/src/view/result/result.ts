@@ -134,6 +134,12 @@ function createTools(context: Context, preview: { reload(): void }, inspect: HTM
 			context.redraw();
 		},
 	});
+	const other = matchMedia("(prefers-color-scheme: dark)").matches ? "light" : "dark";
+	const scheme = iconButton(context, "scheme", `Show the page in a ${other} browser`, () => {
+		choices.scheme = choices.scheme ? "" : other;
+		context.redraw();
+	});
+	scheme.classList.add("anb-scheme");
 	const rule = h("span", { class: "v" });
 	const reload = iconButton(context, "retry", "Reload preview", () => preview.reload());
 	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
@@ -149,14 +155,15 @@ function createTools(context: Context, preview: { reload(): void }, inspect: HTM
 	const close = iconButton(context, "cross", "Hide result", () => showPane(context, false));
 
 	return {
-		elements: [inspect, devices.element, rule, reload, wrap, copyFile, open, fold, close],
+		elements: [inspect, devices.element, scheme, rule, reload, wrap, copyFile, open, fold, close],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;
-			devices.element.hidden = rule.hidden = reload.hidden = tab !== "preview";
+			devices.element.hidden = scheme.hidden = rule.hidden = reload.hidden = tab !== "preview";
 			copyFile.hidden = wrap.hidden = tab !== "code" && tab !== "diff";
 			setAttribute(wrap, "aria-pressed", String(choices.wrap));
-			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
+			setAttribute(scheme, "aria-pressed", String(choices.scheme !== ""));
+			for (const button of [scheme, reload, open]) button.toggleAttribute("disabled", nothing);
 			copyFile.toggleAttribute("disabled", typeof shownFile(state, choices)?.text !== "string");
 			devices.update(nothing);
 			setLabel(fold, `${choices.alone ? "Show" : "Hide"} transcript`);
