@@ -188,7 +188,7 @@ def _segments(markdown: str) -> Iterator[str]:
 def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[Reading]]]:
     """The numbers of a match: one, or several that commas separate. Parts of words and small counts are none."""
     start, digits = match.start(), match["digits"] or ""
-    if re.search(r"[A-Za-zÀ-ɏ_#]-?$", text[max(0, start - 2) : start]):
+    if re.search(r"[A-Za-zÀ-ɏ_#]-?\Z", text[max(0, start - 2) : start]):
         return
     exponent = match["e"] or match["power"] or match["raised"]
     if not digits or (digits.isdecimal() and not exponent and float(digits) <= 10):

@@ -168,6 +168,7 @@ def test_what_is_no_claim_is_left_alone(left_alone: str):
         ("for May 1,288 sales", ["1,288"]),
         ("-47 and +53", ["-47", "53"]),
         ("1.52x", ["1.52"]),
+        ("it would be\n0.792 to\n53", ["0.792", "53"]),
         ("In 2019 412 rows", ["412"]),
         ("9" * 60, []),
         ("0e999 and 1e999", []),
