@@ -73,10 +73,15 @@ def with_frame_script(page: str, bound: str = "") -> str:
     return _with_preamble(page, _NO_PREFETCH + _script() + bound)
 
 
-def saved_script(run: "RunRecord") -> str:
-    """The `bound_script` of a run's page where no kernel is: it has the values that this kernel knows."""
+def saved_values(run: "RunRecord") -> Mapping[str, str]:
+    """The JSON of the values of a run's page that this kernel knows, by name."""
     known = (values for source in SAVED_VALUES if (values := source(run.id, run.variant)) is not None)
-    return bound_script(run.settings.get("bind") or {}, next(known, {}))
+    return next(known, {})
+
+
+def saved_script(run: "RunRecord") -> str:
+    """The `bound_script` of a run's page where no kernel is."""
+    return bound_script(run.settings.get("bind") or {}, saved_values(run))
 
 
 def bound_script(types: Mapping[str, str], saved: Mapping[str, str] | None) -> str:

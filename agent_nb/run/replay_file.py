@@ -20,6 +20,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, TurnStarted
 from agent_nb.files import media_type
 from agent_nb.render.policy import policy_for
+from agent_nb.render.preview import saved_values
 from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta, bound_names
@@ -80,6 +81,7 @@ def _record(run: RunRecord) -> Json:
         "batch": {"kind": "batch", **batch},
         "requests": _requests(variants),
         "files": [_binary_files(one) for one in variants],
+        "bound": [dict(saved_values(one)) for one in variants],
     }
     # The reader's answers are stored under it.
     batch["meta"]["digest"] = sha256(json.dumps(record, sort_keys=True))[:16]

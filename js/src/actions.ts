@@ -45,8 +45,8 @@ export function modeOf({ run, choices }: Context): Mode {
 /** What a page without a kernel knows of the notebook; null if it is bound to nothing. */
 export function savedBound({ run, choices }: Context): Bound | null {
 	const { bound = [] } = run.state?.meta ?? {};
-	const known = run.link(choices.variant)?.snapshot ?? { names: bound, port: null, saved: {} };
-	return bound.length ? known : null;
+	const saved = run.saved[choices.variant] ?? {};
+	return bound.length ? (run.link(choices.variant)?.snapshot ?? { names: bound, port: null, saved }) : null;
 }
 
 /** Opens the shown page or image in a new tab, in a sandbox of its own. */

@@ -31,6 +31,8 @@ export interface ReplayRecord {
 	requests: { pool: unknown[]; turns: Record<string, Turn>[] };
 	/** By variant. */
 	files: BinaryFile[][];
+	/** The JSON of the values that the page of each variant is bound to. */
+	bound: Record<string, string>[];
 }
 
 /** Shows the run of a record in an element, at the beginning of its replay. */
@@ -44,6 +46,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	const { batch } = record;
 	runs.receive(batch);
 	const run = runs.get(batch.meta?.key ?? "");
+	run.saved = record.bound;
 	const choices = newChoices();
 	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw() {} });
 	const root = place.attachShadow({ mode: "open" });

@@ -56,6 +56,8 @@ export class RunEntry {
 	loads = 0;
 	/** Called when a view of the run has been drawn, with the elements of its page that were pointed at. */
 	onDraw: (state: RunState, selection: readonly Place[]) => void = () => {};
+	/** The values that its pages are bound to, by variant, where there is no kernel. */
+	saved: readonly Record<string, string>[] = [];
 	/** The cell that was inserted last below its output. */
 	below: unknown;
 	/** The element that shows it; null while it is not on the page. */

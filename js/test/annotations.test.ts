@@ -88,7 +88,7 @@ describe("a replay with notes", () => {
 		const batch = { kind: "batch" as const, run_id: "r", first: 1, last: events.length, events, meta };
 		host = document.createElement("div");
 		document.body.replaceChildren(host);
-		showReplay(host, { batch, requests: { pool: [], turns: [] }, files: [] }, life.signal);
+		showReplay(host, { batch, requests: { pool: [], turns: [] }, files: [], bound: [] }, life.signal);
 		await soon();
 	}
 

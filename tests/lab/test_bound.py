@@ -196,3 +196,17 @@ def test_a_hostile_page_reaches_nothing_else_and_stalls_nothing(page, lab, vendo
     page.locator('[data-tab="console"]').first.click()
     expect(page.get_by_text("reviews: The value cannot be read: RecursionError")).to_be_visible()
     expect(page.locator(".anb-net")).to_be_hidden()
+
+
+def test_a_look_at_the_page_sees_its_values_and_calls(page, lab, vendor):
+    vendor.plan(
+        reply(Call("create_file", {"path": "index.html", "content": LABELER})),
+        reply(Call("check_preview", {})),
+        reply(Say("Done.")),
+    )
+    shown = "print(labeler.checks[0].viewer, labeler.checks[0].errors)"
+    write_notebook(lab.root / "looked.ipynb", LOAD + DATA, CELL, shown)
+    open_notebook(page, lab, "looked.ipynb")
+    run_all(page)
+    expect(page.get_by_text("your browser ()")).to_be_visible()
+    expect(frame_of(page, page.locator(".anb-page").first).locator("#score")).to_have_text("score 10")
