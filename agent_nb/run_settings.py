@@ -100,7 +100,7 @@ def _names(bind: Any) -> str:
 
 
 def _filled_words(names: Sequence[str]) -> str:
-    return f"the page fills {', '.join(names)}" if names else "bound page"
+    return f"fills {', '.join(names)}" if names else "bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,11 @@ pytestmark = needs_browser
 
 TYPES = {"reviews": "list", "large": "str", "labels": "filled by the page", "score": "function"}
 PAGE = """<!doctype html><ol></ol><script>
-const say = (text) => document.querySelector("ol").append(Object.assign(document.createElement("li"), { textContent: text }));
+function say(text) {
+  const item = document.createElement("li");
+  item.textContent = text;
+  document.querySelector("ol").append(item);
+}
 const tried = (promise) => promise.then((value) => say(JSON.stringify(value)), (error) => say(error.message));
 async function main() {
   await tried(notebook.get("reviews"));
@@ -22,7 +26,8 @@ async function main() {
   say(Object.isFrozen(notebook));
 }
 main();
-</script><script src="https://cdn.jsdelivr.net/npm/vue@3.5.45/dist/vue.global.prod.js" onerror="say('no CDN')"></script>"""
+</script>
+<script src="https://cdn.jsdelivr.net/npm/vue@3.5.45/dist/vue.global.prod.js" onerror="say('no CDN')"></script>"""
 SAVED = {"reviews": json.dumps(["</script><b>", "ü"])}
 
 

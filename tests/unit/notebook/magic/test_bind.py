@@ -86,7 +86,7 @@ def test_what_cannot_be_bound_is_refused_before_anything_is_sent(shell, server, 
 
 def test_the_header_and_a_note_say_what_the_page_fills(shell, server):
     make(shell, server)
-    assert "the page fills labels" in shell.names["labeler"]._repr_mimebundle_()["text/html"]
+    assert "fills labels" in shell.names["labeler"]._repr_mimebundle_()["text/html"]
 
 
 def test_a_run_that_continues_keeps_the_bindings_and_what_was_filled(shell, server):
