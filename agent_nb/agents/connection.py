@@ -49,22 +49,17 @@ class Connection:
 
     async def request(self, method: str, params: Json) -> Any:
         """Sends a request and waits for its result; raises `RpcError` or `ConnectionLostError`."""
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        number = await self._send_request(method, params, answer)
+        number = self._last_id + 1
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
+            await self.send_request(method, params)
             return await answer
         finally:
-            self._answers.pop(number, None)
+            del self._answers[number]
 
     async def send_request(self, method: str, params: Json) -> int:
         """Sends a request whose answer arrives among the other messages; returns its id."""
-        return await self._send_request(method, params, None)
-
-    async def _send_request(self, method: str, params: Json, answer: "asyncio.Future[Any] | None") -> int:
-        self._last_id += 1
-        number = self._last_id
-        if answer is not None:
-            self._answers[number] = answer
+        self._last_id = number = self._last_id + 1
         await self._send({"id": number, "method": method, "params": params})
         return number
 

@@ -52,8 +52,7 @@ class Call:
 
     @property
     def raw_input(self) -> Json:
-        given = self.fields.get("rawInput")
-        return given if isinstance(given, dict) else {}
+        return as_object(self.fields.get("rawInput"))
 
     @property
     def diffs(self) -> list[Json]:
@@ -101,16 +100,19 @@ class Call:
             and self.raw_input["server"] == SERVER
         ):
             return True
-        meta = self.fields.get("_meta")
-        meta = meta if isinstance(meta, dict) else {}
-        claude = meta.get("claudeCode")
-        name = self.fields.get("name") or (claude.get("toolName") if isinstance(claude, dict) else None)
+        claude = as_object(as_object(self.fields.get("_meta")).get("claudeCode"))
+        name = self.fields.get("name") or claude.get("toolName")
         native = str(self.fields.get("toolCallId"))
         return any(
             name == f"mcp__{SERVER}__{tool}"  # Claude Code
             or native.startswith(f"mcp_{SERVER}_{tool}__")  # Gemini CLI
             for tool in tools
         )
+
+
+def as_object(value: Any) -> Json:
+    """A JSON object, empty if the agent has sent anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _blocks(fields: Json) -> list[Json]:
@@ -159,10 +161,7 @@ def usage_of(result: Json) -> Usage:
             output=max(output, total - everything),  # some count thinking apart
             reasoning=_count(usage, "thoughtTokens"),
         )
-    meta: Any = result.get("_meta")
-    for name in ("quota", "token_count"):
-        meta = meta.get(name) if isinstance(meta, dict) else None
-    counts = meta if isinstance(meta, dict) else {}
+    counts = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
     return Usage(input=_count(counts, "input_tokens"), output=_count(counts, "output_tokens"))
 
 
@@ -173,11 +172,11 @@ def _count(counts: Json, name: str) -> int:
 
 def cost_of(update: Json) -> float | None:
     """What a session has cost so far in US dollars, if the agent says so."""
-    cost = update.get("cost")
-    if not isinstance(cost, dict) or cost.get("currency") != "USD":
-        return None
+    cost = as_object(update.get("cost"))
     amount = cost.get("amount")
-    return float(amount) if isinstance(amount, int | float) and 0 <= amount < math.inf else None
+    if cost.get("currency") != "USD" or not isinstance(amount, int | float):
+        return None
+    return float(amount) if 0 <= amount < math.inf else None
 
 
 def result_text(text: str) -> str:

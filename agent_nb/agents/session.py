@@ -13,6 +13,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.agents.connection import Connection, ConnectionLostError, RpcError
 from agent_nb.agents.known import Agent
+from agent_nb.agents.mapping import as_object
 from agent_nb.errors import AgentError
 from agent_nb.messages import Image, Message, Text
 from agent_nb.providers.base import Request
@@ -117,7 +118,7 @@ async def _opened(start: Start, connection: Connection) -> Session:
     agent = start.agent
     capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     client = {"name": "agent_nb", "title": "agent_nb", "version": VERSION}
-    about = _object(
+    about = as_object(
         await connection.request(
             "initialize",
             {"protocolVersion": PROTOCOL, "clientInfo": client, "clientCapabilities": capabilities},
@@ -127,14 +128,14 @@ async def _opened(start: Start, connection: Connection) -> Session:
         raise AgentError(
             f"{agent.title} speaks version {spoken} of the protocol, not {PROTOCOL}. {agent.install}"
         )
-    info, offers = _object(about.get("agentInfo")), _object(about.get("agentCapabilities"))
-    servers = start.servers if _object(offers.get("mcpCapabilities")).get("http") else ()
+    info, offers = as_object(about.get("agentInfo")), as_object(about.get("agentCapabilities"))
+    servers = start.servers if as_object(offers.get("mcpCapabilities")).get("http") else ()
     if start.wants_tools and not servers:
         raise AgentError(f"{agent.title} takes no tools of the notebook. Leave out `-t`.")
     place: Json = {"cwd": str(start.folder), "mcpServers": [*servers]}
-    opened = _object(await connection.request("session/new", place))
+    opened = as_object(await connection.request("session/new", place))
     session = str(opened.get("sessionId") or "")
-    await _choose_mode(start, connection, session, _object(opened.get("modes")))
+    await _choose_mode(start, connection, session, as_object(opened.get("modes")))
     if start.effort:
         await _choose_effort(start, connection, session, opened.get("configOptions"))
     version = str(info.get("version") or "")
@@ -144,7 +145,7 @@ async def _opened(start: Start, connection: Connection) -> Session:
         id=session,
         title=f"{agent.title} {version}".strip(),
         older=agent.older_than_tested(version),
-        takes_images=bool(_object(offers.get("promptCapabilities")).get("image")),
+        takes_images=bool(as_object(offers.get("promptCapabilities")).get("image")),
         sends_ids=str(info.get("name")).startswith("@agentclientprotocol/"),
     )
 
@@ -153,7 +154,7 @@ async def _choose_mode(start: Start, connection: Connection, session: str, modes
     """Sets the mode in which the agent asks. Without it nothing may be prompted."""
     agent = start.agent
     listed = modes.get("availableModes")
-    available = [str(_object(mode).get("id")) for mode in listed] if isinstance(listed, list) else []
+    available = [str(as_object(mode).get("id")) for mode in listed] if isinstance(listed, list) else []
     wanted = [mode for mode in (*(agent.auto_modes if start.auto else ()), agent.mode) if mode]
     mode = next((mode for mode in wanted if mode in available), None)
     if wanted and mode is None:
@@ -166,18 +167,14 @@ async def _choose_mode(start: Start, connection: Connection, session: str, modes
 
 
 async def _choose_effort(start: Start, connection: Connection, session: str, options: Any) -> None:
-    rows = [_object(option) for option in options] if isinstance(options, list) else []
+    rows = [as_object(option) for option in options] if isinstance(options, list) else []
     found = next((row for row in rows if row.get("category") == "thought_level"), None)
-    values = [_object(value).get("value") for value in found.get("options") or ()] if found else []
+    values = [as_object(value).get("value") for value in found.get("options") or ()] if found else []
     if found is None or start.effort not in values:
         known = f" It has {', '.join(map(str, values))}." if values else ""
         raise AgentError(f"{start.agent.title} has no effort {start.effort!r}.{known}")
     choice = {"sessionId": session, "configId": found["id"], "value": start.effort}
     await connection.request("session/set_config_option", choice)
-
-
-def _object(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
 
 
 def failure(agent: Agent, error: Exception, program: Program) -> AgentError:

@@ -70,7 +70,7 @@ class AgentTurns(Turns):
         self._title = agent.title
         self._usage = Usage()
         """Of the last prompt, until its last turn has been told."""
-        self._starting = True
+        self._starting, self._is_stopping = True, False
         self._session: Session | None = None
         self._scanning = asyncio.Lock()
         self._emit_now = journal.emit_now
@@ -160,8 +160,7 @@ class AgentTurns(Turns):
             )
 
     async def _handle(self, session: Session, message: Json) -> None:
-        params = message.get("params")
-        params = params if isinstance(params, dict) else {}
+        params = mapping.as_object(message.get("params"))
         self._journal.tick()
         match message["method"]:
             case "session/update" if isinstance(params.get("update"), dict):
@@ -349,9 +348,10 @@ class AgentTurns(Turns):
 
     async def _ask(self, session: Session, message: Json, options: Any, call: mapping.Call) -> None:
         """Answers a question of the agent: by the rules of the run, or by the user."""
-        outcome = mapping.option_of(options, allow=False)
+        outcome = {"outcome": "cancelled"} if self._is_stopping else mapping.option_of(options, allow=False)
         try:
-            if self._is_ours(call) or await self._is_allowed(call):  # our own card asks
+            # Of a call of our tools, our own card asks.
+            if not self._is_stopping and (self._is_ours(call) or await self._is_allowed(call)):
                 outcome = mapping.option_of(options, allow=True)
         except asyncio.CancelledError:
             outcome = {"outcome": "cancelled"}
@@ -429,8 +429,7 @@ class AgentTurns(Turns):
         """The reason for the end of a prompt; raises `AgentError` if it has failed."""
         if "error" in answer:
             raise session.failure(RpcError(answer["error"]))
-        result = answer.get("result")
-        result = result if isinstance(result, dict) else {}
+        result = mapping.as_object(answer.get("result"))
         usage = mapping.usage_of(result)
         self._count(usage)
         said = "".join(part.text for part in self._parts if isinstance(part, Text))
@@ -447,21 +446,14 @@ class AgentTurns(Turns):
 
     async def _cancel(self, session: Session, number: int) -> None:
         """Cancels the prompt and waits a moment for its end. Some agents wait until open questions are answered."""
-        with contextlib.suppress(TimeoutError, ConnectionLostError):
+        self._is_stopping = True
+        with contextlib.suppress(TimeoutError, AgentError, EndRun):
             async with asyncio.timeout(CANCEL_LIMIT):
                 await session.cancel()
-                for question in [*self._questions.values()]:
+                for question in self._questions.values():
                     question.cancel()
-                while True:
-                    message = await session.connection.incoming.get()
-                    if isinstance(message, Exception):
-                        return
-                    if "method" not in message and message.get("id") == number:
-                        result = message.get("result")
-                        self._count(mapping.usage_of(result) if isinstance(result, dict) else Usage())
-                        return
-                    if message.get("method") == "session/request_permission":
-                        await session.connection.answer(message, {"outcome": {"outcome": "cancelled"}})
+                answer = await self._follow(session, number)
+                self._count(mapping.usage_of(mapping.as_object(answer.get("result"))))
 
     async def _end(self) -> None:
         """Leaves complete turns and the files. The process is ended in the background."""

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from traitlets import TraitError
@@ -99,3 +100,17 @@ def test_agents_are_listed_with_their_state(shell, monkeypatch, tmp_path):
 def test_a_wrong_setting_is_refused():
     with pytest.raises(TraitError, match="a command as a list of words"):
         Settings().agents = {"mine": "text"}
+
+
+def test_a_class_with_a_budget_refuses_an_agent_whose_price_nobody_knows(cell, shell, monkeypatch):
+    allow(monkeypatch)
+    Path("lab.toml").write_text("[lab]\nbudget = 1.0\n")
+    refused = cell()
+    assert "The price of acp:mine is not known, so no budget can hold." in refused.stderr
+
+
+def test_a_run_in_the_background(cell, shell, monkeypatch):
+    allow(monkeypatch)
+    assert cell("--approve auto --background").ok
+    assert shell.run("run = await hero").ok
+    assert dict(shell.names["run"].files) == {"index.html": "<h1>Bread</h1>\n"}
