@@ -234,6 +234,8 @@ class Options:
     """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""
     mode: CassetteMode = "auto"
     """Whether the cell asks, records or replays, as the line and the environment say together."""
+    failure: Any = None
+    """The failed cell that `%agent fix` is about; then the prompt is made from it."""
     cassette: str = ""
     """The path of the cell's cassette, relative to the session's folder."""
 

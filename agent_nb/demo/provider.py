@@ -10,6 +10,7 @@ from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
+from agent_nb.demo.cell_fix import fix_answer, is_fix
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
 from agent_nb.demo.conversation import (
     CREATE,
@@ -165,6 +166,8 @@ _GREETING = re.compile(r"\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|eve
 def next_turn(request: Request) -> tuple[Action, ...]:
     talk = read_conversation(request)
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
+    if is_fix(talk.prompt):
+        return (Say(fix_answer(talk.prompt)),)
     brief = read_brief(talk.prompt, request.variant)
     if is_about_data(talk):
         return tuple(_from_data(talk, tools, brief))

@@ -51,6 +51,13 @@ def schema_text(schema: Schema, known: Container[str]) -> str:
     return "\n".join(f"{line} ({count:,} of these)" if count > 1 else line for line, count in lines)
 
 
+def known_words(message: str, names: Container[str]) -> str:
+    """An error message with the words that the model may know. The others may be values."""
+    return _WORD_OR_SYMBOL.sub(
+        lambda word: word[0] if word[0] in names or word[0] in _USUAL_WORDS else "…", message
+    )
+
+
 class DataGate:
     def __init__(self, opening: Opening) -> None:
         self._names = set(opening.names)
@@ -132,8 +139,7 @@ class DataGate:
         """The first line of an error with the words that the model may know. The others may be values."""
         where = f" (line {line})" if line else ""
         first = next(iter(error.message.splitlines()), "").removesuffix(where)
-        known = self._names | _USUAL_WORDS
-        return _WORD_OR_SYMBOL.sub(lambda word: word[0] if word[0] in known else "…", first) + where
+        return known_words(first, self._names) + where
 
 
 def _words(arguments: str) -> Iterator[str]:

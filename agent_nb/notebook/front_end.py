@@ -86,6 +86,11 @@ def cell_message(shell: Any) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
+def cell_id(shell: Any) -> str:
+    """The current cell's id in its notebook; empty if it is unknown."""
+    return str((cell_message(shell).get("metadata") or {}).get("cellId", ""))
+
+
 @contextlib.contextmanager
 def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
     """Makes Ctrl-C call `handler` in the block, with the arguments of a signal handler."""

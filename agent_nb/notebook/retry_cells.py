@@ -1,4 +1,4 @@
-"""The cells that the page offers: a failed one once more, or with another model; the options of one that continues."""
+"""The cells that the page offers: a failed one once more, with another model or fixed; the options of the next one."""
 
 import re
 from typing import Any
@@ -9,15 +9,18 @@ from agent_nb._base.model_name import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.events import RunFinished
+from agent_nb.notebook.failures import Failure
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.options import OPTIONS, Options
 from agent_nb.providers import default_model_name
 from agent_nb.run import Run
-from agent_nb.run.protocol import Repeat
+from agent_nb.run.protocol import Fix, Repeat
 
 MAX_CELL = 2_000
 """Characters. A longer cell is not offered: the user is to read what the button inserts."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
+_PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
+"""What a block of Python is called."""
 _MODEL = re.compile(r"\s(?:-m\s*|--model[=\s]\s*)[^\s-]\S*")
 
 
@@ -52,6 +55,18 @@ def with_model(cell: str, model: str) -> str:
     options, check, expression = found[2].partition(" --check")
     line = f"{found[1]} -m {model}{_MODEL.sub('', options)}{check}{expression}"
     return cell[: found.start(1)] + line + cell[found.end() :]
+
+
+def fix_of(run: Run, failure: Failure | None) -> Fix | None:
+    """The last block of Python in the answer, for the cell that `%agent fix` was about."""
+    if failure is None or run.reason != "end_turn":
+        return None
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt().parse(run.text)
+    blocks = [token.content for token in tokens if token.type == "fence" and token.info.strip() in _PYTHON]
+    after = safe_text(blocks[-1].strip("\n")) if blocks else ""
+    return Fix(before=safe_text(failure.source), after=after, cell_id=failure.cell_id) if after else None
 
 
 def line_options(settings: Json) -> Options:

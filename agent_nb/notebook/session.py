@@ -10,6 +10,8 @@ from IPython import get_ipython
 
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb.errors import ConfigError
+from agent_nb.notebook.failures import Failures
+from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.magic_settings import Settings
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
@@ -37,6 +39,7 @@ class Session:
         """The sources of the last cells that have run and when they ended, the newest last."""
         self.pages: dict[str, str] = {}
         """The id of the newest run of each name, whose page the next one of that name replaces."""
+        self.failures = Failures()
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None
@@ -51,6 +54,8 @@ class Session:
         """Called by IPython after each cell."""
         source = getattr(getattr(result, "info", None), "raw_cell", None) or ""
         self.ended.append((source, time.time()))
+        if source and not source.lstrip().lstrip("%").startswith(self.defaults.magic_name):
+            self.failures.note(result, cell_id(self.shell))
 
     def command(self, text: str) -> str:
         return f"%{self.defaults.magic_name} {text}"

@@ -36,6 +36,16 @@ def bound_names(settings: Json) -> tuple[BoundName, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A failed cell, and what the answer of a run proposes in its place."""
+
+    before: str
+    after: str
+    cell_id: str
+    """The failed cell's id in its notebook; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
     """What the page needs to know of a run from the start; it comes with every batch that begins at event 1."""
 
@@ -91,3 +101,5 @@ class Ready:
     failed_check: str = ""
     numbers: tuple[AnswerNumber, ...] = ()
     """Numbers in the answer that an output of the run has, or that nothing has."""
+    fix: Fix | None = None
+    """Of `%agent fix`, if the answer has a cell."""

@@ -9,7 +9,7 @@ from typing import Any
 from agent_nb import errors, events, messages
 from agent_nb.events import ENDINGS, Tone
 from agent_nb.run.annotations import Annotation
-from agent_nb.run.protocol import BoundName, Meta, Ready, Repeat
+from agent_nb.run.protocol import BoundName, Fix, Meta, Ready, Repeat
 from agent_nb.run.supported_numbers import AnswerNumber
 from agent_nb.run_settings import BoundKind
 
@@ -110,6 +110,7 @@ def typescript() -> str:
         interface(Repeat),
         interface(BoundName),
         interface(Meta),
+        interface(Fix),
         interface(Ready),
         _endings(),
     ]

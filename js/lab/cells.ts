@@ -8,29 +8,34 @@ const FRESH = 10_000;
 const OPEN_OUTPUT = "notebook:create-output-view";
 const SAVE = "docmanager:save";
 
+type Runs = Pick<NotebookModule["NotebookActions"], "runCells">;
+
 interface Found {
 	readonly panel: NotebookPanel;
 	readonly index: number;
 }
 
-export function createLab(
-	app: App,
-	tracker: Tracker,
-	actions: NotebookModule["NotebookActions"],
-): Omit<Lab, "setRuns"> {
+export function createLab(app: App, tracker: Tracker, actions: Runs): Omit<Lab, "setRuns"> {
 	const insert = createInsert(tracker);
 	return {
 		version: VERSION,
 		path: (place) => locate(tracker, place)?.panel.context.path ?? null,
 		insert: (place, cells, press) => (isPress(press) && cells.length > 0 ? insert(place, cells) : null),
 
+		replace(place, { cell_id, before, after }, press) {
+			const panel = isPress(press) ? locate(tracker, place)?.panel : null;
+			const at = indexOf(panel?.content.widgets ?? [], cell_id);
+			const cell = panel?.content.widgets[at]?.model.sharedModel;
+			if (panel?.content.model?.readOnly !== false || cell?.getSource() !== before) return false;
+			cell.setSource(after);
+			panel.content.activeCellIndex = at;
+			if (!document.fullscreenElement) void edit(panel);
+			return true;
+		},
+
 		run(place, id, press) {
 			const panel = isPress(press) ? locate(tracker, place)?.panel : null;
-			const cell = panel?.content.widgets[indexOf(panel.content.widgets, id)];
-			if (!panel || !cell) return false;
-			panel.content.mode = "command";
-			void actions.runCells(panel.content, [cell], panel.sessionContext);
-			return true;
+			return panel ? runCell(actions, panel, id) : false;
 		},
 
 		interrupt(place, press) {
@@ -86,6 +91,14 @@ export function insertCells({ content }: NotebookPanel, at: number, cells: reado
 	return content.activeCell?.model.sharedModel.getId() ?? "";
 }
 
+export function runCell(actions: Runs, { content, sessionContext }: NotebookPanel, id: string): boolean {
+	const cell = content.widgets[indexOf(content.widgets, id)];
+	if (!cell) return false;
+	content.mode = "command";
+	void actions.runCells(content, [cell], sessionContext);
+	return true;
+}
+
 /** Puts the cursor into the active cell, at the start of this line. */
 export async function edit({ content }: NotebookPanel, line = 0): Promise<void> {
 	const cell = content.activeCell;
@@ -100,7 +113,7 @@ export async function edit({ content }: NotebookPanel, line = 0): Promise<void> 
 const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp")?.get as (this: Event) => number;
 
 /** Whether the user has pressed a key or a button just now. Scripts cannot make such an event, only keep an old one. */
-function isPress(event: UIEvent): boolean {
+export function isPress(event: UIEvent): boolean {
 	try {
 		return event.isTrusted && performance.now() - stamp.call(event) < FRESH;
 	} catch {

@@ -1,18 +1,29 @@
 // Commands for the palette and the context menu of cells.
 
 import { edit, insertCells, showsRun } from "./cells.ts";
+import { fixCell, hasFailed } from "./fix.ts";
 import { STOP_ALL } from "./interface.ts";
-import type { App, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
+import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 
 const CATEGORY = "Agent";
 const CELL = ".jp-Notebook .jp-CodeCell";
 
-export function addCommands(app: App, tracker: Tracker, palette: Palette | null): void {
-	function add(id: string, label: string, run: (panel: NotebookPanel) => unknown): string {
+export function addCommands(
+	app: App,
+	tracker: Tracker,
+	palette: Palette | null,
+	actions: NotebookModule["NotebookActions"],
+): void {
+	function add(
+		id: string,
+		label: string,
+		run: (panel: NotebookPanel) => unknown,
+		suits: (panel: NotebookPanel) => boolean = () => true,
+	): string {
 		const command = `agent-nb:${id}`;
 		app.commands.addCommand(command, {
 			label,
-			isEnabled: () => tracker.currentWidget !== null,
+			isEnabled: () => tracker.currentWidget !== null && suits(tracker.currentWidget),
 			execute: () => tracker.currentWidget && run(tracker.currentWidget),
 		});
 		palette?.addItem({ command, category: CATEGORY });
@@ -20,6 +31,13 @@ export function addCommands(app: App, tracker: Tracker, palette: Palette | null)
 	}
 	const ask = add("ask", "Agent: Ask About This Cell", askAbout);
 	app.contextMenu?.addItem({ command: ask, selector: CELL, rank: 20 });
+	const fix = add(
+		"fix",
+		"Agent: Fix This Cell",
+		(panel) => panel.content.activeCell && fixCell(actions, panel, panel.content.activeCell),
+		({ content: { activeCell } }) => activeCell !== null && hasFailed(activeCell),
+	);
+	app.contextMenu?.addItem({ command: fix, selector: CELL, rank: 21 });
 	add("page", "Agent: Open the Newest Page Beside the Notebook", (panel) => openNewest(app, panel));
 	add("stop", "Agent: Stop All Runs", () => window.dispatchEvent(new Event(STOP_ALL)));
 }

@@ -3,6 +3,7 @@
 
 import { createLab } from "./cells.ts";
 import { addCommands } from "./commands.ts";
+import { addFixButtons, FIX_STYLE } from "./fix.ts";
 import { LAB } from "./interface.ts";
 import { type App, type NotebookModule, type Palette, setScope, shared, type Tracker } from "./jupyter.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
@@ -30,9 +31,10 @@ async function plugins(): Promise<object[]> {
 			const setRuns = bar ? createStatus(bar, lumino) : () => {};
 			const value = Object.freeze({ ...createLab(app, tracker, NotebookActions), setRuns });
 			Object.defineProperty(window, LAB, { value });
-			addCommands(app, tracker, palette);
+			addCommands(app, tracker, palette, NotebookActions);
+			addFixButtons(tracker, NotebookActions);
 			const sheet = new CSSStyleSheet();
-			sheet.replaceSync(ROOM);
+			sheet.replaceSync(ROOM + FIX_STYLE);
 			document.adoptedStyleSheets.push(sheet);
 		},
 	};

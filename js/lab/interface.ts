@@ -1,13 +1,20 @@
 // What the extension offers to the widget. The widget finds it on the window and checks its version.
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 1;
+export const VERSION = 2;
 /** Dispatched on the window to stop all runs under way. */
 export const STOP_ALL = "agent_nb:stop";
 
 export interface CellText {
 	readonly kind: "code" | "markdown";
 	readonly source: string;
+}
+
+/** A new source for a cell, given by its id. */
+export interface Replacement {
+	readonly cell_id: string;
+	readonly before: string;
+	readonly after: string;
 }
 
 /** An output of a run: an element in it, and the run's key for an output in a view of its own. */
@@ -26,6 +33,8 @@ export interface Lab {
 	path(place: Place): string | null;
 	/** Inserts cells below the output, and below those inserted there before; returns the id of the last one. */
 	insert(place: Place, cells: readonly CellText[], press: UIEvent): string | null;
+	/** Replaces the source of a cell of the same notebook, as one step of its undo, unless it has been changed. */
+	replace(place: Place, replacement: Replacement, press: UIEvent): boolean;
 	/** Runs a cell that `insert` made. */
 	run(place: Place, cell: string, press: UIEvent): boolean;
 	interrupt(place: Place, press: UIEvent): boolean;

@@ -4,7 +4,7 @@
 export interface Cell {
 	readonly node: HTMLElement;
 	readonly model: {
-		readonly sharedModel: { getId(): string; getSource(): string };
+		readonly sharedModel: { getId(): string; getSource(): string; setSource(source: string): void };
 		readonly outputs?: { toJSON(): unknown };
 		readonly executionCount?: number | null;
 	};
@@ -61,10 +61,17 @@ export interface Palette {
 	addItem(item: { command: string; category: string }): unknown;
 }
 
+/** A signal of Lumino. */
+interface Signal<T> {
+	connect(listener: (sender: unknown, args: T) => void): unknown;
+}
+
 export interface NotebookModule {
 	readonly INotebookTracker: unknown;
 	readonly NotebookActions: {
 		runCells(notebook: Notebook, cells: readonly Cell[], session: unknown): Promise<boolean>;
+		readonly executed: Signal<{ notebook: Notebook; cell: Cell }>;
+		readonly executionScheduled: Signal<{ notebook: Notebook; cell: Cell }>;
 	};
 }
 

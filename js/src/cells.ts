@@ -4,7 +4,7 @@
 // Only a user's own press on what the text is shown with, or typed in, leads here: no message from the kernel or a
 // previewed page does, and no saved output that the kernel does not know. `view/shared/cell-button.ts` has the button.
 
-import { type CellText, LAB, type Lab, VERSION } from "../lab/interface.ts";
+import { type CellText, LAB, type Lab, type Replacement, VERSION } from "../lab/interface.ts";
 import { toClipboard } from "./clipboard.ts";
 
 export type { CellText } from "../lab/interface.ts";
@@ -81,6 +81,12 @@ export function canInsert({ notebook }: Pick<Shown, "notebook">): boolean {
  */
 export function placeCell(run: Shown, press: UIEvent, text: string, runs = false): Promise<Placed> {
 	return place(run, press, [{ kind: "code", source: text }], { text, runs });
+}
+
+/** Replaces the source of a cell that the user has seen beside the new one; false where it cannot be done. */
+export function replaceCell(run: Shown, press: UIEvent, fix: Replacement): boolean {
+	const output = { element: press.currentTarget as Element, key: run.key };
+	return canInsert(run) && isReadable(fix.after) && (labExtension()?.replace(output, fix, press) ?? false);
 }
 
 /** Inserts several cells there, and runs none. `text` is what the user has read of them, and what is copied instead. */

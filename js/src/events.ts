@@ -281,6 +281,12 @@ export interface Meta {
 	numbers: AnswerNumber[];
 }
 
+export interface Fix {
+	before: string;
+	after: string;
+	cell_id: string;
+}
+
 export interface Ready {
 	line: string;
 	files_name: string | null;
@@ -292,6 +298,7 @@ export interface Ready {
 	others: string[];
 	failed_check: string;
 	numbers: AnswerNumber[];
+	fix: Fix | null;
 }
 
 export type Tone = "ok" | "warn" | "err" | "off";

@@ -2,7 +2,14 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLab } from "../lab/cells.ts";
 import { LAB, VERSION } from "../lab/interface.ts";
 import type { App, Cell, NotebookPanel, Tracker } from "../lab/jupyter.ts";
-import { isName, isReadable, type NotebookContext, placeCell, placeCells } from "../src/cells.ts";
+import {
+	isName,
+	isReadable,
+	type NotebookContext,
+	placeCell,
+	placeCells,
+	replaceCell,
+} from "../src/cells.ts";
 import type { Context } from "../src/view/context.ts";
 import { createCellButton } from "../src/view/shared/cell-button.ts";
 
@@ -15,11 +22,15 @@ interface NewCell {
 }
 
 /** A cell of JupyterLab, as far as the extension uses it. */
-function cellOf(id: string, { source }: NewCell, html = ""): Cell {
+function cellOf(id: string, cell: NewCell, html = ""): Cell {
 	const node = document.createElement("div");
 	node.innerHTML = html;
 	const outputs = { toJSON: () => [{ data: { "text/html": html } }] };
-	const sharedModel = { getId: () => id, getSource: () => source };
+	let { source } = cell;
+	const setSource = (text: string): void => {
+		source = text;
+	};
+	const sharedModel = { getId: () => id, getSource: () => source, setSource };
 	return { node, ready: Promise.resolve(), model: { sharedModel, outputs } };
 }
 
@@ -105,6 +116,19 @@ describe("a cell below an output", () => {
 		expect(written).toHaveBeenCalledTimes(3);
 		expect(insertCells).not.toHaveBeenCalled();
 		expect(runCells).not.toHaveBeenCalled();
+	});
+
+	test("replaces a cell that is as it was, after a press and in a notebook that can be changed", () => {
+		const { run, button, sources } = stage();
+		const fix = { cell_id: "0", before: "%%agent", after: "1 + 1" };
+		expect(replaceCell(run, click(button, { isTrusted: false }), fix)).toBe(false);
+		expect(replaceCell(run, click(button), { ...fix, after: "a\u202e" })).toBe(false);
+		expect(replaceCell(run, click(button), { ...fix, before: "%%agent hero" })).toBe(false);
+		expect(replaceCell(run, click(button), { ...fix, cell_id: "9" })).toBe(false);
+		expect(replaceCell(run, click(button), fix)).toBe(true);
+		expect(sources()).toEqual(["1 + 1"]);
+		const locked = stage({ readOnly: true });
+		expect(replaceCell(locked.run, click(locked.button), fix)).toBe(false);
 	});
 
 	test("is one of several, in order, and none of them if one cannot be read", async () => {

@@ -20,6 +20,7 @@ const READY = {
 	others: [],
 	failed_check: "",
 	numbers: [],
+	fix: null,
 };
 
 let sent: Record<string, unknown>[];

@@ -22,7 +22,7 @@ from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.looking.page_report import PageConsole
-from agent_nb.notebook.front_end import cell_message
+from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
@@ -114,7 +114,7 @@ class Hub:
         if self._refused:  # the page may have widgets by now
             self._open()
         run = LiveRun.following(handle, self.send, network=network)
-        run.cell_id = str((cell_message(get_ipython()).get("metadata") or {}).get("cellId", ""))
+        run.cell_id = cell_id(get_ipython())
         self._add(run)
         return run
 

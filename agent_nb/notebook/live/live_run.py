@@ -22,10 +22,11 @@ from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.looking.page_report import PageConsole, console_of
+from agent_nb.notebook.failures import Failure
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.page.store import store_of
-from agent_nb.notebook.retry_cells import repeats, retry_cells
+from agent_nb.notebook.retry_cells import fix_of, repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.render.preview import TooLargeError, assembled
@@ -222,6 +223,8 @@ class LiveRun:
         """The window that writes the result into the notebook where the kernel's update has not reached it."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
+        self.failure: Failure | None = None
+        """The cell that `%agent fix` is about."""
         self.in_background = False
         self.cell_id = ""
         """The cell's id in its notebook; empty if unknown."""
@@ -311,6 +314,7 @@ class LiveRun:
             others=others,
             failed_check=safe_text(run.failed_check),
             numbers=run.answer_numbers,
+            fix=fix_of(run, self.failure),
         )
         self.stream.finish(ready)
 

@@ -153,6 +153,11 @@ _ROWS = (
         candidates.runs,
     ),
     Command(
+        "fix [N] [OPTION...]",
+        "Ask a model to correct the cell that failed last, or cell [N], with the options of a `%%agent` cell.",
+        _late("fix", "read_fix"),
+    ),
+    Command(
         "statement [NAME...]",
         "A statement on the use of models for a paper, in Markdown: what the runs know, and blanks to fill in.",
         _late("run_commands", "print_statement"),

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import importlib
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -79,9 +80,11 @@ class CellRewriter:
             return lines
         head = lines[start].rstrip("\n")
         magic, _, rest = head.partition(" ")
+        body = "".join(lines[start + 1 :])
+        if magic == f"%{self.magic_name}" and re.match(r"\s*fix\b", rest) and not body.strip():
+            return [f"await {_AGENT_CELL}({rest!r}, None)\n"]
         if magic.rstrip() != f"%%{self.magic_name}":
             return lines
-        body = "".join(lines[start + 1 :])
         return [f"await {_AGENT_CELL}({rest!r}, {body!r})\n"]
 
     def begin_cell(self, *_: Any) -> None:
@@ -95,7 +98,8 @@ class CellRewriter:
             self._cells.pop()
 
 
-async def agent_cell(line: str, cell: str) -> None:
+async def agent_cell(line: str, cell: str | None) -> None:
+    """Runs a rewritten cell, or `%agent fix` if there is no prompt."""
     magics = get_ipython().magics_manager.registry["AgentMagics"]
     await magics.run_cell(line, cell)
 
@@ -127,7 +131,7 @@ class AgentMagics(Magics, Settings):
 
         `%agent help` explains every option and command, and so does docs/reference.md.
         """
-        if cell is None:
+        if cell is None and line.split()[:1] != ["fix"]:
             from agent_nb.notebook.magic.commands import run_command
 
             run_command(self.session, line)
@@ -139,11 +143,14 @@ class AgentMagics(Magics, Settings):
         except CannotBlockError as error:
             raise UsageError(str(error)) from None
 
-    async def run_cell(self, line: str, cell: str) -> None:
-        options = self.parse(line)
+    async def run_cell(self, line: str, cell: str | None) -> None:
+        """Runs one `%%agent` cell, or `%agent fix`. The rewritten cell awaits this."""
+        from agent_nb.notebook.magic.fix import read_fix
+
+        options = read_fix(self.session, line) if cell is None else self.parse(line)
         module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
         await off_loop(module.warm_up, self.shell)
-        await module.run_cell(self.session, options, cell)
+        await module.run_cell(self.session, options, cell or "")
 
     def parse(self, line: str) -> Options:
         from agent_nb.notebook.parsing import parse_line

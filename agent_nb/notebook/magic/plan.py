@@ -30,6 +30,7 @@ from agent_nb.notebook.cell_request import all_demo, default_mode, play, provide
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.fix import fix_prompt
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
@@ -172,12 +173,15 @@ class Plan:
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
     """Reads variables, files and options; raises `UsageError` if the cell cannot run as written."""
     check_name(options.name, session.namespace)
-    await off_loop(_check_prompt, session, cell)
+    if not options.failure:
+        await off_loop(_check_prompt, session, cell)
     rules = await off_loop(CellRules.of, session, options.name)
     options = rules.options(options)
     base = _base(session, options)
     settings = await off_loop(_settings, session, options, base, rules)
     count_variants(len(options.models), options.variants)
+    if options.failure:
+        cell, options = await off_loop(fix_prompt, session, options, schema_only=bool(settings.data))
     options = choose_cassette(session, options, base, rules)
     bound = await _bind(session, options, base)
     plan = Plan(

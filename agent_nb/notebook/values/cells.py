@@ -24,12 +24,12 @@ def recent_cells(shell: Any) -> Iterator[str]:
     """The source, text output and error of each cell before the current one, newest first."""
     sources = shell.history_manager.input_hist_raw
     for number in range(len(sources) - 2, 0, -1):
-        output = _mask_named("\n".join(_text_outputs(shell, number)))
-        source = _mask_named(sources[number])
+        output = mask_named("\n".join(_text_outputs(shell, number)))
+        source = mask_named(sources[number])
         failure = getattr(shell.history_manager, "exceptions", {}).get(
             number, {}
         )  # IPython 7 does not keep it
-        error = _mask_named(_COLOUR.sub("", "\n".join(failure.get("traceback", ()))))
+        error = mask_named(_COLOUR.sub("", "\n".join(failure.get("traceback", ()))))
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
             block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""
@@ -55,7 +55,7 @@ def _masked_value(number: int, value: Any) -> str:
         return MASK
 
 
-def _mask_named(text: str) -> str:
+def mask_named(text: str) -> str:
     """Masked before it is cut: known values, and quoted text that is called like a secret."""
     return _NAMED_TEXT.sub(_masked_text, mask(text))
 

@@ -186,6 +186,11 @@ def expand(
     return joined(_REFERENCE.sub(replace, prompt), parts)
 
 
+def escaped(text: str) -> str:
+    """A text that `expand` leaves as it is."""
+    return _REFERENCE.sub(r"\\\g<0>", text)
+
+
 def limited(text: str, limit: int = TEXT_LIMIT) -> str:
     if len(text) <= limit:
         return text

@@ -75,6 +75,7 @@ class LiveView(FrozenView):
         handle = self._handle
         self._live = hub().follow(handle, network=self._options.network)
         self._live.cell, self._live.in_background = self._cell, self._options.background
+        self._live.failure = self._options.failure
         self._can_update = is_attended(get_ipython())
         stop = f"run `{handle.name}.stop()`" if self._options.background else "interrupt the kernel"
         hint = f"To stop it, {stop}." if self._can_update else TRUST

@@ -24,6 +24,7 @@ import { insertOnClick } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createNumbers } from "./answer-numbers.ts";
 import { createEnd } from "./end-card.ts";
+import { createFixCard } from "./fix-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow } from "./tool-row.ts";
@@ -45,6 +46,7 @@ export function createTimeline(context: Context): BodyView {
 	const offers = createSuggestions(context);
 	const end = createEnd(context);
 	const left = createLeftNames(context);
+	const fix = createFixCard(context);
 	const waiting = createWaiting();
 	const markNumbers = createNumbers(context, log);
 
@@ -66,6 +68,7 @@ export function createTimeline(context: Context): BodyView {
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
 			if (left.update(ended ? rows : [])) log.append(left.element);
+			if (fix.update(snapshot)) log.append(fix.element);
 			place(offers.element, offers.update(snapshot));
 			place(end.element, end.update(snapshot));
 			markNumbers(snapshot);

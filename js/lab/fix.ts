@@ -1,0 +1,55 @@
+// A button below the error of a cell that failed: it inserts `%agent fix` below that cell and runs it.
+
+import { insertCells, isPress, runCell } from "./cells.ts";
+import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
+
+type Actions = NotebookModule["NotebookActions"];
+
+const CLASS = "anb-fix";
+const BUTTON = `.${CLASS} button`;
+export const FIX_STYLE = `
+.${CLASS} { padding: 2px 0 4px calc(var(--jp-cell-prompt-width) + 8px) }
+${BUTTON} {
+	padding: 1px 8px; border: 1px solid var(--jp-border-color1); border-radius: 3px; background: transparent;
+	color: var(--jp-ui-font-color1); font: var(--jp-ui-font-size1) var(--jp-ui-font-family); cursor: pointer;
+}
+${BUTTON}:hover { background: var(--jp-layout-color2) }
+${BUTTON}:focus-visible { outline: 2px solid var(--jp-brand-color1) }`;
+
+/** Shows the button at cells that fail, in notebooks that use agent_nb and can be changed. */
+export function addFixButtons(tracker: Tracker, actions: Actions): void {
+	actions.executionScheduled.connect((_, { cell }) => cell.node.querySelector(`.${CLASS}`)?.remove());
+	actions.executed.connect((_, { notebook, cell }) => {
+		const panel = tracker.find(({ content }) => content === notebook);
+		cell.node.querySelector(`.${CLASS}`)?.remove();
+		if (!panel || !hasFailed(cell) || !usesAgent(panel)) return;
+		const button = document.createElement("button");
+		button.type = "button";
+		button.textContent = "Fix with agent";
+		button.addEventListener("click", (press) => isPress(press) && fixCell(actions, panel, cell));
+		const line = document.createElement("div");
+		line.className = CLASS;
+		line.append(button);
+		cell.node.querySelector(".jp-Cell-outputArea")?.append(line);
+	});
+}
+
+/** Whether a cell has an error, and is not a prompt: those have a button of their own. */
+export function hasFailed({ model }: Cell): boolean {
+	const outputs = (model.outputs?.toJSON() ?? []) as { output_type?: string }[];
+	const failed = outputs.some(({ output_type }) => output_type === "error");
+	return failed && !/^\s*%%?agent\b/.test(model.sharedModel.getSource());
+}
+
+export function fixCell(actions: Actions, panel: NotebookPanel, cell: Cell): void {
+	const { content } = panel;
+	if (content.model?.readOnly !== false || !hasFailed(cell)) return;
+	const source = `%agent fix ${cell.model.executionCount ?? ""}`.trim();
+	const id = insertCells(panel, content.widgets.indexOf(cell) + 1, [{ kind: "code", source }]);
+	runCell(actions, panel, id);
+}
+
+function usesAgent({ content }: NotebookPanel): boolean {
+	const uses = content.widgets.some((cell) => cell.model.sharedModel.getSource().includes("agent_nb"));
+	return uses && content.model?.readOnly === false;
+}

@@ -1,0 +1,81 @@
+"""From a failed cell to a corrected one, in a real JupyterLab: the button, Replace, Insert below, undo."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    wait_for_kernel,
+    write_notebook,
+)
+
+pytestmark = needs_chromium
+
+DEMO = '%config AgentMagics.model = "demo:"'
+CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
+    .map(({ source }) => source)"""
+FAILED, FIXED = "print(totl + 1)", "print(total + 1)"
+
+
+@pytest.fixture
+def failed(page: Page, lab: Lab) -> Page:
+    write_notebook(lab.root / "fix.ipynb", f"{LOAD}\n{DEMO}\ntotal = 41", FAILED, "# the last cell")
+    open_notebook(page, lab, "fix.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-fix")).to_have_count(1)
+    return page
+
+
+def fix(page: Page) -> None:
+    page.get_by_role("button", name="Fix with agent").click()
+    expect(page.locator(".anb-card", has_text="The cell, corrected")).to_be_visible()
+    wait_for_kernel(page)
+
+
+def test_the_button_fixes_the_cell_and_replace_is_undone_in_one_step(failed: Page):
+    keep_screenshot(failed, "lab-fix-button")
+    fix(failed)
+    assert failed.evaluate(CELLS)[1:] == [FAILED, "%agent fix 2", "# the last cell"]
+    keep_screenshot(failed, "lab-fix")
+    failed.evaluate(
+        "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+    )
+    failed.set_viewport_size({"width": 700, "height": 900})
+    keep_screenshot(failed, "lab-fix-dark-700")
+    failed.set_viewport_size({"width": 1400, "height": 900})
+    keep_screenshot(failed, "lab-fix-dark")
+    failed.get_by_role("button", name="Replace", exact=True).click()
+    failed.wait_for_function(f"() => ({CELLS})()[1] === {FIXED!r}")
+    expect(failed.locator(".jp-CodeCell .cm-content").nth(1)).to_be_focused()
+    failed.keyboard.press("Control+z")
+    failed.wait_for_function(f"() => ({CELLS})()[1] === {FAILED!r}")
+    failed.keyboard.press("Control+Shift+z")
+    failed.keyboard.press("Shift+Enter")
+    expect(failed.locator(".jp-CodeCell").nth(1).locator(".jp-OutputArea-output")).to_have_text("42")
+    expect(failed.locator(".anb-fix")).to_have_count(0)
+
+
+def test_the_fixed_cell_is_inserted_below_and_a_changed_one_is_not_replaced(failed: Page):
+    fix(failed)
+    failed.get_by_role("button", name="Insert below", exact=True).click()
+    failed.wait_for_function(f"() => ({CELLS})().length === 5")
+    assert failed.evaluate(CELLS)[1:] == [FAILED, "%agent fix 2", FIXED, "# the last cell"]
+    failed.locator(".jp-CodeCell .cm-content").nth(1).click()
+    failed.keyboard.press("End")
+    failed.keyboard.type("  # mine")
+    failed.get_by_role("button", name="Replace", exact=True).click()
+    expect(failed.locator(".anb-toast").first).to_contain_text("Not replaced: the failed cell was changed")
+    assert failed.evaluate(CELLS)[1] == f"{FAILED}  # mine"
+
+
+def test_the_command_fixes_the_active_cell(failed: Page):
+    failed.locator(".jp-CodeCell .cm-content").nth(1).click()
+    failed.evaluate("() => window.jupyterapp.commands.execute('agent-nb:fix')")
+    expect(failed.locator(".anb-card", has_text="The cell, corrected")).to_be_visible()
+    failed.locator(".jp-CodeCell .cm-content").first.click()
+    assert not failed.evaluate("() => window.jupyterapp.commands.isEnabled('agent-nb:fix')")

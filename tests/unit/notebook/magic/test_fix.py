@@ -1,0 +1,145 @@
+"""`%agent fix`: what the model gets of a cell that failed, and what the page offers in its place."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from agent_nb.notebook.failures import MAX_ERROR, Failures
+from agent_nb.notebook.retry_cells import fix_of
+from tests.support.shells import start_shell
+
+
+@pytest.fixture
+def shell(tmp_path):
+    with start_shell(tmp_path) as shell:
+        yield shell
+
+
+def prompt_of(shell, line: str = "%agent fix") -> str:
+    cell = shell.run(f"{line} --dry-run")
+    assert cell.ok, cell.stderr
+    return cell.stdout.partition("\nuser:\n")[2]
+
+
+def test_with_nothing_to_fix_it_says_so(shell):
+    assert "No cell has failed in this session." in shell.run("%agent fix").stderr
+    shell.run("1 / 0")
+    assert "Cell [99] has not failed" in shell.run("%agent fix 99").stderr
+    shell.run("%agent nothing")
+    assert "ZeroDivisionError" in prompt_of(shell)
+    shell.run("1 / 0 if False else 2")
+    assert "ZeroDivisionError" in prompt_of(shell)
+
+
+def test_a_cell_that_runs_well_later_is_not_fixed(shell):
+    shell.run("wide / 2")
+    shell.run("wide = 3")
+    assert shell.run("wide / 2").ok
+    assert "No cell has failed in this session." in shell.run("%agent fix").stderr
+
+
+def test_the_prompt_has_the_cell_the_error_and_the_variables_it_names(shell):
+    shell.run("prices = [3, 5]\nother = 'not named'\nrate = 0")
+    shell.run("# the mean\nsum(prices) / rate  # {{other}} and \\{{rate}}")
+    text = prompt_of(shell)
+    assert "sum(prices) / rate  # {{other}} and \\{{rate}}" in text
+    assert 'File "<this cell>", line 2, in <module>' in text
+    assert "ZeroDivisionError: division by zero" in text
+    assert "Variable `prices`:\n    [3, 5]" in text
+    assert "Variable `rate`:\n    0" in text
+    assert "not named" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("x = = 3", "SyntaxError: invalid syntax"),
+        ("%%time\nnope.x", "NameError: name 'nope' is not defined"),
+        ("%matplotlib_nope inline\n1", "UsageError"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("try:\n    1 / 0\nexcept Exception as e:\n    raise KeyError('k') from e", "direct cause"),
+    ],
+)
+def test_any_error_can_be_sent(shell, code, found):
+    shell.run(code)
+    text = prompt_of(shell)
+    assert found in text
+    assert code.splitlines()[0] in text
+    assert "IPython/core" not in text
+
+
+def test_a_long_error_is_cut_in_the_middle(shell):
+    shell.run("raise ValueError('\\n'.join(f'line {n}' for n in range(10_000)))")
+    failure = shell.session.failures.find()
+    assert MAX_ERROR <= len(failure.error) < MAX_ERROR + 100
+    assert failure.error.startswith("Traceback")
+    assert failure.error.endswith("line 9999")
+
+
+def test_a_deep_recursion_is_read_in_part():
+    """Without IPython, which takes a minute to show it."""
+    code = "def f(n): return g(n)\ndef g(n): return n and f(n - 1) or 1 / 0\nf(5_000)"
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        exec(code, {})
+    except ZeroDivisionError as error:
+        result = SimpleNamespace(
+            error_before_exec=None,
+            error_in_exec=error,
+            execution_count=1,
+            info=SimpleNamespace(raw_cell=code),
+        )
+    finally:
+        sys.setrecursionlimit(before)
+    failures = Failures()
+    failures.note(result, "")
+    assert len(failures.find().error) < MAX_ERROR
+    assert failures.find().error.endswith("ZeroDivisionError: division by zero")
+
+
+def test_secrets_are_masked(shell):
+    shell.run("api_key = 'abcdefgh12345678'\npassword = 'xyz-123-secret'\nraise ValueError(api_key)")
+    text = prompt_of(shell)
+    assert "abcdefgh12345678" not in text
+    assert "xyz-123-secret" not in text
+
+
+def test_without_values_the_error_keeps_only_known_words(shell):
+    shell.run("import pandas as pd\npeople = pd.DataFrame({'age': ['Ann Smith', '5']})")
+    shell.run("people['age'].map(int)")
+    text = prompt_of(shell, "%agent fix --data schema")
+    assert "ValueError: invalid … for int" in text
+    assert "(line 1)" in text
+    assert "Smith" not in text
+    assert "- age: " in text
+
+
+def test_a_value_that_cannot_be_shown_is_left_out(shell):
+    shell.run("class Odd:\n    def __repr__(self): raise ValueError('no')\nodd, even = Odd(), 2\n1 / 0")
+    text = prompt_of(shell)
+    assert "Variable `even`" in text
+    assert "Variable `odd`" not in text
+
+
+def test_the_demo_corrects_a_misspelt_name(shell):
+    shell.run("total = 3")
+    shell.run("print(totl + 1)  # totl")
+    number = shell.session.failures.find().number
+    assert shell.run(f"%agent fix {number} --plain").ok
+    run = shell.names["fix"]
+    assert run.files == {}
+    fix = fix_of(run, shell.session.failures.find())
+    assert (fix.before, fix.after) == ("print(totl + 1)  # totl", "print(total + 1)  # total")
+
+
+def test_the_demo_says_what_a_model_would_get(shell):
+    shell.run("rate = 0")
+    shell.run("1 / rate")
+    shell.run("%agent fix mended --plain")
+    run = shell.names["mended"]
+    assert (
+        "A real model would get the cell (1 line), the error (4 lines) and the values of `rate`." in run.text
+    )
+    assert fix_of(run, shell.session.failures.find()) is None
