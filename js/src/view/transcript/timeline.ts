@@ -50,12 +50,6 @@ export function createTimeline(context: Context): BodyView {
 	const waiting = createWaiting();
 	const markNumbers = createNumbers(context, log);
 
-	/** Shows a last row, or takes it away. */
-	function place(element: HTMLElement, shown: boolean): void {
-		if (!shown) element.remove();
-		else if (log.lastChild !== element) log.append(element);
-	}
-
 	return {
 		element: scroll,
 		update(snapshot) {
@@ -69,16 +63,22 @@ export function createTimeline(context: Context): BodyView {
 			log.classList.toggle("ended", ended);
 			if (left.update(ended ? rows : [])) log.append(left.element);
 			if (fix.update(snapshot)) log.append(fix.element);
-			place(offers.element, offers.update(snapshot));
-			place(end.element, end.update(snapshot));
+			place(log, offers.element, offers.update(snapshot));
+			place(log, end.element, end.update(snapshot));
 			markNumbers(snapshot);
 			this.tick(snapshot);
 		},
 		tick(snapshot) {
-			place(waiting.element, !context.choices.replay && waiting.update(snapshot));
+			place(log, waiting.element, !context.choices.replay && waiting.update(snapshot));
 			for (const tick of ticking) tick(snapshot);
 		},
 	};
+}
+
+/** Shows a last row, or takes it away. */
+function place(log: HTMLElement, element: HTMLElement, shown: boolean): void {
+	if (!shown) element.remove();
+	else if (log.lastChild !== element) log.append(element);
 }
 
 /** A line for each function of the notebook that the page has called. */
