@@ -73,8 +73,6 @@ export interface LineRow extends BaseRow {
 	state: "info" | "retry";
 	title: string;
 	detail: string;
-	/** Of attempts that failed for the same reason: the seconds waited after each. */
-	waits?: readonly number[];
 }
 
 export type Row = ThinkingRow | TextRow | ToolRow | RetryRow | LineRow;
@@ -205,18 +203,16 @@ function close(open: VariantState): VariantState {
 	const state = endStream(open);
 	const waiting = retryOf(state);
 	if (!waiting) return state;
-	const at = state.rows.lastIndexOf(waiting);
-	const before = state.rows[at - 1];
-	const same = before?.kind === "line" && before.turn === waiting.turn && before.detail === waiting.why;
-	const line = retryLine(waiting, same ? (before.waits ?? []) : []);
-	return { ...state, rows: state.rows.toSpliced(same ? at - 1 : at, same ? 2 : 1, line) };
-}
-
-/** A failed attempt after its wait, joined with those before it that failed for the same reason. */
-function retryLine({ key, turn, why, wait }: RetryRow, earlier: readonly number[]): LineRow {
-	const waits = [...earlier, wait];
-	const title = waits.length > 1 ? `Tried ${waits.length} times` : "Retry";
-	return { kind: "line", key: `${key}-over`, turn, state: "retry", title, detail: why, waits };
+	const { key, turn, why } = waiting;
+	const line: LineRow = {
+		kind: "line",
+		key: `${key}-over`,
+		turn,
+		state: "retry",
+		title: "Retry",
+		detail: why,
+	};
+	return { ...state, rows: state.rows.with(state.rows.lastIndexOf(waiting), line) };
 }
 
 function endStream(state: VariantState): VariantState {

@@ -39,15 +39,17 @@ describe("rows", () => {
 		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
 	});
 
-	test("attempts that failed for the same reason are one line", () => {
+	test("an attempt that failed is a line once the next one has begun, and what it wrote is gone", () => {
 		const other = { ...retrying(4), why: "cut" };
-		const state = play(script(started, turn, retrying(1), retrying(2), text("Half"), retrying(3), other));
+		const state = play(script(started, turn, retrying(1), text("Half"), retrying(2), other));
 		expect(state.rows).toMatchObject([
-			{ kind: "line", title: "Tried 3 times", detail: "busy", waits: [2, 2, 2] },
+			{ kind: "line", title: "Retry", detail: "busy" },
+			{ kind: "line", title: "Retry", detail: "busy" },
 			{ kind: "retry", attempt: 4, why: "cut" },
 		]);
 		expect(play(script(finished("failed", "cut")), state).rows).toMatchObject([
-			{ title: "Tried 3 times" },
+			{ detail: "busy" },
+			{ detail: "busy" },
 			{ kind: "line", title: "Retry", detail: "cut" },
 		]);
 	});
@@ -114,7 +116,7 @@ describe("rows", () => {
 
 	test("a retry that fails at once leaves one open", () => {
 		const waiting = play(script(started, turn, retrying(1), retrying(2), retrying(3)));
-		expect(kinds(waiting)).toEqual(["line", "retry"]);
+		expect(kinds(waiting)).toEqual(["line", "line", "retry"]);
 		const ended = play(script(text("new"), finished()), waiting);
 		expect(kinds(ended)).toEqual(["line", "text"]);
 		expect(new Set(ended.rows.map((row) => row.key)).size).toBe(2);

@@ -154,7 +154,7 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 		case "retry":
 			return createRetry(ticking);
 		case "line":
-			return createLine(context, row);
+			return createLine(row);
 		default: {
 			const unhandled: never = row;
 			return unhandled;
@@ -236,28 +236,16 @@ function createInsert(context: Context, pre: Element, code: string): HTMLElement
 
 const LINE_ICONS: Record<LineRow["state"], IconName | null> = { info: null, retry: "retry" };
 
-function createLine(context: Context, { state, waits = [] }: LineRow): View<LineRow> {
+function createLine({ state }: LineRow): View<LineRow> {
 	const name = LINE_ICONS[state];
 	const node = name ? h("span", { class: "anb-node" }, icon(name)) : h("span", { class: "anb-node pt" });
 	const label = h("span", { class: "lab" });
-	const fold = waits.length > 1 ? createAttempts(context, label, waits) : null;
-	const line = fold?.element ?? h("div", { class: "anb-row still" }, label);
 	return {
-		element: h("li", { class: "anb-item" }, node, line),
-		update({ key, title, detail }) {
+		element: h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label)),
+		update({ title, detail }) {
 			label.replaceChildren(...withCode(detail ? `${title}: ${detail}` : title));
-			fold?.set(key, false);
 		},
 	};
-}
-
-/** A line that unfolds to the single attempts. */
-function createAttempts(context: Context, label: HTMLElement, waits: readonly number[]) {
-	const attempts = waits.map((wait, index) =>
-		h("div", null, `Attempt ${index + 1}${wait < 0.05 ? "" : `, then waited ${seconds(wait)}`}`),
-	);
-	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"));
-	return createFold(context, summary, h("div", { class: "anb-detail anb-think" }, ...attempts));
 }
 
 /** The images given with the prompt, above the transcript. */
