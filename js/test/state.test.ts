@@ -118,8 +118,8 @@ describe("rows", () => {
 		const waiting = play(script(started, turn, retrying(1), retrying(2), retrying(3)));
 		expect(kinds(waiting)).toEqual(["line", "line", "retry"]);
 		const ended = play(script(text("new"), finished()), waiting);
-		expect(kinds(ended)).toEqual(["line", "text"]);
-		expect(new Set(ended.rows.map((row) => row.key)).size).toBe(2);
+		expect(kinds(ended)).toEqual(["line", "line", "line", "text"]);
+		expect(new Set(ended.rows.map((row) => row.key)).size).toBe(4);
 	});
 
 	test("the wait goes on when another row is added", () => {
