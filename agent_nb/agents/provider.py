@@ -1,5 +1,6 @@
 """`acp:NAME` as a model: checks what an outside agent cannot do, and makes its runs."""
 
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -62,8 +63,8 @@ class AgentProvider(Provider):
 
     def _check(self, prepared: Prepared) -> None:
         agent, limits, settings = self._agent, prepared.settings.limits, prepared.settings
-        if IN_BROWSER:
-            raise ConfigError(f"{agent.title} needs a machine to run on, and Python runs in a browser here.")
+        if IN_BROWSER or sys.platform == "win32":
+            raise ConfigError(f"{agent.title} can be started on macOS and Linux alone.")
         agent.check_installed()
         if limits.steps != Limits().steps:
             raise ConfigError(

@@ -190,8 +190,11 @@ class Fake:
         while True:
             self.do_say(flood)
 
-    def do_hold(self, hold):
+    def do_hold(self, hold, then=()):
+        """Waits until it is cancelled, and then does more."""
         self.cancelled.wait(3600)
+        for step in then:
+            self.step(step)
 
     def do_sleep(self, sleep):
         time.sleep(sleep)

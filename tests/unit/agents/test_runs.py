@@ -180,6 +180,23 @@ async def test_stop_cancels_the_prompt_and_keeps_the_files(fake):
     assert fake.received("session/cancel") == [{"sessionId": "s1"}]
 
 
+async def test_what_a_cancelled_agent_closes_is_closed(fake):
+    call = {"toolCallId": "c1", "title": "sleep 9", "kind": "execute"}
+    end = {"update": "tool_call_update", "toolCallId": "c1", "status": "failed"}
+    late = {"ask": {**call, "toolCallId": "c2"}, "then": []}
+    fake.plays(
+        [{"update": "tool_call", **call, "status": "in_progress"}, {"hold": True, "then": [end, late]}]
+    )
+    handle = Agent("acp:fake", approve="auto").start("Go.")
+    async for event in handle:
+        if isinstance(event, events.ToolRunning) and event.call_id == "c1":
+            handle.stop()
+    run = await handle
+    assert run.reason == "stopped"
+    assert [event.code for event in run.events.of(events.ToolFinished)] == [None, "FAILED", "STOPPED"]
+    assert fake.noted("outcome") == [{"outcome": "cancelled"}]
+
+
 async def test_stop_answers_an_open_question(fake):
     fake.plays(PAGE)
     handle = Agent("acp:fake").start("Go.")
@@ -401,3 +418,10 @@ async def test_an_agent_that_takes_no_tools(fake, tools):
     fake.plays([{"say": "Hi."}], initialize={"protocolVersion": 1})
     run = await Agent("acp:fake", tools=[agent_nb.tool(tool) for tool in tools]).run("Go.")
     assert run.error == ("fake takes no tools of the notebook. Leave out `-t`." if tools else None)
+
+
+def test_agents_are_refused_where_they_cannot_be_started(fake, monkeypatch):
+    fake.plays([])
+    monkeypatch.setattr("agent_nb.agents.provider.IN_BROWSER", True)
+    with pytest.raises(ConfigError, match="can be started on macOS and Linux alone"):
+        Agent("acp:fake").prepare("Go.")
