@@ -169,8 +169,11 @@ class Watchdog:
 
     def _trace(self) -> None:
         """Raises once more at the next line of the code, which is that of an `except` if it catches everything."""
-        for frame, _ in traceback.walk_stack(sys._getframe()):
-            if self._inside(frame.f_code):
+        frames = [frame for frame, _ in traceback.walk_stack(sys._getframe())]
+        while frames and not self._inside(frames[-1].f_code):
+            frames.pop()
+        for frame in frames:  # also those that the code has called
+            if frame.f_code.co_filename != __file__:
                 frame.f_trace = self._on_line
         sys.settrace(self._on_line)
 

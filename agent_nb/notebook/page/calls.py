@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from agent_nb._base.secrets import masked_line
-from agent_nb._base.text import shortened
+from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.execute import alone
@@ -89,7 +89,7 @@ def _no_new_figures() -> Iterator[None]:
 def _described(error: BaseException) -> str:
     """The error in one masked line."""
     try:
-        text = shortened(masked_line(str(error)), MAX_MESSAGE)
-    except Exception:  # the error's own `__str__` failed
+        text = shortened(showable_text(masked_line(str(error))), MAX_MESSAGE)
+    except BaseException:  # the error's own `__str__` failed
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

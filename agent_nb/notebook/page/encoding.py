@@ -10,7 +10,7 @@ import pathlib
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -60,6 +60,10 @@ def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[
         ) from None
     except RecursionError:
         raise ConfigError(f"`{name}` is nested too deep, or contains itself.") from None
+    except ConfigError:
+        raise
+    except Exception as error:  # of a class of the user's own, or the value changes while it is read
+        raise ConfigError(f"`{name}` cannot be read as JSON: {type(error).__name__}.") from None
 
 
 def chunks(pieces: Iterable[str]) -> Iterator[str]:
@@ -101,19 +105,21 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
         yield '"'
     elif read := _TABLES.get(kind):
         yield from _between("[]", ([_dumps(rows)[1:-1]] for rows in _rows(*read(value))))
+    elif kind == "numpy.ndarray" and value.ndim > 1 and math.prod(value.shape[1:]) > _CELLS:
+        yield from _between("[]", (_pieces(row, depth + 1) for row in value))
     elif kind in _ARRAYS:
         yield from _between("[]", ([_dumps(items)[1:-1]] for items in _array_items(value, kind)))
     elif isinstance(value, Mapping):
-        pairs = [(_key(key), item) for key, item in value.items()]
-        yield from _between("{}", _units(pairs, depth, dict, _pair))
+        yield from _between("{}", _units(list(value.items()), depth, dict, _pair))
     elif isinstance(value, _SEQUENCES):
-        yield from _between("[]", _units(list(value), depth, list, _pieces))
+        items = value if isinstance(value, range) else list(value)  # a range may be endless
+        yield from _between("[]", _units(items, depth, list, _pieces))
     else:
         yield _dumps(_plain(value, _Room()))
 
 
-def _pair(pair: tuple[str, Any], depth: int) -> Iterator[str]:
-    yield f"{_dumps(pair[0])}:"
+def _pair(pair: tuple[Any, Any], depth: int) -> Iterator[str]:
+    yield f"{_dumps(_key(pair[0]))}:"
     yield from _pieces(pair[1], depth)
 
 
@@ -130,9 +136,9 @@ def _between(ends: str, units: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def _units(
-    items: list[Any],
+    items: Sequence[Any],
     depth: int,
-    joined: Callable[[list[Any]], Any],
+    joined: Callable[[Sequence[Any]], Any],
     one: Callable[[Any, int], Iterator[str]],
 ) -> Iterator[Iterable[str]]:
     """Many small items together, and items with many items in them by themselves."""

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, NoReturn
 
 from agent_nb._base.secrets import masked_line
-from agent_nb._base.text import shortened
+from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.errors import ConfigError
 from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer
@@ -81,6 +81,8 @@ class PageStore:
         self._sent: dict[str, float] = {}
         self._sending: asyncio.Task[None] | None = None
         self._calls: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The loop in which the views are served, once there is one."""
 
     @property
     def rows(self) -> dict[str, Binding]:
@@ -93,7 +95,11 @@ class PageStore:
     def set(self, name: str, value: Any) -> None:
         """Sets a value from Python; raises `ConfigError` if JSON cannot hold it."""
         pieces, done = json_pieces(name, value), list[str]()
-        if within(SLICE, pieces, done):
+        is_complete = within(SLICE, pieces, done)
+        if self._loop and running_loop() is not self._loop:  # in another thread
+            self._loop.call_soon_threadsafe(self.set, name, value)
+            return
+        if is_complete:
             self._encoded[name] = list(chunks(done))
         else:
             self._encoded.pop(name, None)
@@ -117,6 +123,7 @@ class PageStore:
         if self.closed:
             send({"do": "off", "why": CLOSED})
             return
+        self._loop = running_loop()
         view = self._views.setdefault(message.view, View(send))
         view.send = send
         while len(self._views) > MOST_VIEWS:
@@ -144,6 +151,10 @@ class PageStore:
         texts, left = dict[str, str](), MAX_SAVED
         for name, value in self.values.items():
             try:
+                for _ in json_pieces(
+                    name, value, left
+                ):  # what is too long is not masked first, which takes long
+                    pass
                 pieces = json_pieces(name, Masks().over(value), left)
                 texts[name] = "".join(pieces)
             except (ConfigError, TypeError, ValueError):
@@ -255,6 +266,13 @@ class PageStore:
                 view.send({**self._value(name), "text": self._encoded[name][index], "last": True})
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 async def _send_all(send: Send, message: Json, texts: list[str]) -> None:
     """Sends a text in messages, between which others get their turn."""
     for number, text in enumerate(texts, 1):
@@ -264,7 +282,7 @@ async def _send_all(send: Send, message: Json, texts: list[str]) -> None:
 
 
 def _note(level: str, text: str) -> Json:
-    return {"do": "note", "level": level, "text": shortened(text, 2_000)}
+    return {"do": "note", "level": level, "text": shortened(showable_text(text), 2_000)}
 
 
 def _read(text: str) -> Any:
@@ -272,6 +290,7 @@ def _read(text: str) -> Any:
     if len(text) > MAX_SET:
         raise ConfigError(f"The value has more than {MAX_SET // 1_000_000} MB as JSON.")
     try:
+        text.encode()  # a text that cannot be sent to the other views raises
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"The value cannot be read: {type(error).__name__}.") from None

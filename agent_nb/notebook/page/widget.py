@@ -1,6 +1,5 @@
 """`run.page`: the page of a run alone, as a widget with a trait for each value that it is bound to."""
 
-import asyncio
 import threading
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ import traitlets
 
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.page.bindings import Bindings
-from agent_nb.notebook.page.store import PageStore, store_of
+from agent_nb.notebook.page.store import PageStore, running_loop, store_of
 from agent_nb.render import live_page, page_html
 from agent_nb.run.run import Run
 
@@ -21,11 +20,25 @@ class BoundValue(traitlets.Any):
     """A trait of a page. Observers hear of every assignment: the value may have changed in place."""
 
     def set(self, obj: Any, value: Any) -> None:
-        if obj._taking != self.name:
+        taken, obj._taking = obj._taking == self.name, ""  # what an observer assigns goes to the page
+        if not taken:
             obj._store.set(self.name, value)  # raises if a page cannot have it
         old = obj._trait_values.get(self.name, self.default_value)
         obj._trait_values[self.name] = value
-        obj._notify_trait(self.name, old, value)
+        if self.name in obj._telling and _is_equal(old, value):
+            return  # an observer that assigns what is there would hear of it for ever
+        before, obj._telling = obj._telling, {*obj._telling, self.name}
+        try:
+            obj._notify_trait(self.name, old, value)
+        finally:
+            obj._telling = before
+
+
+def _is_equal(old: Any, new: Any) -> bool:
+    try:
+        return bool(old == new)
+    except Exception:  # of arrays and tables
+        return old is new
 
 
 class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
@@ -36,7 +49,9 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
 
     def __init__(self, store: PageStore, run: Run | None = None) -> None:
         self._store, self._run, self._taking = store, run, ""
-        self._loop, self._thread = _running_loop(), threading.get_ident()
+        self._telling: set[str] = set()
+        """Names whose observers are being called."""
+        self._loop, self._thread = running_loop(), threading.get_ident()
         super().__init__()
         for name in self._names:
             self._trait_values[name] = store.values[name]
@@ -87,13 +102,6 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         data, *metadata = shown if isinstance(shown, tuple) else (shown,)
         data = {**(data or {}), **({"text/html": saved} if saved else {})}
         return (data, *metadata) if metadata else data
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def make_page(store: PageStore, run: Run | None = None) -> Page:

@@ -46,9 +46,10 @@ export class Link {
 	readonly #values = new Map<string, string>();
 	readonly #parts = new Map<string, string[]>();
 	readonly #asked = new Set<string>();
-	/** The values that wait until the kernel has taken the one before, and those that it has not taken yet. */
+	/** The values that wait for their turn, the names whose next one has to wait, and those not answered yet. */
 	readonly #unsent = new Map<string, string>();
 	readonly #untaken = new Map<string, number>();
+	readonly #untold = new Set<string>();
 	readonly #calls = new Map<number, Call>();
 	#count = 0;
 	#off = "";
@@ -102,8 +103,9 @@ export class Link {
 		switch (message.do) {
 			case "value": {
 				const text = this.#join(`value ${message.name}`, message.text, message.last);
-				// What a frame has set since is newer.
-				if (text !== null && !this.#untaken.has(message.name)) this.#spread(message.name, text);
+				// What a frame has set since, and the kernel has yet to take, is newer.
+				const isOlder = this.#untold.has(message.name) || this.#unsent.has(message.name);
+				if (text !== null && !isOlder) this.#spread(message.name, text);
 				break;
 			}
 			case "result":
@@ -177,11 +179,13 @@ export class Link {
 		const text = this.#unsent.get(name);
 		if (text === undefined) return;
 		this.#unsent.delete(name);
+		this.#untold.add(name);
 		this.#untaken.set(name, performance.now() + INTERVAL + text.length / PER_MILLISECOND);
 		this.#send({ do: "set", name, text });
 	}
 
 	#taken(name: string): void {
+		this.#untold.delete(name);
 		const rest = (this.#untaken.get(name) ?? 0) - performance.now();
 		setTimeout(
 			() => {

@@ -90,6 +90,7 @@ def cycle():
         (pl.LazyFrame(TABLE), "type LazyFrame"),
         (cycle(), "contains itself"),
         ({"a": [b"x"] * 40_000}, "type bytes"),
+        (10**5_000, "cannot be read as JSON: ValueError"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -99,8 +100,15 @@ def test_what_json_cannot_hold_is_named(value, why):
 
 
 def test_a_value_of_more_than_the_limit_is_refused():
-    with pytest.raises(ConfigError, match=r"`value` has more than 1 MB as JSON.*Bind fewer rows"):
-        list(json_pieces("value", pd.DataFrame({"n": range(10_000_000)}), limit=1_000_000))
+    for value in (pd.DataFrame({"n": range(10_000_000)}), range(10**15)):
+        with pytest.raises(ConfigError, match=r"`value` has more than 1 MB as JSON.*Bind fewer rows"):
+            list(json_pieces("value", value, limit=1_000_000))
+
+
+def test_a_picture_as_an_array_comes_in_small_pieces():
+    pieces = list(json_pieces("value", np.zeros((2, 300, 300))))
+    assert max(map(len, pieces)) <= CHUNK
+    assert json.loads("".join(pieces)) == np.zeros((2, 300, 300)).tolist()
 
 
 def test_large_values_come_in_small_pieces():

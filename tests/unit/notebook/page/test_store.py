@@ -1,7 +1,9 @@
 """The store of a bound page: values, views and calls."""
 
 import asyncio
+import contextlib
 import json
+import time
 
 import pytest
 
@@ -132,7 +134,9 @@ async def test_the_last_writer_wins():
         await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("text", ["{", "NaN", "[" * 100_000, "9" * 5_000, '"' + "x" * 5_000_000 + '"'])
+@pytest.mark.parametrize(
+    "text", ["{", "NaN", "[" * 100_000, "9" * 5_000, '"\ud800"', '"' + "x" * 5_000_000 + '"']
+)
 async def test_a_value_that_is_no_json_changes_nothing(text):
     store = await made(["labels"])
     window = Window(store)
@@ -265,3 +269,59 @@ async def test_saved_values_are_masked_and_limited():
     saved = store.saved()
     assert list(saved) == ["table", "n"]
     assert "hunter2" not in saved["table"]
+
+
+async def test_an_observer_may_change_what_the_page_has_set():
+    store = await made(["level"], level=1)
+    page = store.page = make_page(store)
+    page.observe(lambda change: setattr(page, "level", min(change.new, 10)), "level")
+    window = Window(store)
+    window.send("get", name="level")
+    window.send("set", name="level", text="50")
+    assert (await window.values("level", 1))[-1] == page.level == store.values["level"] == 10
+    assert not [message for message in window.got if message["do"] == "note"]
+
+
+async def test_a_value_may_be_set_in_another_thread():
+    store = await made(["level"], level=1)
+    page = make_page(store)
+    window = Window(store)
+    window.send("get", name="level")
+    await window.values("level", 1)
+    await asyncio.to_thread(setattr, page, "level", 2)
+    assert (await window.values("level", 2))[-1] == 2
+
+
+async def test_texts_that_cannot_be_sent_do_not_leave_a_call_without_an_answer():
+    def fail(text: str):
+        raise ValueError(text)
+
+    class OddError(Exception):
+        def __str__(self):
+            raise SystemExit
+
+    def odd():
+        raise OddError
+
+    store = await made(["fail", "odd", "large"], fail=fail, odd=odd, large=lambda: 10**5000)
+    window = Window(store)
+    window.send("call", name="fail", text=r'{"text": "\ud800"}', id=1)
+    window.send("call", name="odd", text="{}", id=2)
+    window.send("call", name="large", text="{}", id=3)
+    assert await window.result(1) == "fail: ValueError: \ufffd"
+    assert await window.result(2) == "odd: OddError"
+    assert await window.result(3) == "`large` cannot be read as JSON: ValueError."
+
+
+async def test_a_function_that_catches_everything_is_stopped(monkeypatch):
+    monkeypatch.setattr(calls, "SECONDS", 0.1)
+
+    def stay():
+        while True:
+            with contextlib.suppress(BaseException):
+                time.sleep(0.01)
+
+    store = await made(["stay"], stay=stay)
+    window = Window(store)
+    window.send("call", name="stay", text="{}", id=1)
+    assert await window.result(1) == "stay took longer than 0.1 s and was stopped."

@@ -1,0 +1,31 @@
+import { describe, expect, it, vi } from "vitest";
+import { Link } from "../src/bind/link.ts";
+import type { FromStore } from "../src/bind/messages.ts";
+
+function connected() {
+	const sent: Record<string, unknown>[] = [];
+	const link = new Link([{ name: "level", kind: "value" }], (message) => sent.push(message));
+	const signal = new AbortController().signal;
+	const onFlood = vi.fn();
+	const { port } = link.connect({ onStatus: () => {}, onNote: () => {}, onFlood }, signal);
+	const page = port as MessagePort;
+	const got: unknown[] = [];
+	page.onmessage = ({ data }) => got.push(data);
+	const tell = (message: FromStore): void => link.receive({ ...message, view: sent[0]?.view });
+	return { sent, page, got, tell, onFlood };
+}
+
+const value = (text: string): FromStore => ({ do: "value", name: "level", text, last: true });
+
+describe("a bound page", () => {
+	it("takes what Python sets after it has taken the page's value, and nothing older", async () => {
+		const { sent, page, got, tell } = connected();
+		page.postMessage({ do: "get", name: "level" });
+		page.postMessage({ do: "set", values: [["level", "50"]] });
+		await vi.waitFor(() => expect(sent.map((message) => message.do)).toEqual(["get", "set"]));
+		tell(value("1"));
+		tell({ do: "took", name: "level" });
+		tell(value("10"));
+		await vi.waitFor(() => expect(got).toEqual([{ do: "value", name: "level", text: "10" }]));
+	});
+});
