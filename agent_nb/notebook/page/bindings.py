@@ -114,10 +114,10 @@ class Bindings(Mapping[str, Binding]):
 
 async def encoded(name: str, value: Any) -> list[str]:
     """The JSON of a value, in messages."""
-    pieces, done = json_pieces(name, value), list[str]()
-    while not within(SLICE, pieces, done):  # noqa: ASYNC110 - others get their turn
+    texts, done = chunks(json_pieces(name, value)), list[str]()
+    while not within(SLICE, texts, done):  # noqa: ASYNC110 - others get their turn
         await asyncio.sleep(0)
-    return list(chunks(done))
+    return done
 
 
 def read_names(written: str) -> list[str]:

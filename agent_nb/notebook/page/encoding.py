@@ -20,7 +20,7 @@ from agent_nb.notebook.values.kinds import PICTURES, known_class
 
 MAX_CHARACTERS = 50_000_000
 """Characters of the JSON text of one value. It is ASCII, so these are bytes."""
-CHUNK = 256_000
+CHUNK = 128_000
 """Characters of one message."""
 _CELLS = 3_000
 """Items, or cells of a table, in one piece."""

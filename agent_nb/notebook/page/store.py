@@ -94,13 +94,13 @@ class PageStore:
 
     def set(self, name: str, value: Any) -> None:
         """Sets a value from Python; raises `ConfigError` if JSON cannot hold it."""
-        pieces, done = json_pieces(name, value), list[str]()
-        is_complete = within(SLICE, pieces, done)
+        texts, done = chunks(json_pieces(name, value)), list[str]()
+        is_complete = within(SLICE, texts, done)
         if self._loop and running_loop() is not self._loop:  # in another thread
             self._loop.call_soon_threadsafe(self.set, name, value)
             return
         if is_complete:
-            self._encoded[name] = list(chunks(done))
+            self._encoded[name] = done
         else:
             self._encoded.pop(name, None)
         self.values[name] = value
