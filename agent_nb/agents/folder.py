@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from agent_nb._base.atomic import read_file
+from agent_nb._base.atomic import check_place, read_file, write_atomically
 from agent_nb.errors import ConfigError, FileError
 from agent_nb.files import Content, Files, safe_path
 from agent_nb.files.files import MAX_BINARY_BYTES, MAX_FILES
@@ -56,20 +56,22 @@ class Folder:
     def write(self, files: Files) -> None:
         """Writes what differs from the folder, and deletes what is not among the files."""
         for path in [path for path in self._marks if path not in files]:
-            (self.path / path).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                check_place(self.path / path, self.path)
+                (self.path / path).unlink(missing_ok=True)
             del self._marks[path]
         for path, content in files.items():
             if _is_configuration(path):
                 continue
             data = content.encode() if isinstance(content, str) else content
             target = self.path / path
-            if path in self._marks and _read(target) == data:
+            if path in self._marks and self._read(path) == data:
                 continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = target.with_name(f".{target.name[:40]}.new")
-            temporary.write_bytes(data)
-            os.replace(temporary, target)  # a link is replaced and not followed
-            self._marks[path] = _mark(target.lstat())
+            try:
+                write_atomically(target, data, within=self.path)
+                self._marks[path] = _mark(target.lstat())
+            except OSError as error:
+                self.left_out[path] = error.strerror or str(error)
 
     def changes(self) -> dict[str, Content | None]:
         """The files that have changed since they were written or last read; None for those that are gone."""
@@ -78,7 +80,7 @@ class Folder:
             if self._marks.get(path) == mark:
                 found[path] = mark
                 continue
-            data = _read(self.path / path)
+            data = self._read(path)
             if data is None:
                 self.left_out[path] = "it is too large"
                 continue
@@ -100,8 +102,28 @@ class Folder:
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def _entries(self) -> dict[str, Mark]:
+    def _read(self, path: str) -> bytes | None:
+        """The bytes of a file; None if there are too many, or none."""
+        target = self.path / path
+        try:
+            check_place(target, self.path)
+            return None if target.is_symlink() else read_file(target, MAX_BINARY_BYTES)
+        except OSError:
+            return None
+
+    def _known(self) -> dict[str, Mark]:
+        """The files that were there before and still are, however many others there are now."""
         found: dict[str, Mark] = {}
+        for path in self._marks:
+            with contextlib.suppress(OSError):
+                check_place(self.path / path, self.path)
+                state = (self.path / path).lstat()
+                if not _problem(path, state, 0):
+                    found[path] = _mark(state)
+        return found
+
+    def _entries(self) -> dict[str, Mark]:
+        found = self._known()
         folders, seen = [self.path], 0
         while folders:
             with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
@@ -113,6 +135,8 @@ class Folder:
                     state = entry.stat(follow_symlinks=False)
                     if stat.S_ISDIR(state.st_mode):
                         folders.append(Path(entry.path))
+                    elif path in found:
+                        continue
                     elif why := _problem(path, state, len(found)):
                         self.left_out[path] = why
                     else:
@@ -138,14 +162,6 @@ def _mark(state: os.stat_result) -> Mark:
 
 def _is_configuration(path: str) -> bool:
     return path in _CONFIGURATION or any(name.startswith(".") for name in path.split("/"))
-
-
-def _read(path: Path) -> bytes | None:
-    """The bytes of a file; None if there are too many, or none."""
-    try:
-        return None if path.is_symlink() else read_file(path, MAX_BINARY_BYTES)
-    except OSError:
-        return None
 
 
 def _content(data: bytes) -> Content:

@@ -1,6 +1,7 @@
 """The folder of an agent: private, bounded, and read back as it is on disk."""
 
 import os
+import shutil
 import stat
 
 import pytest
@@ -91,3 +92,33 @@ def test_old_folders_are_removed(folder, cache):
     os.utime(folder.path, (0, 0))
     Folder("run-1")
     assert not folder.path.exists()
+
+
+@pytest.mark.parametrize("files", [{"css/style.css": "new"}, {}], ids=["write", "delete"])
+def test_a_folder_that_became_a_link_is_not_written_through(folder, tmp_path, files):
+    (tmp_path / "style.css").write_text("mine")
+    folder.write({"css/style.css": "a"})
+    shutil.rmtree(folder.path / "css")
+    (folder.path / "css").symlink_to(tmp_path)
+    folder.write(files)
+    assert (tmp_path / "style.css").read_text() == "mine"
+    assert folder._read("css/style.css") is None
+
+
+def test_a_link_with_the_name_of_a_temporary_file_is_not_written_through(folder, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    folder.write({"index.html": "a"})
+    (folder.path / ".index.html.new").symlink_to(tmp_path / "mine")
+    folder.write({"index.html": "b"})
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_many_new_files_do_not_push_out_the_files_of_the_run(folder, monkeypatch):
+    monkeypatch.setattr("agent_nb.agents.folder.MAX_ENTRIES", 10)
+    monkeypatch.setattr("agent_nb.agents.folder.MAX_FILES", 5)
+    folder.write({"index.html": "a", "x/deep.css": "b"})
+    for number in range(50):
+        (folder.path / f"a{number}.txt").write_text("x")
+    assert not [path for path, content in folder.changes().items() if content is None]
+    (folder.path / "index.html").unlink()
+    assert folder.changes()["index.html"] is None
