@@ -44,6 +44,22 @@ for name, result in compared("../values", namespace):
     show({"name": name, "result": result}, raw=True)"""
 
 
+def check_verifiable(run: Run, cells: Cells) -> None:
+    """Raises `ConfigError` for code that cannot run, or that has not run in this kernel, which needs consent."""
+    if not cells:
+        raise ConfigError(f"`{run.name}` has executed no code.")
+    if cells.is_masked:
+        raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
+    if not has_run_here(run):
+        raise ConfigError(
+            f"The code has not run in this kernel. `%agent cells {run.name} --verify` asks and runs it."
+        )
+
+
+def has_run_here(run: Run) -> bool:
+    return all(has_run(step.executed) for step in kept_steps(run)) and not run.settings.get("replayed")
+
+
 def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float) -> Table:
     if not all(map(find_spec, ("nbclient", "ipykernel", "cloudpickle"))):
         raise ConfigError('`--verify` needs nbclient: `pip install "agent-nb[verify]"`.')

@@ -22,6 +22,7 @@ from agent_nb.run.code_names import names_in, names_of, needed_by, parsed
 from agent_nb.run.record import RunRecord, unique_call_id
 
 TOOL = "run_python"
+_SHOWN = ("text/plain", "text/html", "text/markdown", "image/")
 HELPERS = ("to_file", "agent_files")
 """What the code of a run has besides the notebook's names; `_to_file` where the notebook has a `to_file`."""
 
@@ -30,6 +31,8 @@ HELPERS = ("to_file", "agent_files")
 class Cell:
     kind: Literal["code", "markdown"]
     source: str
+    outputs: tuple[Json, ...] = ()
+    """What the code gave in the run, as a notebook file holds it."""
 
 
 class Cells(tuple[Cell, ...]):
@@ -52,7 +55,7 @@ class Cells(tuple[Cell, ...]):
         return any(MASK in source for source in self.code)
 
     def to_notebook(self) -> bytes:
-        """A notebook file, without outputs."""
+        """A notebook file, with the outputs of the run."""
         cells = [_notebook_cell(number, cell) for number, cell in enumerate(self, 1)]
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
         metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
@@ -104,8 +107,25 @@ def to_cells(run: RunRecord) -> Cells:
     for turn in turns:
         if turn.words and (turn.kept or not turn.steps):
             cells.append(Cell("markdown", rebuilt(turn.words)))
-        cells += [Cell("code", step.code) for step in turn.kept]
-    return Cells(Cell(cell.kind, safe_text(cell.source)) for cell in cells)
+        cells += [Cell("code", step.code, tuple(_outputs(step))) for step in turn.kept]
+    return Cells(replace(cell, source=safe_text(cell.source)) for cell in cells)
+
+
+def _outputs(step: Step) -> Iterator[Json]:
+    """The outputs of a call that went well; those of a failed one are not of the statements that stay."""
+    for bundle in step.end.outputs if step.end and step.ok else ():
+        if NAMES_TYPE in bundle:
+            continue
+        shown = {kind: value for kind, value in bundle.items() if kind.startswith(_SHOWN)}
+        data = {
+            kind: value if kind.startswith("image/") else safe_text(str(value))
+            for kind, value in shown.items()
+        }
+        text = data.get("text/plain", "")
+        if [*data] == ["text/plain"] and text.endswith("\n"):  # printed
+            yield {"output_type": "stream", "name": "stdout", "text": text}
+        elif data:
+            yield {"output_type": "display_data", "data": data, "metadata": {}}
 
 
 def kept_steps(run: RunRecord) -> list[Step]:
@@ -230,6 +250,6 @@ def _files_source(codes: Sequence[str], files: Files) -> str:
 
 
 def _notebook_cell(number: int, cell: Cell) -> Json:
-    more: Json = {"execution_count": None, "outputs": []} if cell.kind == "code" else {}
+    more: Json = {"execution_count": None, "outputs": [*cell.outputs]} if cell.kind == "code" else {}
     lines = cell.source.splitlines(keepends=True)
     return {"id": f"cell-{number}", "cell_type": cell.kind, "metadata": {}, "source": lines, **more}

@@ -142,7 +142,7 @@ class Run(RunRecord):
         return to_cells(self)
 
     def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the cells of `to_cells` as a notebook, without outputs."""
+        """Writes the cells of `to_cells` as a notebook, with the outputs of the run."""
         cells = to_cells(self)
         if not cells:
             raise ConfigError(f"`{self.name}` has executed no code, so there are no cells to write.")

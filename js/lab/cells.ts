@@ -84,11 +84,33 @@ function createInsert(tracker: Tracker) {
 export function insertCells({ content }: NotebookPanel, at: number, cells: readonly CellText[]): string {
 	content.model?.sharedModel.insertCells(
 		at,
-		cells.map(({ kind, source }) => ({ cell_type: kind, source, metadata: {} })),
+		cells.map(({ kind, source, outputs = [] }) => ({
+			cell_type: kind,
+			source,
+			metadata: {},
+			...(kind === "code" && outputs.length ? { outputs: outputs.flatMap(knownOutput) } : {}),
+		})),
 	);
 	content.activeCellIndex = at + cells.length - 1;
 	void content.scrollToItem(content.activeCellIndex).catch(() => undefined);
 	return content.activeCell?.model.sharedModel.getId() ?? "";
+}
+
+interface Output {
+	readonly output_type?: unknown;
+	readonly text?: unknown;
+	readonly data?: Readonly<Record<string, unknown>>;
+}
+
+const SHOWN = /^(?:text\/(?:plain|html|markdown)|image\/[\w.+-]+)$/;
+
+/** What is text or an image in an output. The cell is not trusted, so JupyterLab runs no script in it. */
+function knownOutput(value: unknown): object[] {
+	const { output_type, text, data } = (value ?? {}) as Output;
+	if (output_type === "stream" && typeof text === "string") return [{ output_type, name: "stdout", text }];
+	if (output_type !== "display_data" || typeof data !== "object" || data === null) return [];
+	const shown = Object.entries(data).filter(([kind, part]) => SHOWN.test(kind) && typeof part === "string");
+	return shown.length ? [{ output_type, data: Object.fromEntries(shown), metadata: {} }] : [];
 }
 
 export function runCell(actions: Runs, { content, sessionContext }: NotebookPanel, id: string): boolean {

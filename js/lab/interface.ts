@@ -8,6 +8,8 @@ export const STOP_ALL = "agent_nb:stop";
 export interface CellText {
 	readonly kind: "code" | "markdown";
 	readonly source: string;
+	/** Outputs of a code cell, as a notebook file holds them. Only streams and displays of text and images are kept. */
+	readonly outputs?: readonly unknown[];
 }
 
 /** A new source for a cell, given by its id. */

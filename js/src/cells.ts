@@ -89,26 +89,27 @@ export function replaceCell(run: Shown, press: UIEvent, fix: Replacement): boole
 	return canInsert(run) && isReadable(fix.after) && (labExtension()?.replace(output, fix, press) ?? false);
 }
 
-/** Inserts several cells there, and runs none. `text` is what the user has read of them, and what is copied instead. */
+/** Inserts several cells below the output that `element` is in, and runs none. Their code is copied instead. */
 export function placeCells(
 	run: Shown,
 	press: UIEvent,
 	cells: readonly CellText[],
-	text: string,
+	element: Element,
 ): Promise<Placed> {
-	return place(run, press, cells, { text, runs: false });
+	const codes = cells.filter(({ kind }) => kind === "code").map(({ source }) => source);
+	return place(run, press, cells, { text: codes.join("\n\n"), runs: false, element });
 }
 
 async function place(
 	run: Shown,
 	press: UIEvent,
 	cells: readonly CellText[],
-	{ text, runs }: { text: string; runs: boolean },
+	{ text, runs, element }: { text: string; runs: boolean; element?: Element },
 ): Promise<Placed> {
 	const readable = cells.every(({ kind, source }) => kind === "markdown" || isReadable(source));
 	if (!press.isTrusted || cells.length === 0 || !readable) return "failed";
 	const lab = canInsert(run) ? labExtension() : null;
-	const output = { element: press.currentTarget as Element, key: run.key };
+	const output = { element: element ?? (press.currentTarget as Element), key: run.key };
 	const inserted = lab?.insert(output, cells, press) ?? null;
 	if (!lab || inserted === null) return (await toClipboard(text)) ? "copied" : "failed";
 	if (!runs || !run.greeted || !lab.run(output, inserted, press)) return "inserted";

@@ -80,6 +80,8 @@ export type CommandName =
 	| "request"
 	| "undo_python"
 	| "cells"
+	| "keep"
+	| "verify"
 	| "result"
 	| "element"
 	| "preview_report"

@@ -135,15 +135,34 @@ describe("a cell below an output", () => {
 		const { run, button, insertCells } = stage();
 		const cells = [
 			{ kind: "markdown", source: "I look. 👩‍💻" },
-			{ kind: "code", source: "df" },
+			{
+				kind: "code",
+				source: "df",
+				outputs: [
+					{ output_type: "stream", name: "stdout", text: "1\n" },
+					{ output_type: "display_data", data: { "text/html": "<b>", "application/javascript": "x" } },
+					{ output_type: "error", ename: "E" },
+					null,
+				],
+			},
 		] as const;
-		expect(await placeCells(run, click(button, { isTrusted: false }), cells, "")).toBe("failed");
-		expect(await placeCells(run, click(button), [{ kind: "code", source: "a\u202e" }], "")).toBe("failed");
+		expect(await placeCells(run, click(button, { isTrusted: false }), cells, button)).toBe("failed");
+		expect(await placeCells(run, click(button), [{ kind: "code", source: "a\u202e" }], button)).toBe(
+			"failed",
+		);
 		expect(insertCells).not.toHaveBeenCalled();
-		expect(await placeCells(run, click(button), cells, "")).toBe("inserted");
+		expect(await placeCells(run, click(button), cells, button)).toBe("inserted");
 		expect(insertCells).toHaveBeenCalledExactlyOnceWith(1, [
 			{ cell_type: "markdown", source: "I look. 👩‍💻", metadata: {} },
-			{ cell_type: "code", source: "df", metadata: {} },
+			{
+				cell_type: "code",
+				source: "df",
+				metadata: {},
+				outputs: [
+					{ output_type: "stream", name: "stdout", text: "1\n" },
+					{ output_type: "display_data", data: { "text/html": "<b>" }, metadata: {} },
+				],
+			},
 		]);
 	});
 

@@ -171,23 +171,26 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	await soon();
 	expect(shadow().querySelector(".anb-log")?.classList).toContain("ended");
 	const left = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
-	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rowsfig FigureAll as cells");
+	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rowsfig FigureKeep as a notebookVerify");
 	expect(left.querySelectorAll("button code")).toHaveLength(2);
-	const [show_, insert] = left.querySelectorAll<HTMLButtonElement>(".all button");
-	show_!.click();
-	const cells = [
-		{ kind: "markdown", source: "I look." },
-		{ kind: "code", source: "df" },
-	];
-	kernel.answer(kernel.commands("cells")[0], { ok: true, cells, text: "# %%\n# I look.\n\n# %%\ndf" });
+	const [keep, verify] = left.querySelectorAll<HTMLButtonElement>(".all button");
+	keep!.click();
+	kernel.answer(kernel.commands("keep")[0], { ok: true, text: "Wrote hero.ipynb" });
 	await soon();
-	expect(left.querySelector("pre")?.textContent).toBe("# %%\n# I look.\n\n# %%\ndf");
-	expect([show_!.hidden, insert!.hidden, insert!.textContent]).toEqual([true, false, "Copy"]);
+	expect(shadow().querySelector(".anb-toast")?.textContent).toBe("Wrote hero.ipynb");
+	verify!.click();
+	expect(verify!.disabled).toBe(true);
+	kernel.answer(kernel.commands("verify")[0], { ok: true, equal: false, text: "x: differs: 2 instead of 1" });
+	await soon();
+	expect([verify!.disabled, left.querySelector(".told")?.textContent]).toEqual([
+		false,
+		"x: differs: 2 instead of 1",
+	]);
 	const undone = ["t2 df", "t2 x", "t2 fig"];
 	kernel.batch(1, events, { run_id: "r1", meta: { ...META, undone } });
 	await soon();
 	const line = shadow().querySelector(".anb-log > :last-child .anb-names.left")!;
-	expect(line.textContent).toBe("In the notebook:df DataFramex intAll as cells");
+	expect(line.textContent).toBe("In the notebook:df DataFramex intKeep as a notebookVerify");
 });
 
 test("the tooltip of an outside agent says what it does without asking", async () => {

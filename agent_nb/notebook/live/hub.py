@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,9 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from agent_nb._base.constants import IN_BROWSER
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import change_texts, whole_text
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
@@ -26,8 +28,9 @@ from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
-from agent_nb.notebook.session import set_hub, shown_hub
+from agent_nb.notebook.session import set_hub, settings, shown_hub
 from agent_nb.render import first_frame
+from agent_nb.run.cells import Cells
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
@@ -35,6 +38,8 @@ BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 _CHECK_CODE = BUNDLE.with_name("check.js")
 """What looks at pages; it is large, and sent when a page first needs it."""
 MOST_RUNS = 50
+MOST_DIFFERENCES = 3
+"""Differences that a badge names."""
 _KERNEL = uuid4().hex[:12]
 """Tells this kernel from others of the same page. In a browser all have the same process id."""
 _CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
@@ -179,10 +184,13 @@ class Hub:
         try:
             command = _read(content)
             if command.command == "under_way":
-                result: Json | None = {"runs": self._lost_by(command.client)}
+                result: Any = {"runs": self._lost_by(command.client)}
             else:
                 run = self._find(command)
                 result = COMMANDS[command.command](run, command)
+            if asyncio.iscoroutine(result):
+                self._answering = self._loop.create_task(self._answer_later(answer, result))
+                return
         except AgentError as error:
             fields = {"fields": error.fields} if isinstance(error, InvalidArgsError) else {}
             self.send({**answer, "ok": False, "error": str(error), **fields})
@@ -190,6 +198,12 @@ class Hub:
         self.send({**answer, "ok": True, **(result or {})})
         if run and command.command in ("hello", "resync"):
             run.stream.send_all()
+
+    async def _answer_later(self, answer: Json, result: Coroutine[Any, Any, Json]) -> None:
+        try:
+            self.send({**answer, "ok": True, **await result})
+        except AgentError as error:
+            self.send({**answer, "ok": False, "error": str(error)})
 
     def _lost_by(self, client: str) -> list[Json]:
         """The runs under way of a window that has been loaded again, with what their cells showed."""
@@ -290,7 +304,27 @@ def _undo(run: LiveRun, command: _Command) -> Json:
     return {"text": text}
 
 
-COMMANDS: dict[str, Callable[[LiveRun, _Command], Json | None]] = {
+def _verify(run: Run) -> Coroutine[Any, Any, Json]:
+    from agent_nb.notebook.verify import check_verifiable
+
+    cells = run.to_cells()
+    check_verifiable(run, cells)
+    return _verified(run, cells)
+
+
+async def _verified(run: Run, cells: Cells) -> Json:
+    from agent_nb.notebook.verify import EQUAL, verify
+
+    shell = get_ipython()
+    table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
+    differing = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
+    told = "; ".join(differing[:MOST_DIFFERENCES])
+    more = f" and {len(differing) - MOST_DIFFERENCES} more" if len(differing) > MOST_DIFFERENCES else ""
+    text = f"{told}{more}" if differing else f"Reproduced in a fresh kernel: {len(table.rows)} equal"
+    return {"text": safe_text(text), "equal": not differing}
+
+
+COMMANDS: dict[str, Callable[[LiveRun, _Command], Any]] = {
     "hello": _hello,
     "resync": lambda run, command: None,  # everything is sent after the answer
     "stop": _stop,
@@ -304,6 +338,8 @@ COMMANDS: dict[str, Callable[[LiveRun, _Command], Json | None]] = {
     "file": lambda run, command: run.file(command.number, command.path, command.version),
     "element": lambda run, command: run.element(command.number, command.path, command.file),
     "cells": lambda run, command: run.cells(command.number),
+    "keep": lambda run, command: run.keep(command.number),
+    "verify": lambda run, command: _verify(run.finished_result(command.number)),
     "request": lambda run, command: request_for_page(run.result, command.number, command.step),
     "check_code": lambda run, command: {"code": _CHECK_CODE.read_text(encoding="utf-8")},
     "on_screen": _on_screen,

@@ -414,24 +414,33 @@ class LiveRun:
     def file(self, variant: int, path: str, version: int | None = None) -> Json:
         """A version of a file for the page, the newest by default: text without secrets, or bytes in base64."""
         handle = self.handle if self.result is None else None
-        files = handle.files_of(variant) if handle else self._result(variant).files
+        files = handle.files_of(variant) if handle else self.finished_result(variant).files
         content = _content(files, path, version)
         if isinstance(content, bytes):
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
 
     def cells(self, variant: int) -> Json:
-        """The code of a finished variant as cells, and as the text in which the page shows them."""
-        cells = self._result(variant).to_cells()
-        return {"text": repr(cells), "cells": [{"kind": cell.kind, "source": cell.source} for cell in cells]}
+        """The code of a finished variant as cells, with what it gave in the run."""
+        cells = self.finished_result(variant).to_cells()
+        return {
+            "cells": [
+                {"kind": cell.kind, "source": cell.source, "outputs": [*cell.outputs]} for cell in cells
+            ]
+        }
+
+    def keep(self, variant: int) -> Json:
+        """Writes the cells to a notebook file, for a page that cannot insert them."""
+        path = self.finished_result(variant).to_notebook(f"{self.name}.ipynb")
+        return {"text": f"Wrote {path.name}, with the outputs of the run"}
 
     def element(self, variant: int, path: str, file: str | None) -> Json:
         """Where an element of a finished variant's page stands in the source, and what wrote it."""
-        element = self._result(variant).element(path, file or None)
+        element = self.finished_result(variant).element(path, file or None)
         where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
         return {**where, "edit": safe_text(element.edit)}
 
-    def _result(self, variant: int) -> Run:
+    def finished_result(self, variant: int) -> Run:
         if self.result is None:
             raise ConfigError("The run has not ended.")
         if self.result.variant == variant:

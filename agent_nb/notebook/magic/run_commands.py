@@ -19,7 +19,7 @@ from agent_nb.notebook.page.store import stores_of
 from agent_nb.notebook.session import Session
 from agent_nb.render import FORMS
 from agent_nb.run import Run, load
-from agent_nb.run.cells import Cells, kept_steps
+from agent_nb.run.cells import Cells
 from agent_nb.run.statement import statement_of
 from agent_nb.run.store import RunStore, run_id
 
@@ -204,12 +204,11 @@ def cells_command(session: Session, rest: str) -> Table | None:
 
 
 def _verified(session: Session, run: Run, cells: Cells) -> Table:
+    from agent_nb.notebook.verify import has_run_here, verify
+
     if cells.is_masked:
         raise UsageError("Parts of the code are masked (•••), so it cannot be run.")
-    from agent_nb.notebook.kernel_tools.execute import has_run
-    from agent_nb.notebook.verify import verify
-
-    if not all(has_run(step.executed) for step in kept_steps(run)) or run.settings.get("replayed"):
+    if not has_run_here(run):
         code = "\n\n".join(cells.code)
         question = f"{code}\n\nThis code has not run in this kernel. Run it in a fresh one, to verify it?"
         if not confirm(question):

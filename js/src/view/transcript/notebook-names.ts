@@ -7,7 +7,6 @@ import { printable } from "../../printable.ts";
 import type { Row } from "../../state.ts";
 import { type Context, follow, STOP_HINT } from "../context.ts";
 import { insertOnClick } from "../shared/cell-button.ts";
-import { coloured } from "./arguments.ts";
 
 export const NAMES_TYPE = "application/vnd.agent-nb.names+json";
 
@@ -75,34 +74,46 @@ export function createLeft(context: Context, rows: readonly Row[]): HTMLElement 
 		return h("span", null, button, ` ${kind}`);
 	});
 	const line = h("div", { class: "anb-names left" }, left.size ? "In the notebook:" : null, ...items);
-	line.append(createAllCells(context));
+	line.append(createKeep(context));
 	return line;
 }
 
-/** Shows the code of the run as cells, then inserts those. */
-function createAllCells(context: Context): HTMLElement {
-	const show = h("button", { class: "anb-btn sm", type: "button" }, "All as cells");
-	const insert = h("button", { class: "anb-btn sm", type: "button", hidden: true });
-	const code = h("pre");
-	const text = h("div", { class: "anb-code", tabindex: 0, hidden: true }, code);
-	let cells: readonly CellText[] = [];
-	listen(show, "click", context.signal, async () => {
-		const reply = await context.run.command("cells", { variant: context.choices.variant });
+/** Inserts the code of the run as cells, with the outputs that it had, or writes them to a notebook file. */
+function createKeep(context: Context): HTMLElement {
+	const inserts = canInsert(context.run);
+	const label = inserts ? "Keep as cells" : "Keep as a notebook";
+	const title = inserts
+		? "Insert the code below, with its outputs"
+		: "Write the code and its outputs to a file";
+	const keep = h("button", { class: "anb-btn sm", type: "button", title }, label);
+	listen(keep, "click", context.signal, async (press) => {
+		const { variant } = context.choices;
+		const reply = await context.run.command(inserts ? "cells" : "keep", { variant });
 		if (!reply.ok) return context.notify(String(reply.error));
-		cells = reply.cells as CellText[];
-		code.replaceChildren(...coloured("py", printable(String(reply.text))));
-		setText(insert, canInsert(context.run) ? `Insert ${plural(cells.length, "cell")} below` : "Copy");
-		show.hidden = true;
-		text.hidden = false;
-		insert.hidden = cells.length === 0;
-	});
-	listen(insert, "click", context.signal, async (press) => {
-		const placed = await placeCells(context.run, press, cells, code.textContent ?? "");
+		if (!inserts) return context.notify(String(reply.text));
+		const cells = reply.cells as CellText[];
+		const placed = await placeCells(context.run, press, cells, keep);
 		if (placed === "copied") context.notify("Copied: paste it into a cell");
 		else if (placed === "inserted") context.notify(`Inserted below: ${plural(cells.length, "cell")}`);
 		else context.notify("Not inserted: a cell has characters that cannot be seen");
 	});
-	return h("div", { class: "all" }, show, insert, text);
+	return h("div", { class: "all" }, keep, ...createVerify(context));
+}
+
+/** Runs the cells in a fresh kernel and says what differs. */
+function createVerify(context: Context): HTMLElement[] {
+	const title = "Run the cells in a fresh kernel and compare";
+	const verify = h("button", { class: "anb-btn sm", type: "button", title }, "Verify");
+	const badge = h("span", { class: "told", role: "status" });
+	listen(verify, "click", context.signal, async () => {
+		verify.disabled = true;
+		setText(badge, "Running in a fresh kernel");
+		const reply = await context.run.command("verify", { variant: context.choices.variant });
+		setText(badge, printable(String(reply.ok ? reply.text : reply.error)));
+		badge.classList.toggle("ok", reply.ok && reply.equal === true);
+		verify.disabled = false;
+	});
+	return [verify, badge];
 }
 
 function undoneIn({ run }: Context): readonly string[] {

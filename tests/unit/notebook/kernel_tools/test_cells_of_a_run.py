@@ -36,6 +36,21 @@ def sources(run: Run) -> list[tuple[str, str]]:
     return [(cell.kind, cell.source) for cell in run.to_cells()]
 
 
+async def test_the_cells_have_the_outputs_of_the_run(ran):
+    shown = "from IPython.display import HTML, display\nprint('a')\ndisplay(HTML('<b>b</b>'))\n3"
+    run = await ran(shown, "y = 1\nprint(y)\n1 / 0", "y")
+    outputs = [cell.outputs for cell in run.to_cells() if cell.kind == "code"]
+    assert outputs[0][0] == {"output_type": "stream", "name": "stdout", "text": "a\n"}
+    assert [output["data"].get("text/html") for output in outputs[0][1:]] == ["<b>b</b>", None]
+    assert outputs[1:] == [
+        (),
+        ({"output_type": "display_data", "data": {"text/plain": "1"}, "metadata": {}},),
+    ]
+    notebook = nbformat.reads(run.to_cells().to_notebook().decode(), 4)
+    nbformat.validate(notebook)
+    assert notebook.cells[1].outputs[0].text == "a\n"
+
+
 async def test_code_and_words_in_order(ran):
     run = await ran("a = 1\n", "a + 1")
     assert sources(run) == [

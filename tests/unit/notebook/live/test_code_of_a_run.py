@@ -195,7 +195,6 @@ async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
         ("code", "1 + 1"),
         ("markdown", "Two."),
     ]
-    assert answer["text"].startswith("# %%\n# I add.")
 
 
 async def test_a_yes_for_the_run_is_not_for_the_next_run_of_the_same_cell(desk):

@@ -1,0 +1,47 @@
+"""The code of a run becomes cells with their outputs, in a real JupyterLab: one undo takes them away."""
+
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.support.wire import Call, Say, reply
+
+pytestmark = needs_chromium
+
+CODE = """\
+print('first line')
+sales = pd.DataFrame({'month': ['May', 'June'], 'sold': [3, 5]})
+display(sales)
+total = int(sales['sold'].sum())"""
+
+
+def test_a_run_is_kept_verified_and_undone(page: Page, lab: Lab, vendor) -> None:
+    line = f"%%agent sums {MODEL} -t kernel --approve auto"
+    write_notebook(lab.root / "keep.ipynb", f"{LOAD}\nimport pandas as pd", f"{line}\nSum up the sales", "#")
+    vendor.plan(reply(Call("run_python", {"code": CODE}, id="toolu_1")), reply(Say("8 were sold.")))
+    open_notebook(page, lab, "keep.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
+    wait_for_kernel(page)
+    page.get_by_role("button", name="Keep as cells").click()
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    expect(cells).to_have_count(5)
+    kept = cells.nth(2).locator(".jp-Cell-outputArea")
+    expect(kept).to_contain_text("first line")
+    expect(kept.get_by_role("cell", name="June")).to_be_visible()
+    expect(cells.nth(3)).to_contain_text("8 were sold.")
+    keep_screenshot(page, "lab-keep")
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:undo-cell-action')")
+    expect(cells).to_have_count(3)
+    page.get_by_role("button", name="Verify", exact=True).click()
+    expect(page.locator(".anb-names .told")).to_contain_text("Reproduced in a fresh kernel: 2 equal")
+    keep_screenshot(page, "lab-verified")
