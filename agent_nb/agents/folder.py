@@ -100,7 +100,7 @@ class Folder:
         return Path(os.path.realpath(self.path / path)).is_relative_to(self.path)
 
     def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        _remove(self.path)
 
     def _read(self, path: str) -> bytes | None:
         """The bytes of a file; None if there are too many, or none."""
@@ -171,9 +171,14 @@ def _content(data: bytes) -> Content:
         return data
 
 
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(RecursionError):  # folders in folders, a thousand deep
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _remove_old(parent: Path) -> None:
     """Removes folders that killed kernels have left behind."""
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - folder.lstat().st_mtime > _OLD:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)

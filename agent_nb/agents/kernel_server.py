@@ -93,7 +93,10 @@ class KernelServer:
             return 401, None
         if method != "POST":
             return 405, None
-        message = json.loads(body)
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError):
+            return 400, None
         if not isinstance(message, dict):
             return 400, None
         if "id" not in message:

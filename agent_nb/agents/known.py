@@ -91,6 +91,7 @@ class Agent:
     def environment(self, *, with_tools: bool) -> dict[str, str]:
         """The user's own environment without the keys of other vendors. Keys that it gets are masked from now on."""
         others = {key for vendor in VENDORS.values() for key in vendor.keys}
+        others |= {key for agent in _ROWS for key in agent.keys or ()}
         for key in others.intersection(os.environ) if self.keys is None else self.keys:
             register(os.environ.get(key, ""))
         hidden = others.difference(self.keys) if self.keys is not None else ()
@@ -109,7 +110,7 @@ _ROWS = (
         command=("claude-agent-acp",),
         package="@agentclientprotocol/claude-agent-acp",
         tested="0.99.1",
-        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
         tools_env={"ENABLE_TOOL_SEARCH": "false"},  # else the model must search for our tools first
         mode="default",
         login="claude /login",

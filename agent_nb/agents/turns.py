@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent_nb.events as ev
 from agent_nb._base.log import log
-from agent_nb._base.text import listed
+from agent_nb._base.text import listed, printable_line
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agents import mapping
@@ -464,7 +464,7 @@ class AgentTurns(Turns):
                 await asyncio.wait(questions, timeout=1)
             await self._scan(None)
             if left_out := self._folder.left_out:
-                names = listed([f"{path} ({why})" for path, why in [*left_out.items()][:5]])
+                names = listed([printable_line(f"{path} ({why})") for path, why in [*left_out.items()][:5]])
                 log.warning("Not among the files of the run: %s", names)
         finally:
             self._journal.tick()

@@ -94,6 +94,16 @@ def test_old_folders_are_removed(folder, cache):
     assert not folder.path.exists()
 
 
+def test_folders_that_are_nested_too_deep_to_remove_stop_nobody(folder, monkeypatch):
+    def remove(*args, **options):
+        raise RecursionError
+
+    os.utime(folder.path, (0, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", remove)
+        Folder("run-2").remove()
+
+
 @pytest.mark.parametrize("files", [{"css/style.css": "new"}, {}], ids=["write", "delete"])
 def test_a_folder_that_became_a_link_is_not_written_through(folder, tmp_path, files):
     (tmp_path / "style.css").write_text("mine")

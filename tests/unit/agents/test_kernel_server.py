@@ -102,3 +102,10 @@ async def test_nonsense_ends_the_connection_alone(server):
         await reader.read()
         writer.close()
     assert (await ask(server, "ping")).json()["result"] == {}
+
+
+async def test_a_body_that_cannot_be_read_is_refused(server):
+    headers = {header["name"]: header["value"] for header in server.offer["headers"]}
+    async with httpx2.AsyncClient() as client:
+        for body in (b"{", b'{"a":' * 100_000, b"[]"):
+            assert (await client.post(server.offer["url"], headers=headers, content=body)).status_code == 400

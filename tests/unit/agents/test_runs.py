@@ -263,6 +263,15 @@ async def test_the_environment_has_no_keys_of_other_vendors(fake, monkeypatch):
     }
 
 
+@pytest.mark.parametrize("name", ["claude", "gemini", "codex"])
+def test_an_agent_gets_no_keys_of_other_agents(monkeypatch, name):
+    owners = {"CLAUDE_CODE_OAUTH_TOKEN": "claude", "CODEX_API_KEY": "codex", "GEMINI_API_KEY": "gemini"}
+    for key in owners:
+        monkeypatch.setenv(key, f"value-of-{key}")
+    environment = known.find(name).environment(with_tools=True)
+    assert [owner for key, owner in owners.items() if key in environment] == [name]
+
+
 async def test_an_agent_without_the_mode_that_asks_is_not_prompted(fake):
     fake.plays([{"say": "Free!"}], new={"sessionId": "s1", "modes": {"availableModes": [{"id": "yolo"}]}})
     known.set_own({"gemini": known.AGENTS["fake"].command})
