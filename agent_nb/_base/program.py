@@ -8,6 +8,7 @@ import asyncio
 import atexit
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -25,8 +26,14 @@ _TAIL = 2_000
 """Bytes of stderr that are kept."""
 _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 _PID = os.getpid()
+_MARK = "AGENT_NB_PROGRAM"
+"""A variable by which the guard finds what has left the program's group and tree, where there is `/proc`."""
 _GUARD = """
 read line
+mark=$3
+marked() {
+  grep -alsF "$mark" /proc/[0-9]*/environ | cut -d/ -f3
+}
 below() {
   ps -A -o pid= -o ppid= | while read pid parent; do
     if [ "$parent" = "$1" ]; then below "$pid"; echo "$pid"; fi
@@ -38,7 +45,7 @@ await() {
     sleep "$2"
   done
 }
-all="-$1 $(below "$1" 2>/dev/null)"
+all="-$1 $(below "$1" 2>/dev/null) $(marked)"
 await "$1" "$2"
 kill -TERM $all 2>/dev/null
 await "$1" "$2"
@@ -75,12 +82,12 @@ class Program:
         found = find_program(command[0], env.get("PATH"), folder)
         if found is None:
             raise ProgramError(f"There is no program {command[0]!r} to start it with.")
-        pipe = asyncio.subprocess.PIPE
+        pipe, mark = asyncio.subprocess.PIPE, secrets.token_hex(8)
         try:
             process = await asyncio.create_subprocess_exec(
                 found,
                 *command[1:],
-                env=env,
+                env={**env, _MARK: mark},
                 cwd=folder,
                 stdin=pipe,
                 stdout=pipe,
@@ -92,7 +99,7 @@ class Program:
             raise ProgramError(f"{command[0]!r} cannot be started: {error}.") from None
         guard = None
         if sys.platform != "win32":
-            arguments = ("-c", _GUARD, "guard", str(process.pid), str(GRACE / 10))
+            arguments = ("-c", _GUARD, "guard", str(process.pid), str(GRACE / 10), f"{_MARK}={mark}")
             nowhere = asyncio.subprocess.DEVNULL
             with contextlib.suppress(OSError):
                 guard = await asyncio.create_subprocess_exec(

@@ -41,6 +41,17 @@ async def test_a_stubborn_program_is_ended_with_its_children():
     assert started.pid not in program._running
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="it is found by its environment")
+async def test_a_server_that_was_left_in_the_background_is_ended_too():
+    command = "setsid sh -c 'sleep 3600 >/dev/null 2>&1 & echo $!'"
+    started = await start(f"import os, time; os.system({command!r}); time.sleep(3600)")
+    server = int(await anext(started.lines()))
+    await started.end()
+    async with asyncio.timeout(60):
+        while not ended(server):  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(0.01)
+
+
 async def test_a_line_that_is_too_long_ends_the_reading(monkeypatch):
     monkeypatch.setattr(program, "MAX_LINE", 1000)
     started = await start("print('x' * 5000)")
