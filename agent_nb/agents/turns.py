@@ -402,6 +402,7 @@ class AgentTurns(Turns):
         result = ToolResult(call_id=call.id, name=name, text=NOT_RUN, code="STOPPED")
         try:
             (result,) = await self._runner.run([(event_id, call)])
+            await self._scan(None)  # what the agent has written meanwhile stays
             await off_loop(self._folder.write, self._files.files)
         except EndRun as end:
             assert self._session

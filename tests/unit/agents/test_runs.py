@@ -372,6 +372,19 @@ async def test_a_tool_of_ours_sees_and_writes_the_files_of_the_folder(fake):
     assert dict(run.files) == {"a.txt": "abc", "b.txt": "ABC", "c.txt": "x"}
 
 
+async def test_what_an_agent_writes_while_a_tool_of_ours_runs_stays(fake, cache):
+    @agent_nb.tool
+    def wait() -> str:
+        """Stands for an agent that goes on meanwhile."""
+        [folder] = cache.iterdir()
+        (folder / "a.txt").write_text("newer")
+        return "done"
+
+    fake.plays([{"disk": "a.txt", "text": "old"}, {"tool": "wait", "args": {}}, {"say": "Ok."}])
+    run = await Agent("acp:fake", tools=[wait]).run("Go.")
+    assert dict(run.files) == {"a.txt": "newer"}
+
+
 async def test_a_command_that_names_our_tool_is_still_asked_about(fake):
     call = {
         "toolCallId": "c1",
