@@ -221,8 +221,7 @@ class Hub:
         """The run that a command is about: a page that has only seen an output knows its key alone."""
         for run in self._runs.values():
             if command.run_id == run.id or command.key == run.key:
-                if not run.has(command.number):
-                    raise ConfigError(f"There is no variant {command.number + 1}.")
+                run.check_variant(command.number)
                 return run
         raise ConfigError("This kernel does not know that run.")
 

@@ -292,10 +292,14 @@ class LiveRun:
     def done(self) -> bool:
         return self.handle is None or self.handle.done
 
-    def has(self, variant: int) -> bool:
+    def check_variant(self, variant: int) -> None:
+        """Raises `ConfigError` if there is no such variant, counted from 0."""
         if self.handle is not None:
-            return 0 <= variant < self.handle.count
-        return self.result is not None and variant in (self.result.variant, *range(len(self.result.variants)))
+            count = self.handle.count
+        else:
+            count = len(self.result.variants) if self.result else 0
+        if not 0 <= variant < count and not (self.result and variant == self.result.variant):
+            raise ConfigError(f"There is no variant {variant + 1}; this run has 1 to {max(1, count)}.")
 
     def announce_ready(
         self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
