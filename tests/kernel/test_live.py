@@ -260,7 +260,7 @@ def test_the_page_can_read_the_request_of_a_turn(page):
     assert "draw" in [tool["name"] for tool in request["tools"]]
     assert request["model"] == "anthropic:claude-opus-5-5"
     assert "no turn 3" in page.command("request", step=3)["error"]
-    assert "no variant 4" in page.command("request", step=1, variant=4)["error"]
+    assert "no variant 5" in page.command("request", step=1, variant=4)["error"]
 
 
 def test_what_the_page_reports_can_be_read(page):
