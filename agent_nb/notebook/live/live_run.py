@@ -294,10 +294,8 @@ class LiveRun:
 
     def check_variant(self, variant: int) -> None:
         """Raises `ConfigError` if there is no such variant, counted from 0."""
-        if self.handle is not None:
-            count = self.handle.count
-        else:
-            count = len(self.result.variants) if self.result else 0
+        finished = len(self.result.variants) if self.result else 0
+        count = self.handle.count if self.handle is not None else finished
         if not 0 <= variant < count and not (self.result and variant == self.result.variant):
             raise ConfigError(f"There is no variant {variant + 1}; this run has 1 to {max(1, count)}.")
 
