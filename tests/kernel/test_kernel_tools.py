@@ -246,6 +246,13 @@ def test_what_code_leaves_behind_is_said(page, run):
     assert "still run" not in again.text
 
 
+def test_what_matplotlib_adds_with_the_first_figure_is_not_said(page, run):
+    ran = run(
+        "import matplotlib\nmatplotlib.use('agg')\nimport matplotlib.pyplot as plt\nplt.ion()\n_ = plt.plot([1])"
+    )
+    assert "IPython calls for every cell" not in ran.text
+
+
 def test_the_run_s_files_meet_python(page, run):
     ran = run("to_file('data.json', [1])\nlen(agent_files)")
     assert ran.shown == "0"

@@ -213,7 +213,12 @@ def _processes() -> dict[int, str]:
 def _hooks(shell: Any) -> dict[str, set[int]]:
     lists = {name: getattr(shell, name, ()) for name in ("input_transformers_post", "ast_transformers")}
     lists |= getattr(shell.events, "callbacks", {})
-    return {name: set(map(id, functions)) for name, functions in lists.items()}
+    return {name: {id(each) for each in rows if not _draws(each)} for name, rows in lists.items()}
+
+
+def _draws(function: Any) -> bool:
+    """Whether it is one of Matplotlib's, which adds it with the first figure, as in any cell."""
+    return str(getattr(function, "__module__", "")).partition(".")[0] in ("matplotlib", "matplotlib_inline")
 
 
 def _directory() -> str:

@@ -42,6 +42,7 @@ SHORT = {"replace", "remove", "copy", "move", "link", "rename", "extract", "trun
 """Names that texts and lists have, too: they count only as functions of a module."""
 ALLOWED = {
     "_base/atomic.py": "the place",
+    "agents/folder.py": "a folder of its own in the user's cache; deletes its files after `check_place`",
     "batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
     "batch/runs.py": "makes the folder that the user named",
     "looking/chromium.py": "a new folder of its own below the system's temporary folder",
