@@ -105,6 +105,7 @@ def examples() -> list[dict[str, Any]]:
     return [
         {"name": "menu", "magic": "agent", "value": "[a-z]+", "id_pattern": "[a-z]{1,64}"},
         {"pointed": pointed, "opening": "<h2>", "frame": frame, "each": frame},
+        {"wrong": "salse"},
         {"first": "key ", "parts": "(?>.+?,\\ )(?>.+?;)", "last": "\\ end"},
         *({"word": word} for word, _ in changes._STYLES),
         *({"pattern": pattern} for pattern in texts_of_patterns if pattern),
