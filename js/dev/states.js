@@ -16,6 +16,16 @@ const META = {
 	default_model: "",
 	network: false,
 	failed_check: "",
+	repeats: [],
+	about: [],
+	annotations: [],
+	running_code: [],
+	undone: [],
+	bound: [],
+	connected: false,
+	numbers: [],
+	number: 0,
+	folds: false,
 };
 const READY = {
 	line: '`hero` and `files` are ready: `hero.files["index.html"]` (3.4 kB)',
@@ -27,6 +37,8 @@ const READY = {
 	again: "",
 	others: [],
 	failed_check: "",
+	numbers: [],
+	fix: null,
 };
 
 const query = new URLSearchParams(location.search);

@@ -215,6 +215,8 @@ async def test_a_function_that_never_returns_is_stopped(monkeypatch):
 async def test_what_a_function_prints_is_a_note_and_its_figures_are_closed():
     from matplotlib import pyplot
 
+    pyplot.close("all")
+
     def draw():
         print("drawing")
         return pyplot.figure()
