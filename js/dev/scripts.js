@@ -214,7 +214,6 @@ const TRANSCRIPT = {
 			others: [CELL.replace("anthropic:claude-opus-5-5", "openai:gpt-6.1-sol")],
 			paths: [],
 		},
-		press: [["summary", "Tried 2 times"]],
 	},
 };
 
