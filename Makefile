@@ -149,10 +149,10 @@ fuzz: env ## the property tests, for much longer
 	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/notebook/live/test_encoder.py tests/unit/notebook/live/test_stream.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
 
 bench: env build ## what it costs: one page of figures, as ratios in one run; BENCH="providers many" for some
-	$(PY) -m tests.bench $(BENCH)
+	$(PY) -m benchmarks $(BENCH)
 
 soak: env build $(CHROMIUM) ## many runs with the page open: what stays behind; SOAK="--runs 60" for fewer
-	$(PY) -m tests.soak $(SOAK)
+	$(PY) -m benchmarks.soak $(SOAK)
 
 bench-peers: $(PEERS_VENV)/.installed ## the other agent libraries that `make bench` measures beside ours
 
@@ -163,16 +163,16 @@ $(PEERS_VENV)/.installed: pyproject.toml
 	touch $@
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
-	$(VENV)/bin/ruff check agent_nb tests docs js
-	$(VENV)/bin/ruff format --check agent_nb tests docs js
+	$(VENV)/bin/ruff check agent_nb tests benchmarks docs js
+	$(VENV)/bin/ruff format --check agent_nb tests benchmarks docs js
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(PY) -m docs.scripts.import_circles
 	cd js && npm run --silent check
 
 format: env js/node_modules/.installed ## put the code in shape
-	$(VENV)/bin/ruff check --fix agent_nb tests docs js
-	$(VENV)/bin/ruff format agent_nb tests docs js
+	$(VENV)/bin/ruff check --fix agent_nb tests benchmarks docs js
+	$(VENV)/bin/ruff format agent_nb tests benchmarks docs js
 	cd js && npm run --silent format
 
 clean: ## remove what was built

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.bench.quality import FOLDER
+from benchmarks.quality import FOLDER
 from tests.support import ROOT
 
 DOCS = ROOT / "docs"

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 
 from agent_nb._base.table import Table
 from agent_nb.render.policy import INTEGRITY
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support import ROOT
 
 PROJECT = "agent-nb"

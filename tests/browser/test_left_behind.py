@@ -1,6 +1,6 @@
 """What outputs leave on the page when they are closed."""
 
-from tests.soak.mounts import counts_around
+from tests.support.mounts import counts_around
 from tests.support.widget_stage import needs_browser
 
 pytestmark = needs_browser

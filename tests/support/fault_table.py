@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 
 COLUMNS = ("runs", "recovered", "failed_cleanly", "other_answer", "violations")
 """`other_answer` counts faults that turn an answer into another valid one, which no client can notice."""

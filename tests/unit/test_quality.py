@@ -53,7 +53,7 @@ def test_missing_and_broken_figures_say_how_to_measure(tmp_path):
         json.dumps(
             {
                 "date": "2026-11-15T23:12:28+00:00",
-                "command": "python -m tests.bench.bench_idle",
+                "command": "python -m benchmarks.bench_idle",
                 "figures": {"runs": 3},
             }
         )
@@ -62,7 +62,7 @@ def test_missing_and_broken_figures_say_how_to_measure(tmp_path):
     assert text.count("Not measured.") == len(SECTIONS) - 3
     assert "The figures cannot be read. `make test-leaks` writes them anew." in text
     assert "The figures cannot be read. `make supply-chain` writes them anew." in text
-    assert "`python -m tests.bench.bench_idle`, 2026-11-15 23:12 UTC, machine not known." in text
+    assert "`python -m benchmarks.bench_idle`, 2026-11-15 23:12 UTC, machine not known." in text
 
 
 def test_every_command_is_a_target():

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 
 from agent_nb.render import FORMS
+from benchmarks.quality import write_figures
 from docs.scripts.execute_notebooks import FOLDER
-from tests.bench.quality import write_figures
 from tests.support.kernels import start_kernel
 from tests.support.leaks import PLAIN, SHAPES, Search, environment, planted_keys
 from tests.support.live_page import Page

@@ -1,6 +1,6 @@
 """What the preview shows while a page of each stack is written, sampled with every frame of the browser.
 
-    python -m tests.bench.bench_first_second [--libraries FOLDER] [STACK ...]
+    python -m benchmarks.bench_first_second [--libraries FOLDER] [STACK ...]
 
 Each page has a long head, as models write it. The libraries are the real ones, from npm. A frame is blank when the
 preview shows neither its own text nor any content of the page. The page's height is sampled inside its frame.
@@ -20,8 +20,8 @@ from typing import Any
 
 from agent_nb._base.wire import to_wire
 from agent_nb.prompts import STACKS, stack_text
-from tests.bench.bench_widget import open_stage
-from tests.bench.quality import write_figures
+from benchmarks.bench_widget import open_stage
+from benchmarks.quality import write_figures
 from tests.support.widget_stage import BUNDLE, CHROMIUM, META, DevServer, event
 
 TOKENS = 240

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb.notebook.live.hub import MOST_RUNS
-from tests.soak.sampling import Growth, Sample, Sampler, exceeded, rounded
+from benchmarks.soak.sampling import Growth, Sample, Sampler, exceeded, rounded
 from tests.support.lab import (
     LOAD,
     MODEL,

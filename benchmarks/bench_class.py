@@ -1,6 +1,6 @@
 """A class on one machine: many kernels, each with one demo run, all started in the same moment.
 
-    python -m tests.bench.bench_class [--kernels 30]
+    python -m benchmarks.bench_class [--kernels 30]
 
 The students' browsers are on other machines, so a reader of the kernel's messages stands for each of them. Memory is
 what a kernel has for itself, beside the same kernel with ipywidgets alone.
@@ -19,9 +19,9 @@ from typing import Any
 
 import psutil
 
-from tests.bench.bench_providers import exponent
-from tests.bench.bench_widget import percentile, row
-from tests.bench.quality import write_figures
+from benchmarks.bench_providers import exponent
+from benchmarks.bench_widget import percentile, row
+from benchmarks.quality import write_figures
 from tests.support.kernels import Cell, Kernel, start_kernel
 
 WIDGETS = "import ipywidgets\nslider = ipywidgets.IntSlider()"

@@ -1,6 +1,6 @@
 """What streaming costs: a run of ours and of other libraries against the SDKs' own typed events, in the same run.
 
-    python -m tests.bench.bench_providers [--sizes 100 200 400] [--protocols responses] [--rounds 2]
+    python -m benchmarks.bench_providers [--sizes 100 200 400] [--protocols responses] [--rounds 2]
 
 One `create_file` call streams a page in 20-character fragments from one loopback server. Each library has a process
 of its own, and only its CPU counts; each figure is the least of the rounds, which take turns so that a busy moment
@@ -22,13 +22,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.wire import Hold, Say, WireServer, reply
 from tests.support.wire.cases import CASES, collect
 
 PROTOCOLS = {"anthropic_messages": "Anthropic", "responses": "OpenAI Responses", "chat": "Chat Completions"}
 GOALS = {"anthropic_messages": 0.55, "responses": 0.22, "chat": 0.18}
-PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
+PEERS_PYTHON = Path(__file__).parents[1] / ".venv-peers" / "bin" / "python"
 SDK, OURS = "SDK", "agent_nb"
 LACKING = {("openai-agents", "anthropic_messages")}
 """Libraries without a client of their own for a protocol."""
@@ -80,12 +80,12 @@ def workers() -> Iterator[dict[str, Worker]]:
         def start(python: str, module: str) -> Worker:
             return Worker(stack.enter_context(talking(python, module)), addresses)
 
-        own = start(sys.executable, "tests.bench.streaming_works")
+        own = start(sys.executable, "benchmarks.streaming_works")
         found = dict.fromkeys(own.works, own)
         if PEERS_PYTHON.exists():
-            first = start(str(PEERS_PYTHON), "tests.bench.streaming_peers")
+            first = start(str(PEERS_PYTHON), "benchmarks.streaming_peers")
             for number, peer in enumerate(first.works):
-                found[peer] = start(str(PEERS_PYTHON), "tests.bench.streaming_peers") if number else first
+                found[peer] = start(str(PEERS_PYTHON), "benchmarks.streaming_peers") if number else first
         yield found
 
 

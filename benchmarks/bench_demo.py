@@ -1,6 +1,6 @@
 """How soon a page of the demo model is seen: its events at their own pace, in the built page in a real Chromium.
 
-    python -m tests.bench.bench_demo [KIND ...]
+    python -m benchmarks.bench_demo [KIND ...]
 
 The clock starts with the run and stops when the headline has a size in the preview. The aim is two seconds.
 """
@@ -15,7 +15,7 @@ from playwright.sync_api import Error, Page, sync_playwright
 from agent_nb import Agent
 from agent_nb._base.wire import to_wire
 from agent_nb.demo import DemoProvider
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import CHROMIUM, FLAGS, META, DevServer
 

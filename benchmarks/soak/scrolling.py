@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from agent_nb import Agent, model
 from agent_nb.render import bundle
 from agent_nb.render.preview import quoted
-from tests.bench.bench_widget import renderer_seconds
+from benchmarks.bench_widget import renderer_seconds
 from tests.support.lab import (
     LOAD,
     PATIENCE,

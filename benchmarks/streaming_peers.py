@@ -7,7 +7,7 @@ not installed is left out.
 import importlib.util
 from typing import Any
 
-from tests.bench.streaming_worker import KEY, Work, serve
+from benchmarks.streaming_worker import KEY, Work, serve
 
 PROMPT = "A page."
 

@@ -1,6 +1,6 @@
 """How long eight variants take at once, against one alone: real SDKs over real sockets.
 
-    python -m tests.bench.bench_variants
+    python -m benchmarks.bench_variants
 
 The server is a process of its own and paces each answer like a fast model: 20 characters every 10 ms.
 """
@@ -10,10 +10,10 @@ import time
 
 from agent_nb import Agent
 from agent_nb.providers import model
-from tests.bench.bench_providers import wire_process
-from tests.bench.quality import write_figures
-from tests.bench.streaming_worker import KEY
-from tests.bench.streaming_works import NAMES
+from benchmarks.bench_providers import wire_process
+from benchmarks.quality import write_figures
+from benchmarks.streaming_worker import KEY
+from benchmarks.streaming_works import NAMES
 from tests.support.wire.__main__ import page_of
 
 KILOBYTES = 4

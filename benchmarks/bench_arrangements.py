@@ -1,6 +1,6 @@
 """What eight variants cost the page: a recorded run, streamed at twice its pace, in each arrangement.
 
-    python -m tests.bench.bench_arrangements
+    python -m benchmarks.bench_arrangements
 
 One at a time is the measure: only one preview is fed there. CPU is that of all frames together.
 """
@@ -9,8 +9,8 @@ import json
 import os
 from typing import Any
 
-from tests.bench.bench_widget import open_stage, renderer_seconds
-from tests.bench.quality import write_figures
+from benchmarks.bench_widget import open_stage, renderer_seconds
+from benchmarks.quality import write_figures
 from tests.support.widget_stage import BUNDLE, CHROMIUM, DevServer
 
 ARRANGEMENTS = ("one", "side", "grid")

@@ -1,6 +1,6 @@
 """What the widget costs: a real kernel over a real comm, and the built page in a real Chromium.
 
-    python -m tests.bench.bench_widget [--kernel] [--page]
+    python -m benchmarks.bench_widget [--kernel] [--page]
 
 The kernel streams one file at 5 to 5,000 fragments a second for five seconds each. The page gets files at 60
 updates a second on the dev page. A limit stands beside each figure; on a busy machine look at ratios and exponents.
@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.bench.bench_providers import exponent
-from tests.bench.quality import write_figures
+from benchmarks.bench_providers import exponent
+from benchmarks.quality import write_figures
 from tests.support.kernels import PATIENCE, Kernel, start_kernel
 from tests.support.widget_stage import BUNDLE, CHROMIUM, FLAGS, DevServer, Stage, event
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.soak.sampling import Growth, Sample, exceeded, page_counts
+from benchmarks.soak.sampling import Growth, Sample, exceeded, page_counts
 from tests.support.lab import open_browser
 from tests.support.widget_stage import RUNS, DevServer
 

@@ -1,6 +1,6 @@
 """What `agent.map` adds to the runs themselves, and what is won by asking several at once.
 
-python -m tests.bench.bench_many
+python -m benchmarks.bench_many
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from agent_nb import Agent, model
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.wire import Pause, Say, WireServer, reply
 from tests.support.wire.cases import CASE
 

@@ -1,6 +1,6 @@
 """What finished runs cost while nobody touches them: the CPU and memory of a Chromium with many of them on one page.
 
-python -m tests.bench.bench_idle [--runs 60] [--seconds 20]
+python -m benchmarks.bench_idle [--runs 60] [--seconds 20]
 
 The goal is under 1 % of a core for 60 runs. An empty page stands beside them, because the browser itself costs
 something too.
@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.widget_stage import CHROMIUM, FLAGS, DevServer, event, wrote
 
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40

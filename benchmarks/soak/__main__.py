@@ -1,4 +1,4 @@
-"""`python -m tests.soak [--runs N]`: runs the widget for as long as an hour of work does, and counts what stays behind.
+"""`python -m benchmarks.soak [--runs N]`: runs the widget for an hour's worth of work and counts what stays behind.
 
 Exits with 1 if a count grows faster than its bound. Times and memory are only reported.
 """
@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.quality import write_figures
-from tests.soak.lab_runs import soak_in_lab
-from tests.soak.mounts import open_and_close
-from tests.soak.scrolling import scroll
+from benchmarks.quality import write_figures
+from benchmarks.soak.lab_runs import soak_in_lab
+from benchmarks.soak.scrolling import scroll
+from tests.support.mounts import open_and_close
 
 SCROLLED = 200
 """Finished runs in the notebook that is scrolled."""

@@ -1,6 +1,6 @@
 """What the magic costs on a real kernel: loading it, and how long the loop stalls in a run.
 
-python -m tests.bench.bench_magic
+python -m benchmarks.bench_magic
 """
 
 import ast
@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import agent_nb
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.kernels import Kernel, start_kernel
 
 LOAD = """

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[2] / "build" / "quality"
+FOLDER = Path(__file__).parents[1] / "build" / "quality"
 
 
 def write_figures(name: str, figures: Any) -> None:

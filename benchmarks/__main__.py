@@ -1,4 +1,4 @@
-"""`python -m tests.bench [NAME ...]` runs the benches one after another and prints one page of figures.
+"""`python -m benchmarks [NAME ...]` runs the benches one after another and prints one page of figures.
 
 Each leaves its figures in `build/quality/`. What it writes to standard error is shown only if it fails. One that
 takes longer than `LIMIT` is ended and counts as failed, so that the others still run.
@@ -37,7 +37,7 @@ def run(name: str) -> bool:
         sys.executable,
         "-u",
         "-m",
-        f"tests.bench.bench_{name}",
+        f"benchmarks.bench_{name}",
     ]  # -u: each figure is printed when it is known
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         errors = finish(process)

@@ -1,6 +1,6 @@
 """Whether every regular expression of the package takes linear time on texts that are hard for it.
 
-    python -m tests.bench.bench_patterns
+    python -m benchmarks.bench_patterns
 
 Each is timed on generated texts of two sizes. Processor time that grows by the square of the size, or faster, fails.
 """
@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.patterns import Pattern, hard_texts, patterns
 
 SIZES = 1_500, 6_000

@@ -1,6 +1,6 @@
 """What a person waits for in a notebook: a real JupyterLab, a real kernel and a real Chromium.
 
-    python -m tests.bench.bench_notebook [--rounds 2] [--runs 50]
+    python -m benchmarks.bench_notebook [--rounds 2] [--runs 50]
 
 - The first run in a fresh kernel, from the cell's start to its first painted word, and the same again in that kernel;
   also right after `%load_ext`, while what it needs is still being imported.
@@ -22,10 +22,10 @@ from playwright.sync_api import Browser, Page
 
 from agent_nb import Agent
 from agent_nb.providers import model
-from tests.bench.bench_providers import exponent
-from tests.bench.bench_widget import FIREHOSE, FRAGMENT, lags, percentile, pour, renderer_seconds, row
-from tests.bench.quality import write_figures
-from tests.bench.streaming_worker import KEY
+from benchmarks.bench_providers import exponent
+from benchmarks.bench_widget import FIREHOSE, FRAGMENT, lags, percentile, pour, renderer_seconds, row
+from benchmarks.quality import write_figures
+from benchmarks.streaming_worker import KEY
 from tests.support.kernels import start_kernel
 from tests.support.lab import (
     LOAD,

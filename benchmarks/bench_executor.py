@@ -2,7 +2,7 @@
 
 The runs are saved, so that memory stays flat.
 
-python -m tests.bench.bench_executor --jobs 10000
+python -m benchmarks.bench_executor --jobs 10000
 """
 
 import argparse
@@ -22,7 +22,7 @@ from typing import Any
 
 from agent_nb import Agent, model
 from agent_nb.events import RunFinished
-from tests.bench.quality import write_figures
+from benchmarks.quality import write_figures
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import KEY
 

@@ -11,7 +11,7 @@ from agent_nb.messages import ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import CallPiece, Request, Turn
 from agent_nb.providers.sse import SseReader
-from tests.bench.streaming_worker import KEY, serve
+from benchmarks.streaming_worker import KEY, serve
 
 NAMES = {
     "anthropic_messages": "anthropic:page-{}",
