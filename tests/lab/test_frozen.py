@@ -306,3 +306,11 @@ def test_a_first_frame_left_alone_shrinks(page):
     assert not page.get_by_text("or was when this was saved").is_visible()
     page.get_by_text("or was when this was saved").wait_for()
     assert page.evaluate(height) < 120
+
+
+def test_a_saved_page_has_the_colour_scheme_of_the_browser_in_a_dark_notebook(page):
+    html = "<!doctype html><style>:root{color-scheme:light dark}</style><h1>Hello</h1>"
+    run = play([call("create_file", {"path": "index.html", "content": html})], [text("Done.")], name="cream")
+    page.set_content(f"<style>:root{{color-scheme:dark}}</style>{bundle(run)['text/html']}")
+    body = page.frame_locator("iframe").first.locator("body")
+    assert body.evaluate("node => getComputedStyle(node).color") == "rgb(0, 0, 0)"
