@@ -311,6 +311,7 @@ def test_a_first_frame_left_alone_shrinks(page):
 def test_a_saved_page_has_the_colour_scheme_of_the_browser_in_a_dark_notebook(page):
     html = "<!doctype html><style>:root{color-scheme:light dark}</style><h1>Hello</h1>"
     run = play([call("create_file", {"path": "index.html", "content": html})], [text("Done.")], name="cream")
+    page.emulate_media(color_scheme="null")  # Playwright's own would win over the notebook's
     page.set_content(f"<style>:root{{color-scheme:dark}}</style>{bundle(run)['text/html']}")
-    body = page.frame_locator("iframe").first.locator("body")
+    body = page.frame_locator("iframe").frame_locator("iframe").locator("body")
     assert body.evaluate("node => getComputedStyle(node).color") == "rgb(0, 0, 0)"
