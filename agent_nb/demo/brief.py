@@ -3,12 +3,13 @@
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from agent_nb.demo.bound import BoundNames
 from agent_nb.demo.texts import Trade, entry_for, trade_of
 
-Kind = Literal["landing", "dashboard", "form", "article", "game", "app"]
+Kind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
 
 _READ = 600
 
@@ -108,6 +109,8 @@ class Brief:
     variant: int
     data: Data | None = None
     """The numbers to show; None to look for some in the prompt."""
+    bound: BoundNames = field(default_factory=BoundNames)
+    """The names of the notebook that the page may use."""
 
     @property
     def seed(self) -> int:
@@ -115,6 +118,12 @@ class Brief:
 
     def choice(self, copy: Sequence[str]) -> str:
         return copy[self.variant % len(copy)]
+
+
+def bound_brief(prompt: str, variant: int, bound: BoundNames) -> Brief:
+    """The brief for a page that is bound to names of the notebook."""
+    brief, name = read_brief(prompt, variant), name_in(prompt[:_READ]) or bound.title
+    return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)
 
 
 def read_brief(prompt: str, variant: int = 0) -> Brief:

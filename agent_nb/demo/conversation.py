@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
+from agent_nb.demo.bound import BoundNames, split_prompt
 from agent_nb.files.file_paths import entry_of
 from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import Request
@@ -56,6 +57,8 @@ class Use:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     prompt: str
+    bound: BoundNames
+    """The names of the notebook that the page may use."""
     images: tuple[Image, ...]
     uses: tuple[Use, ...]
     path: str
@@ -91,8 +94,10 @@ def read_conversation(request: Request) -> Conversation:
     sees_notebook = {LIST, DESCRIBE} <= facts.own_tools
     # Without the variables there is no code to write. The kernel's tool asks; one of the user's may not.
     kernel = {LIST, DESCRIBE, RUN} if sees_notebook else {RUN} & facts.asking_tools
+    text, bound = split_prompt(next((part.text for part in parts if isinstance(part, Text)), ""))
     return Conversation(
-        prompt=next((part.text for part in parts if isinstance(part, Text)), "").strip(),
+        prompt=text,
+        bound=bound,
         images=tuple(part for part in parts if isinstance(part, Image)),
         uses=_uses(after),
         path=path,

@@ -142,6 +142,19 @@ def play(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
     }
 
 
+def bound(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
+    """What the notebook gives: rows to label, a form for each function, a field for each name to fill."""
+    css, board, script = template("bound.html").split("-----\n")
+    spec = json.dumps(brief.bound.spec(brief.prompt), ensure_ascii=False).replace("<", "\\u003c")
+    return {
+        "css": Html(css.strip()),
+        "lede": brief.choice(table("copy")["bound"]["lede"]),
+        "board": Html(board.strip()),
+        "footer": table("copy")["bound"]["footer"][0],
+        "script": fill(script.strip(), spec=Html(spec)),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Builder:
     file: str
@@ -161,6 +174,9 @@ _BUILDERS: dict[Kind, _Builder] = {
     "article": _Builder("article", article, "an article", "In a hurry? Read the first line of each part."),
     "game": _Builder("play", play, "a game to play", "Keys or fingers, both work."),
     "app": _Builder("play", play, "a small app that works", "Try it: everything on this page works."),
+    "bound": _Builder(
+        "play", bound, "a page connected to the notebook", "What you do here is in Python at once."
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from agent_nb._base.model_name import DEMO
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
-from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
+from agent_nb.demo.brief import Brief, asks_for_a_page, bound_brief, read_brief
 from agent_nb.demo.cell_fix import fix_answer, is_fix
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
 from agent_nb.demo.conversation import (
@@ -168,8 +168,12 @@ def next_turn(request: Request) -> tuple[Action, ...]:
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     if is_fix(talk.prompt):
         return (Say(fix_answer(talk.prompt)),)
-    brief = read_brief(talk.prompt, request.variant)
-    if is_about_data(talk):
+    brief = (
+        bound_brief(talk.prompt, request.variant, talk.bound)
+        if talk.bound
+        else read_brief(talk.prompt, request.variant)
+    )
+    if is_about_data(talk) and not talk.bound:
         return tuple(_from_data(talk, tools, brief))
     thoughts, actions = _planned(talk, tools, brief)
     if talk.uses:
@@ -193,7 +197,7 @@ def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
 
 
 def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[Action]]:
-    if is_question(talk.prompt):
+    if is_question(talk.prompt) and not talk.bound:
         return speech.thoughts_on_question(talk), [Say(speech.answer(talk))]
     if talk.earlier and not asks_for_a_page(talk.prompt):
         actions = _change(talk, tools, brief)

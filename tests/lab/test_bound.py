@@ -215,3 +215,42 @@ def test_a_look_at_the_page_sees_its_values_and_calls(page, lab, vendor):
     run_all(page)
     expect(page.get_by_text("your browser ()")).to_be_visible()
     expect(frame_of(page, page.locator(".anb-page").first).locator("#score")).to_have_text("score 10")
+
+
+GROWTH = """
+def growth(rate: float = 0.5, years: int = 4) -> list[float]:
+    return [(1 + rate) ** n for n in range(years)]
+"""
+
+
+def test_the_demo_makes_a_labeller_and_a_slider(page, lab):
+    label = "%%agent labeler -m demo: --pace 0 --bind reviews,labels,score\nLabel them fine, poor or open."
+    write_notebook(
+        lab.root / "demo.ipynb",
+        LOAD + DATA + GROWTH,
+        label,
+        "%%agent form -m demo: --pace 0 --bind growth\nTry it out.",
+        "print('labels', labeler.page.labels)",
+    )
+    open_notebook(page, lab, "demo.ipynb")
+    run_all(page)
+    labeller = frame_of(page, page.locator(".anb-page").first)
+    expect(labeller.locator("#left")).to_have_text("2 left")
+    expect(labeller.locator(".facts")).to_contain_text("score: 10")
+    labeller.locator("h1").click()
+    page.keyboard.press("1")
+    labeller.get_by_role("button", name="open").click()
+    expect(labeller.locator("#left")).to_have_text("All labelled")
+    page.locator(".anb-page").nth(1).scroll_into_view_if_needed()
+    form = frame_of(page, page.locator(".anb-page").nth(1))
+    expect(form.locator("svg polyline")).to_be_visible()
+    form.get_by_role("slider").nth(1).fill("9")
+    expect(form.locator(".result")).to_contain_text("1 to 25.6289")
+    filled = page.get_by_text("labels {'17': 'fine', '18': 'open'}")
+    for _ in range(20):  # the page's last value is on its way
+        run_cell(page, 3)
+        page.wait_for_timeout(500)
+        if filled.is_visible():
+            break
+    expect(filled).to_be_visible()
+    keep_screenshot(page, "bound-demo")

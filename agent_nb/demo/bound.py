@@ -1,0 +1,118 @@
+"""Reads the names of the notebook that a prompt lists as bound, and chooses the fields of a page for them."""
+
+import ast
+import contextlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from agent_nb._base.text import listed
+from agent_nb._base.wire import Json
+
+_LIST = "\n\nThe page is bound to these names of the notebook:\n"
+_NAME = re.compile(
+    r"^- `(?:(\w+)`, (?:(a value):|(which the page fills):)|(\w+\(.*)`, a function to call$)", re.MULTILINE
+)
+_LABELS = re.compile(
+    r"\b(?:label|mark|sort|rate|tag)\w*\b[^.\n]{0,80}?\b([a-z]+), ([a-z]+),? (?:(?:or|and) )?([a-z]+)\b", re.I
+)
+_USUAL_LABELS = ("good", "bad", "unclear")
+_READ = 600
+_NUMBERS = {"int": 1, "integer": 1, "float": "any", "number": "any"}
+"""The `step` of a slider for each type."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundNames:
+    values: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    functions: tuple[tuple[str, list[Json]], ...] = ()
+    """Each with the fields of its form."""
+
+    def __bool__(self) -> bool:
+        return bool(self.values or self.filled or self.functions)
+
+    @property
+    def title(self) -> str:
+        if self.values:
+            return f"Label {self.values[0]}" if self.filled else self.values[0].capitalize()
+        return f"Try {self.functions[0][0]}" if self.functions else f"Fill {self.filled[0]}"
+
+    @property
+    def phrase(self) -> str:
+        return listed([f"`{name}`" for name in (*self.values, *self.filled, *dict(self.functions))])
+
+    def spec(self, prompt: str) -> Json:
+        """What the script of the page reads."""
+        labels = _LABELS.search(prompt[:_READ])
+        return {
+            "values": self.values,
+            "filled": self.filled,
+            "functions": [{"name": name, "fields": fields} for name, fields in self.functions],
+            "labels": labels.groups() if labels else _USUAL_LABELS,
+        }
+
+
+def split_prompt(text: str) -> tuple[str, BoundNames]:
+    """The prompt without the list of bound names, and these names."""
+    prompt, _, rows = text.partition(_LIST)
+    values, filled, functions = list[str](), list[str](), list[tuple[str, list[Json]]]()
+    for name, is_value, _, signature in _NAME.findall(rows):
+        if signature:
+            functions.append((signature.partition("(")[0], _fields(signature)))
+        else:
+            (values if is_value else filled).append(name)
+    return prompt.strip(), BoundNames(tuple(values), tuple(filled), tuple(functions))
+
+
+def _fields(signature: str) -> list[Json]:
+    """A field for each parameter of `score(text: str, level: float = 0.5) -> float: The docstring`."""
+    for end in re.finditer(r"\)", signature):
+        with contextlib.suppress(SyntaxError):  # a parenthesis in a default, or in the docstring
+            [function] = ast.parse(f"def {signature[: end.end()]}: pass").body
+            assert isinstance(function, ast.FunctionDef)
+            arguments = function.args
+            positional = [*arguments.posonlyargs, *arguments.args]
+            missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+            named = zip(positional, [*missing, *arguments.defaults], strict=True)
+            only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            return [_field(argument, default) for argument, default in (*named, *only)]
+    return []
+
+
+def _field(argument: ast.arg, default: ast.expr | None) -> Json:
+    field: Json = {
+        "name": argument.arg,
+        "required": default is None,
+        "value": _literal(default),
+        "kind": "text",
+    }
+    annotation = argument.annotation
+    words = re.findall(r"\w+", ast.unparse(annotation)) if annotation else []
+    if isinstance(annotation, ast.Subscript) and "Literal" in words[:2]:  # or `typing.Literal`
+        options = _literal(annotation.slice)
+        return {**field, "kind": "select", "options": options if isinstance(options, tuple) else [options]}
+    if words[:1] in (["bool"], ["boolean"]):
+        return {**field, "kind": "checkbox"}
+    if words and words[0] in _NUMBERS and (default is None or field["value"] is not None):
+        return {**field, **_slider(words[0], field["value"] or 0)}
+    is_json = words and words[0] not in ("str", "string", "any", "Any")
+    return {**field, "kind": "json"} if is_json else field
+
+
+def _slider(kind: str, value: float) -> Json:
+    """From 0 to 1 for a share, else to twice the default; both ways if the default is negative."""
+    most = 1 if kind in ("float", "number") and 0 < abs(value) <= 1 else max(10, 2 * abs(value))
+    return {
+        "kind": "range",
+        "min": -most if value < 0 else 0,
+        "max": most,
+        "step": _NUMBERS[kind],
+        "value": value,
+    }
+
+
+def _literal(node: ast.expr | None) -> Any:
+    with contextlib.suppress(ValueError, TypeError):
+        return ast.literal_eval(node) if node else None
+    return None
