@@ -11,7 +11,6 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
 from agent_nb import Agent, replay
-from docs.scripts.binder import conda_packages
 from docs.scripts.execute_notebooks import FOLDER, METADATA, tidy
 from docs.scripts.record_train import CASSETTE, PROMPT, RECORDINGS, page_of
 from tests.kernel.wrong_answers import WRONG
@@ -98,15 +97,6 @@ def test_each_is_small(path: Path):
 def test_a_path_of_this_machine_is_found():
     assert all(ABSOLUTE.search(text) for text in ("'/tmp/abc'", "in /home/ana", "C:\\\\Users"))
     assert not ABSOLUTE.search("https://example.org/home/page and </home>")
-
-
-def test_binder_opens_the_first_lesson():
-    root = FOLDER.parent
-    guide = (root / "CONTRIBUTING.md").read_text()
-    opened = re.findall(r"\?urlpath=lab/tree/(\S+?)`", guide)
-    assert {root / path for path in opened} == {LESSONS[0]}
-    assert (root / "binder" / "postBuild").stat().st_mode & 0o111
-    assert set(conda_packages(root)) == {"python", "nodejs", "pip"}
 
 
 def tagged(book, tag):
