@@ -14,9 +14,8 @@ import pytest
 
 from agent_nb import Run
 from agent_nb._base.wire import to_wire
-from agent_nb.files import Files
 from agent_nb.providers.scripted import call, text
-from agent_nb.render.preview import assembled, frame_attributes, still_frame_attributes
+from agent_nb.render.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import ADDRESS, Canary, with_profile
 from tests.support.cassettes import play, record
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
@@ -298,25 +297,3 @@ def test_peer_connections_are_not_made(stage: Stage, canary: Canary):
     played(stage, page)
     stage.page.wait_for_timeout(SETTLE)
     assert canary.datagrams == []
-
-
-def test_hints_in_the_markup_open_no_connection(playwright: Any, canary: Canary, server: Any, tmp_path: Path):
-    """Seen in the browser's own log: a connection without a request reaches no server's."""
-    log = tmp_path / "net.json"
-
-    def page(form: str) -> str:
-        hints = "".join(
-            f'<link rel="{rel}" href="https://{form}-{rel}.example">'
-            for rel in ("preconnect", "dns-prefetch")
-        )
-        return f'<!doctype html><h1>Page</h1>{hints}<a href="https://{form}-anchor.example">x</a>'
-
-    flags = (f"--log-net-log={log}", "--net-log-capture-mode=Everything")
-    context = with_profile(playwright, canary, tmp_path, *flags)
-    stage = Stage(context.new_page(), server)
-    framed(stage, f"srcdoc='{page('plain')}'")
-    framed(stage, frame_attributes(assembled(Files({"index.html": page("saved")}), "index.html", 10_000)))
-    played(stage, page("live"))
-    context.close()
-    named = set(re.findall(r"((?:plain|saved|live)-[a-z-]+)\.example", log.read_text(errors="replace")))
-    assert named == {"plain-preconnect"}

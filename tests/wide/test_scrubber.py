@@ -89,31 +89,6 @@ def replay(stage: Stage) -> Replay:
     return Replay(stage)
 
 
-def test_stepping_shows_the_run_as_it_was(replay: Replay):
-    assert replay.button("Replay").is_visible()
-    replay.open()
-    assert (replay.label, replay.rows) == ("Your prompt", [])
-    replay.press("ArrowRight", "ArrowRight")
-    assert replay.label == "turn 1: the model thinks"
-    assert len(replay.rows) == 1
-    replay.go_to("turn 2: the model writes index.html")
-    assert replay.stage.preview.locator("h1").count() == 1
-    assert "writing index.html" in replay.widget.locator(".anb-status .phase").inner_text()
-    replay.page.screenshot(path=SHOTS / "replay-step.png")
-
-
-def test_stepping_back_takes_things_away(replay: Replay):
-    replay.open().press("End")
-    rows = replay.rows
-    assert replay.label == "done"
-    replay.press("Home")
-    assert (replay.label, replay.rows) == ("Your prompt", [])
-    assert replay.widget.get_by_text("The page appears here as it is written.").is_visible()
-    replay.press("End")
-    assert replay.label == "done"
-    assert replay.rows == rows
-
-
 def test_the_page_shrinks_and_grows_again(replay: Replay):
     replay.open().go_to("turn 2: the model writes index.html")
     link = replay.stage.preview.get_by_role("link", name="About us")
@@ -123,15 +98,6 @@ def test_the_page_shrinks_and_grows_again(replay: Replay):
     replay.stage.preview.locator("h1").wait_for()
     replay.slider.fill("2.2")
     link.wait_for()
-
-
-def test_leaving_returns_to_the_end(replay: Replay):
-    before = replay.rows
-    replay.open().press("ArrowRight", "Escape")
-    replay.bar.wait_for(state="hidden")
-    assert replay.rows == before
-    assert replay.button("Replay").evaluate("node => node === node.getRootNode().activeElement")
-    assert replay.widget.locator(".anb-status .phase").inner_text() == "done"
 
 
 def test_playing_never_rebuilds_the_page(stage: Stage):
@@ -155,40 +121,6 @@ def test_playing_never_rebuilds_the_page(stage: Stage):
     )
     assert replay.page.evaluate("window.frames_made") <= 1
     assert stage.preview.locator("h1").count() == 1
-
-
-def test_playing_ends_at_the_end(replay: Replay):
-    replay.open()
-    replay.bar.get_by_role("combobox", name="Speed").select_option("4")
-    replay.button("Play").click()
-    replay.page.wait_for_function(
-        """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-scrubber .label').textContent === 'done'"""
-    )
-    replay.button("Play").wait_for()
-    replay.button("Play").click()
-    replay.button("Pause").wait_for()
-    assert replay.label != "done"
-
-
-def test_the_slider_reaches_any_time(replay: Replay):
-    replay.open()
-    replay.slider.fill("2.1")
-    assert replay.label == "turn 2: the model writes index.html"
-    assert "2.1 s" in str(replay.slider.get_attribute("aria-valuetext"))
-    assert replay.widget.locator(".anb-scrubber .marks .turn").count() == 6
-    assert replay.widget.locator(".anb-scrubber .marks .result").count() == 5
-
-
-def test_shift_goes_by_single_events(replay: Replay):
-    replay.open().go_to("turn 2: the model calls create_file")
-    text = replay.widget.locator(".anb-item").last
-    lengths = []
-    for _ in range(3):
-        replay.press("Shift+ArrowRight")
-        assert replay.label == "turn 2: the model writes index.html"
-        lengths.append(len(text.inner_text()))
-    assert lengths == sorted(lengths)
 
 
 def test_a_reader_hears_steps_not_playing(replay: Replay):
@@ -236,28 +168,6 @@ def test_a_question_of_the_past_has_no_buttons(stage: Stage):
     question = replay.widget.get_by_role("group", name="Allow run python?")
     assert question.is_visible()
     assert question.get_by_role("button").count() == 0
-
-
-def test_the_request_of_a_turn_can_be_read(replay: Replay):
-    replay.open().go_to("turn 2: the request is sent")
-    replay.button("Request of turn 2").click()
-    panel = replay.widget.locator(".anb-request")
-    panel.get_by_text("Turn 2: what was sent to the model").wait_for()
-    panel.get_by_text("Messages").wait_for()
-    assert panel.get_by_text("new", exact=True).count() == 2
-    assert '"path": "index.html"' in panel.inner_text()
-    assert panel.locator("small").all_inner_texts()[-2:-1] == ["anthropic:claude-opus-5-5"]
-    panel.get_by_text("Everything as JSON").click()
-    assert '"known"' not in panel.locator("pre").last.inner_text()
-    replay.page.screenshot(path=SHOTS / "replay-request.png")
-    sent = replay.page.evaluate("window.kernel.commands.filter((c) => c.command === 'request')")
-    assert [(command["step"], command["variant"]) for command in sent] == [(2, 0)]
-    panel.get_by_role("button", name="Close").press("Escape")
-    panel.wait_for(state="hidden")
-    assert replay.bar.is_visible()
-    replay.button("turn 1: request").click()
-    panel.wait_for()
-    assert replay.page.evaluate("window.kernel.commands.at(-1).step") == 1
 
 
 def test_the_request_follows_the_steps(replay: Replay):

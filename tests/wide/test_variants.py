@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.support.widget_stage import (
     ROOT,
@@ -57,13 +56,6 @@ def frames(stage: Stage) -> int:
     return stage.widget.locator("iframe").count()
 
 
-def sent(stage: Stage, command: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = stage.page.evaluate(
-        "name => window.kernel.commands.filter((sent) => sent.command === name)", command
-    )
-    return found
-
-
 def shoot(stage: Stage, name: str) -> None:
     SHOTS.mkdir(parents=True, exist_ok=True)
     stage.page.locator("#cell").screenshot(path=str(SHOTS / f"{name}.png"))
@@ -84,15 +76,6 @@ def ask(stage: Stage, variant: int) -> None:
         "args": {"code": "df.head()"},
     }
     stage.more(event("approval_requested", **args) | {"variant": variant})
-
-
-def test_grid_streams_every_page(stage: Stage):
-    watch(stage, "three", until=until("three", "tool_ready", 0))
-    for index in range(3):
-        page_of(stage, ".anb-variant", index).get_by_text(LEAD).first.wait_for()
-    assert frames(stage) == 3
-    assert stage.widget.locator(".anb-pick:disabled").count() >= 3
-    shoot(stage, "grid-live")
 
 
 def test_switching_back_shows_pages_whole(stage: Stage):
@@ -116,70 +99,6 @@ def test_switching_back_shows_pages_whole(stage: Stage):
     arrange(stage, "grid")
     for index in range(3):
         page_of(stage, ".anb-variant", index).get_by_text("First loaves").wait_for()
-
-
-def test_only_cells_in_sight_are_fed(stage: Stage):
-    watch(stage, "eight", width=512, until=until("eight", "tool_ready", 7))
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
-    seen = frames(stage)
-    assert 2 <= seen < 8
-    stage.widget.locator(".anb-variant").last.scroll_into_view_if_needed()
-    page_of(stage, ".anb-variant", 7).locator("h1, header").first.wait_for()
-    stage.widget.locator(".anb-variant").first.scroll_into_view_if_needed()
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
-
-
-def test_cell_opens_its_variant(stage: Stage):
-    watch(stage, "three")
-    stage.widget.get_by_role("button", name="Open Variant 2 · gpt-5.2", exact=True).click()
-    tab = stage.widget.get_by_role("tab", name="Variant 2")
-    tab.wait_for()
-    assert tab.get_attribute("aria-selected") == "true"
-    stage.widget.get_by_role("tabpanel", name="Variant 2").wait_for()
-    stage.preview.get_by_text("First loaves").wait_for()
-
-
-def test_picked_variant_is_marked(stage: Stage):
-    watch(stage, "three")
-    stage.widget.get_by_role("button", name="Pick Variant 2").click()
-    stage.widget.get_by_role("button", name="Picked Variant 2").wait_for()
-    assert [command["variant"] for command in sent(stage, "pick")] == [1]
-    assert stage.widget.locator(".anb-variant.picked").get_attribute("aria-label") == "Variant 2 · gpt-5.2"
-    stage.widget.locator(".anb-foot").get_by_text("is variant 2").wait_for()
-    shoot(stage, "picked")
-
-
-def test_one_stops_and_others_go_on(stage: Stage):
-    watch(stage, "three", speed=1)
-    stage.widget.get_by_role("button", name="Stop Variant 3").click()
-    stage.widget.locator(".anb-variant").nth(2).get_by_text("stopped", exact=True).wait_for()
-    assert [command.get("variant") for command in sent(stage, "stop")] == [2]
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
-    stage.widget.get_by_role("button", name="Stop", exact=True).click()
-    stage.widget.get_by_text("3 of 3 stopped", exact=True).wait_for()
-    assert "variant" not in sent(stage, "stop")[1]
-
-
-def test_question_of_another_variant_is_seen(stage: Stage):
-    watch(stage, "three", "one", until=until("three", "tool_ready", 0))
-    ask(stage, 1)
-    tab = stage.widget.get_by_role("tab", name="Variant 2")
-    tab.get_by_text("asks").wait_for()
-    said = stage.widget.locator("[aria-live=assertive]")
-    expect(said).to_have_text("Variant 2 · gpt-5.2 asks: run `df.head()`")
-    shoot(stage, "asks")
-    tab.click()
-    stage.still()
-    stage.widget.get_by_role("button", name="Approve").click()
-    assert [(command["variant"], command["call_id"]) for command in sent(stage, "approve")] == [(1, "ask-1")]
-
-
-def test_failure_hides_no_other_variant(stage: Stage):
-    watch(stage, "three", until=until("three", "tool_ready", 0))
-    end_badly(stage, 2)
-    stage.widget.locator(".anb-variant").nth(2).get_by_text("401").wait_for()
-    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
-    shoot(stage, "failed")
 
 
 def test_end_moves_nothing(stage: Stage):
@@ -212,15 +131,6 @@ def test_keyboard_reaches_every_cell(stage: Stage):
             f"Pick {name}",
             f"Open {name} in new tab",
         ]
-
-
-def test_arrows_keep_the_focus_on_tabs(stage: Stage):
-    watch(stage, "three", "one")
-    stage.widget.get_by_role("tab", name="Variant 1").focus()
-    stage.page.keyboard.press("ArrowRight")
-    stage.page.keyboard.press("ArrowRight")
-    stage.widget.get_by_role("tabpanel", name="Variant 3").wait_for()
-    assert focused(stage).startswith("Variant 3")
 
 
 @needs_axe

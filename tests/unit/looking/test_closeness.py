@@ -1,4 +1,4 @@
-"""How close two images are. `tests/wide/test_closeness.py` shows it on 20 pages."""
+"""How close two images are."""
 
 import io
 
