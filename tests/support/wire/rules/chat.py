@@ -1,14 +1,15 @@
 """What the servers of Chat Completions refuse."""
 
+import functools
 import itertools
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
+from tests.support.wire.rules.rule import Asked, Fault, Json, Rules
 
-MISTRAL = r"^(mistral(?!ai/)|ministral|magistral|devstral|codestral|pixtral)"
+RULES = Rules("chat")
 
 
 def messages(asked: Asked) -> Iterator[tuple[int, Json]]:
@@ -21,136 +22,9 @@ def mistral_error_body(error: Json) -> Json:
     return {"object": "error", **fields}
 
 
-def _unanswered(asked: Asked) -> Iterator[Fault]:
-    """Each call needs a tool message before any other message follows."""
-    open_calls: set[str] = set()
-    for _, message in [*messages(asked), (0, {"role": "user"})]:
-        if message["role"] == "tool":
-            open_calls.discard(message["tool_call_id"])
-            continue
-        if open_calls:
-            yield (
-                "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
-                "'tool_call_id'. (insufficient tool messages following tool_calls message)"
-            )
-        open_calls = {call["id"] for call in message.get("tool_calls") or ()}
-
-
-def _orphan_result(asked: Asked) -> Iterator[Fault]:
-    known: set[str] = set()
-    for _, message in messages(asked):
-        known |= {call["id"] for call in message.get("tool_calls") or ()}
-        if message["role"] == "tool" and message["tool_call_id"] not in known:
-            yield "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"
-
-
-def _empty_calls(asked: Asked) -> Iterator[Fault]:
-    for index, message in messages(asked):
-        if message.get("tool_calls") == []:
-            path = f"messages[{index}].tool_calls"
-            yield f"Invalid '{path}': empty array. Expected an array with minimum length 1."
-
-
-def _repeated_id(asked: Asked) -> Iterator[Fault]:
-    seen: set[str] = set()
-    for index, message in messages(asked):
-        if message["role"] == "tool":
-            if message["tool_call_id"] in seen:
-                yield f"Duplicate value for 'tool_call_id' of in message[{index}]"
-            seen.add(message["tool_call_id"])
-
-
 def calls(asked: Asked) -> Iterator[Json]:
     for _, message in messages(asked):
         yield from message.get("tool_calls") or ()
-
-
-def _missing_thinking(asked: Asked) -> Iterator[Fault]:
-    """DeepSeek thinks unless told not to, and then wants the thinking of every message with calls."""
-    if (asked.body.get("thinking") or {}).get("type") == "disabled" or not asked.body.get("tools"):
-        return
-    for _, message in messages(asked):
-        if message.get("tool_calls") and "reasoning_content" not in message:
-            yield "The `reasoning_content` in the thinking mode must be passed back to the API."
-
-
-def _images(asked: Asked) -> Iterator[Fault]:
-    for index, message in messages(asked):
-        content = message.get("content")
-        if isinstance(content, list) and any(block["type"] == "image_url" for block in content):
-            yield (
-                "Failed to deserialize the JSON body into the target type: "
-                f"messages[{index}]: unknown variant `image_url`, expected `text`"
-            )
-
-
-def _broken_arguments(asked: Asked) -> Iterator[Fault]:
-    for call in calls(asked):
-        try:
-            json.loads(call["function"]["arguments"])
-        except ValueError as error:
-            yield str(error)
-
-
-def _not_nine(asked: Asked) -> Iterator[Fault]:
-    for call in calls(asked):
-        if not re.fullmatch(r"[a-zA-Z0-9]{9}", call["id"]):
-            yield f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9."
-
-
-def _order(asked: Asked) -> Iterator[Fault]:
-    roles = [message["role"] for _, message in messages(asked)]
-    for role, following in itertools.pairwise(roles):
-        if (role, following) in (("tool", "user"), ("user", "tool")):
-            yield f"Unexpected role '{following}' after role '{role}'"
-    if roles[-1] == "assistant":
-        yield (
-            "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
-            {"type": "invalid_request_error", "code": None},
-        )
-
-
-def _empty_answer(asked: Asked) -> Iterator[Fault]:
-    for _, message in messages(asked):
-        if message["role"] == "assistant" and not message.get("content") and not message.get("tool_calls"):
-            yield "Assistant message must have either content or tool_calls, but not none."
-
-
-def _extra_fields(asked: Asked) -> Iterator[Fault]:
-    for name in {"reasoning", "chat_template_kwargs", "thinking"} & asked.body.keys():
-        yield f"Extra inputs are not permitted: body.{name}"
-
-
-def _mistral_effort(asked: Asked) -> Iterator[Fault]:
-    effort = asked.body.get("reasoning_effort")
-    if effort not in (None, "none", "high"):
-        yield f"Input should be 'none' or 'high', not '{effort}': body.reasoning_effort"
-
-
-def _late_system(asked: Asked) -> Iterator[Fault]:
-    for index, message in messages(asked):
-        if index and message["role"] == "system":
-            yield "System message must be at the beginning."
-
-
-def _call_name(asked: Asked) -> Iterator[Fault]:
-    for index, message in messages(asked):
-        for number, call in enumerate(message.get("tool_calls") or ()):
-            if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call["function"]["name"]):
-                path = f"messages[{index}].tool_calls[{number}].function.name"
-                yield (
-                    f"Invalid '{path}': string does not match pattern. Expected a string that matches the pattern "
-                    "'^[a-zA-Z0-9_-]+$'.",
-                    {"param": path},
-                )
-
-
-def _two_users(asked: Asked) -> Iterator[Fault]:
-    roles = [message["role"] for _, message in messages(asked)]
-    if ("user", "user") in itertools.pairwise(roles):
-        yield (
-            "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."
-        )
 
 
 def _example(*after: Json, model: str = "some/model", **changes: Any) -> Asked:
@@ -169,144 +43,216 @@ def _result(call_id: str = "call_1") -> Json:
 
 _ASKED = {"role": "user", "content": "Well?"}
 _CODE = {"code": "invalid_request_error"}
+_BAD_REQUEST = {"type": "BadRequestError", "code": 400}
+_MISTRAL = r"^(mistral(?!ai/)|ministral|magistral|devstral|codestral|pixtral)"
+_mistral = functools.partial(RULES, family=_MISTRAL, shape=mistral_error_body)
+_deepseek = functools.partial(RULES, family=r"^deepseek", error=_CODE)
 
-RULES = (
-    Rule(
-        id="cc-unanswered",
-        protocol="chat",
-        check=_unanswered,
-        error=_CODE,
-        source="TuriX-CUA#15; bytedance/deer-flow#2809",
-        example=_example(_call()),
-    ),
-    Rule(
-        id="cc-orphan-tool",
-        protocol="chat",
-        check=_orphan_result,
-        error=_CODE,
-        source="hermes-agent#58327",
-        example=_example(_result()),
-    ),
-    Rule(
-        id="cc-empty-calls",
-        protocol="chat",
-        check=_empty_calls,
-        error=_CODE,
-        source="hermes-agent#84365",
-        example=_example({"role": "assistant", "content": "So.", "tool_calls": []}),
-    ),
-    Rule(
-        id="ds-dup-id",
-        protocol="chat",
-        family=r"^deepseek",
-        check=_repeated_id,
-        error=_CODE,
-        source="craft-agents-oss#630, #621",
-        example=_example(_call(), _result(), _call(), _result(), model="deepseek-v4-pro"),
-    ),
-    Rule(
-        id="ds-reasoning",
-        protocol="chat",
-        family=r"^deepseek",
-        check=_missing_thinking,
-        error=_CODE,
-        source="https://api-docs.deepseek.com/guides/thinking_mode; Newelle#404; pi#3636",
-        example=_example(_call(), _result(), model="deepseek-v4-pro", tools=[{"type": "function"}]),
-    ),
-    Rule(
-        id="ds-images",
-        protocol="chat",
-        family=r"^deepseek",
-        check=_images,
-        error=_CODE,
-        source="DeepSeek's message, from memory; the words may differ",
-        example=_example(
-            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]},
-            model="deepseek-v4-pro",
-        ),
-    ),
-    Rule(
-        id="cc-arguments",
-        protocol="chat",
-        check=_broken_arguments,
-        error={"type": "BadRequestError", "code": 400},
-        source="vllm-project/vllm#43995, #47761; OpenHands/software-agent-sdk#2887 (llama.cpp, status 500)",
-        example=_example(_call(arguments='{"q": "ca'), _result()),
-    ),
-    Rule(
-        id="cc-system",
-        protocol="chat",
-        check=_late_system,
-        error={"type": "BadRequestError", "code": 400},
-        source="charmbracelet/crush#279 (templates of Qwen, Gemma and others in vLLM and llama.cpp)",
-        example=_example({"role": "system", "content": "Be brief."}),
-    ),
-    Rule(
-        id="cc-call-name",
-        protocol="chat",
-        check=_call_name,
-        error={"code": "invalid_value"},
-        source="mcp-use/mcp-use#90",
-        example=_example(_call(name="functions.search"), _result()),
-    ),
-    Rule(
-        id="cc-alternate",
-        protocol="chat",
-        check=_two_users,
-        error={"type": "BadRequestError", "code": 400},
-        source="vllm-project/vllm#6862; suitenumerique/conversations#197; microsoft/autogen#3597",
-        example=_example(_ASKED),
-    ),
-    Rule(
-        id="mi-id",
-        protocol="chat",
-        family=MISTRAL,
-        check=_not_nine,
-        error={"type": "invalid_function_call", "code": "3280"},
-        shape=mistral_error_body,
-        source="nearai/ironclaw#1241; editor-code-assistant/eca#233",
-        example=_example(_call(), _result(), model="mistral-large-latest"),
-    ),
-    Rule(
-        id="mi-order",
-        protocol="chat",
-        family=MISTRAL,
-        check=_order,
-        error={"type": "invalid_request_message_order", "code": "3230"},
-        shape=mistral_error_body,
-        source="pipecat-ai/pipecat-flows#178; charmbracelet/crush#279",
-        example=_example(_call("123456789"), _result("123456789"), _ASKED, model="mistral-large-latest"),
-    ),
-    Rule(
-        id="mi-empty",
-        protocol="chat",
-        family=MISTRAL,
-        check=_empty_answer,
-        error={"type": "invalid_request_error", "code": "3240"},
-        shape=mistral_error_body,
-        source="pydantic-ai's models/mistral.py; the words from memory",
-        example=_example({"role": "assistant", "content": ""}, _ASKED, model="mistral-large-latest"),
-    ),
-    Rule(
-        id="mi-extra",
-        protocol="chat",
-        family=MISTRAL,
-        check=_extra_fields,
-        status=422,
-        error={"type": "invalid_request_error"},
-        shape=mistral_error_body,
-        source="Mistral's validation of request bodies, from memory",
-        example=_example(model="mistral-large-latest", reasoning={"effort": "high"}),
-    ),
-    Rule(
-        id="mi-effort",
-        protocol="chat",
-        family=MISTRAL,
-        check=_mistral_effort,
-        status=422,
-        error={"type": "invalid_request_error"},
-        shape=mistral_error_body,
-        source="https://docs.mistral.ai/capabilities/reasoning/adjustable; the words from memory",
-        example=_example(model="mistral-medium-latest", reasoning_effort="low"),
+
+@RULES("cc-unanswered", "TuriX-CUA#15; bytedance/deer-flow#2809", _example(_call()), error=_CODE)
+def _unanswered(asked: Asked) -> Iterator[Fault]:
+    """Each call needs a tool message before any other message follows."""
+    open_calls: set[str] = set()
+    for _, message in [*messages(asked), (0, {"role": "user"})]:
+        if message["role"] == "tool":
+            open_calls.discard(message["tool_call_id"])
+            continue
+        if open_calls:
+            yield (
+                "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
+                "'tool_call_id'. (insufficient tool messages following tool_calls message)"
+            )
+        open_calls = {call["id"] for call in message.get("tool_calls") or ()}
+
+
+@RULES("cc-orphan-tool", "hermes-agent#58327", _example(_result()), error=_CODE)
+def _orphan_result(asked: Asked) -> Iterator[Fault]:
+    known: set[str] = set()
+    for _, message in messages(asked):
+        known |= {call["id"] for call in message.get("tool_calls") or ()}
+        if message["role"] == "tool" and message["tool_call_id"] not in known:
+            yield "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"
+
+
+@RULES(
+    "cc-empty-calls",
+    "hermes-agent#84365",
+    _example({"role": "assistant", "content": "So.", "tool_calls": []}),
+    error=_CODE,
+)
+def _empty_calls(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        if message.get("tool_calls") == []:
+            path = f"messages[{index}].tool_calls"
+            yield f"Invalid '{path}': empty array. Expected an array with minimum length 1."
+
+
+@_deepseek(
+    "ds-dup-id",
+    "craft-agents-oss#630, #621",
+    _example(_call(), _result(), _call(), _result(), model="deepseek-v4-pro"),
+)
+def _repeated_id(asked: Asked) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for index, message in messages(asked):
+        if message["role"] == "tool":
+            if message["tool_call_id"] in seen:
+                yield f"Duplicate value for 'tool_call_id' of in message[{index}]"
+            seen.add(message["tool_call_id"])
+
+
+@_deepseek(
+    "ds-reasoning",
+    "https://api-docs.deepseek.com/guides/thinking_mode; Newelle#404; pi#3636",
+    _example(_call(), _result(), model="deepseek-v4-pro", tools=[{"type": "function"}]),
+)
+def _missing_thinking(asked: Asked) -> Iterator[Fault]:
+    """DeepSeek thinks unless told not to, and then wants the thinking of every message with calls."""
+    if (asked.body.get("thinking") or {}).get("type") == "disabled" or not asked.body.get("tools"):
+        return
+    for _, message in messages(asked):
+        if message.get("tool_calls") and "reasoning_content" not in message:
+            yield "The `reasoning_content` in the thinking mode must be passed back to the API."
+
+
+@_deepseek(
+    "ds-images",
+    "DeepSeek's message, from memory; the words may differ",
+    _example(
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]},
+        model="deepseek-v4-pro",
     ),
 )
+def _images(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        content = message.get("content")
+        if isinstance(content, list) and any(block["type"] == "image_url" for block in content):
+            yield (
+                "Failed to deserialize the JSON body into the target type: "
+                f"messages[{index}]: unknown variant `image_url`, expected `text`"
+            )
+
+
+@RULES(
+    "cc-arguments",
+    "vllm-project/vllm#43995, #47761; OpenHands/software-agent-sdk#2887 (llama.cpp, status 500)",
+    _example(_call(arguments='{"q": "ca'), _result()),
+    error=_BAD_REQUEST,
+)
+def _broken_arguments(asked: Asked) -> Iterator[Fault]:
+    for call in calls(asked):
+        try:
+            json.loads(call["function"]["arguments"])
+        except ValueError as error:
+            yield str(error)
+
+
+@RULES(
+    "cc-system",
+    "charmbracelet/crush#279 (templates of Qwen, Gemma and others in vLLM and llama.cpp)",
+    _example({"role": "system", "content": "Be brief."}),
+    error=_BAD_REQUEST,
+)
+def _late_system(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        if index and message["role"] == "system":
+            yield "System message must be at the beginning."
+
+
+@RULES(
+    "cc-call-name",
+    "mcp-use/mcp-use#90",
+    _example(_call(name="functions.search"), _result()),
+    error={"code": "invalid_value"},
+)
+def _call_name(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call["function"]["name"]):
+                path = f"messages[{index}].tool_calls[{number}].function.name"
+                yield (
+                    f"Invalid '{path}': string does not match pattern. Expected a string that matches the pattern "
+                    "'^[a-zA-Z0-9_-]+$'.",
+                    {"param": path},
+                )
+
+
+@RULES(
+    "cc-alternate",
+    "vllm-project/vllm#6862; suitenumerique/conversations#197; microsoft/autogen#3597",
+    _example(_ASKED),
+    error=_BAD_REQUEST,
+)
+def _two_users(asked: Asked) -> Iterator[Fault]:
+    roles = [message["role"] for _, message in messages(asked)]
+    if ("user", "user") in itertools.pairwise(roles):
+        yield (
+            "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."
+        )
+
+
+@_mistral(
+    "mi-id",
+    "nearai/ironclaw#1241; editor-code-assistant/eca#233",
+    _example(_call(), _result(), model="mistral-large-latest"),
+    error={"type": "invalid_function_call", "code": "3280"},
+)
+def _not_nine(asked: Asked) -> Iterator[Fault]:
+    for call in calls(asked):
+        if not re.fullmatch(r"[a-zA-Z0-9]{9}", call["id"]):
+            yield f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9."
+
+
+@_mistral(
+    "mi-order",
+    "pipecat-ai/pipecat-flows#178; charmbracelet/crush#279",
+    _example(_call("123456789"), _result("123456789"), _ASKED, model="mistral-large-latest"),
+    error={"type": "invalid_request_message_order", "code": "3230"},
+)
+def _order(asked: Asked) -> Iterator[Fault]:
+    roles = [message["role"] for _, message in messages(asked)]
+    for role, following in itertools.pairwise(roles):
+        if (role, following) in (("tool", "user"), ("user", "tool")):
+            yield f"Unexpected role '{following}' after role '{role}'"
+    if roles[-1] == "assistant":
+        yield (
+            "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+            {"type": "invalid_request_error", "code": None},
+        )
+
+
+@_mistral(
+    "mi-empty",
+    "pydantic-ai's models/mistral.py; the words from memory",
+    _example({"role": "assistant", "content": ""}, _ASKED, model="mistral-large-latest"),
+    error={"type": "invalid_request_error", "code": "3240"},
+)
+def _empty_answer(asked: Asked) -> Iterator[Fault]:
+    for _, message in messages(asked):
+        if message["role"] == "assistant" and not message.get("content") and not message.get("tool_calls"):
+            yield "Assistant message must have either content or tool_calls, but not none."
+
+
+@_mistral(
+    "mi-extra",
+    "Mistral's validation of request bodies, from memory",
+    _example(model="mistral-large-latest", reasoning={"effort": "high"}),
+    status=422,
+    error={"type": "invalid_request_error"},
+)
+def _extra_fields(asked: Asked) -> Iterator[Fault]:
+    for name in {"reasoning", "chat_template_kwargs", "thinking"} & asked.body.keys():
+        yield f"Extra inputs are not permitted: body.{name}"
+
+
+@_mistral(
+    "mi-effort",
+    "https://docs.mistral.ai/capabilities/reasoning/adjustable; the words from memory",
+    _example(model="mistral-medium-latest", reasoning_effort="low"),
+    status=422,
+    error={"type": "invalid_request_error"},
+)
+def _mistral_effort(asked: Asked) -> Iterator[Fault]:
+    effort = asked.body.get("reasoning_effort")
+    if effort not in (None, "none", "high"):
+        yield f"Input should be 'none' or 'high', not '{effort}': body.reasoning_effort"

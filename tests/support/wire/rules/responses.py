@@ -1,11 +1,13 @@
-"""What OpenAI's Responses API refuses: the items of `input`. Parameters and tools are in `openai_parameters`."""
+"""What OpenAI's Responses API refuses: the items of `input`. Parameters and tools are in `responses_parameters`."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from tests.support.wire.rules.listed_models import OPENAI_NOT_REASONING
-from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
+from tests.support.wire.rules.rule import Asked, Fault, Json, Rules
+
+RULES = Rules("responses")
 
 
 def error_body(error: Json) -> Json:
@@ -23,6 +25,23 @@ def items(asked: Asked, *kinds: str) -> Iterator[tuple[str, Json]]:
             yield f"input[{index}]", item
 
 
+def example(model: str = "gpt-6.1-sol", **changes: Any) -> Asked:
+    messages = [{"role": "user", "content": [{"type": "input_text", "text": "Hello?"}]}]
+    return Asked(model, {"model": model, "input": messages, "store": False, **changes})
+
+
+_CALL = {"type": "function_call", "call_id": "call_1", "name": "search", "arguments": "{}"}
+_OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}
+_REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+_LONG = "call_" + "x" * 60
+
+
+@RULES(
+    "oa-orphan-output",
+    "continuedev/continue#10092; oh-my-pi#106",
+    example(input=[{"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}]),
+    error={"param": "input"},
+)
 def _orphan_output(asked: Asked) -> Iterator[Fault]:
     known = {item["call_id"] for _, item in items(asked, "function_call")}
     for _, item in items(asked, "function_call_output"):
@@ -30,6 +49,12 @@ def _orphan_output(asked: Asked) -> Iterator[Fault]:
             yield f"No tool call found for function call output with call_id {item['call_id']}."
 
 
+@RULES(
+    "oa-unanswered",
+    "GhidrAssist#78; openai/openai-support-agent-demo#12",
+    example(input=[_CALL]),
+    error={"param": "input"},
+)
 def _unanswered(asked: Asked) -> Iterator[Fault]:
     answered = {item["call_id"] for _, item in items(asked, "function_call_output")}
     for _, item in items(asked, "function_call"):
@@ -37,6 +62,12 @@ def _unanswered(asked: Asked) -> Iterator[Fault]:
             yield f"No tool output found for function call {item['call_id']}."
 
 
+@RULES(
+    "oa-lone-reasoning",
+    "continuedev/continue#8933; vercel/ai#7099; openai/openai-node#1567",
+    example(input=[_REASONING]),
+    error={"param": "input"},
+)
 def _lone_reasoning(asked: Asked) -> Iterator[Fault]:
     found = [item for _, item in items(asked)]
     for item, following in zip(found, [*found[1:], {"role": "user"}], strict=False):
@@ -47,6 +78,12 @@ def _lone_reasoning(asked: Asked) -> Iterator[Fault]:
             yield f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
 
 
+@RULES(
+    "oa-missing-reasoning",
+    "continuedev/continue#11994; 0xPlaygrounds/rig#751",
+    example(input=[{**_CALL, "id": "fc_2_rs_1"}, _OUTPUT]),
+    error={"param": "input"},
+)
 def _missing_reasoning(asked: Asked) -> Iterator[Fault]:
     """The wire server's ids end with the id of the reasoning that the item came after."""
     known: set[str] = set()
@@ -62,6 +99,13 @@ def _missing_reasoning(asked: Asked) -> Iterator[Fault]:
             )
 
 
+@RULES(
+    "oa-reasoning-nr",
+    "OpenAI's message for these models, from memory; the words may differ",
+    example("gpt-4.1", input=[_REASONING, _CALL, _OUTPUT]),
+    models=OPENAI_NOT_REASONING,
+    error={"param": "input"},
+)
 def _reasoning(asked: Asked) -> Iterator[Fault]:
     for _ in items(asked, "reasoning"):
         yield (
@@ -70,6 +114,13 @@ def _reasoning(asked: Asked) -> Iterator[Fault]:
         )
 
 
+@RULES(
+    "oa-not-persisted",
+    "https://developers.openai.com/api/docs/guides/reasoning (encrypted reasoning items)",
+    example(input=[{**_REASONING, "encrypted_content": None}, _CALL, _OUTPUT]),
+    status=404,
+    error={"param": "input"},
+)
 def _not_persisted(asked: Asked) -> Iterator[Fault]:
     for _, item in items(asked, "reasoning"):
         if not asked.body.get("store", True) and not item.get("encrypted_content"):
@@ -79,6 +130,12 @@ def _not_persisted(asked: Asked) -> Iterator[Fault]:
             )
 
 
+@RULES(
+    "oa-dup-item",
+    "continuedev/continue#10200; badlogic/pi-mono#5151",
+    example(input=[{**_CALL, "id": "fc_1"}, _OUTPUT, {**_CALL, "id": "fc_1"}]),
+    error={"param": "input"},
+)
 def _repeated_item(asked: Asked) -> Iterator[Fault]:
     seen: set[str] = set()
     for _, item in items(asked):
@@ -87,6 +144,12 @@ def _repeated_item(asked: Asked) -> Iterator[Fault]:
         seen |= {item["id"]} if "id" in item else set()
 
 
+@RULES(
+    "oa-id-prefix",
+    "continuedev/continue#11689; langchain-ai/langchainjs#11044",
+    example(input=[{**_CALL, "id": "call_1"}, _OUTPUT]),
+    error={"code": "invalid_value"},
+)
 def _item_id(asked: Asked) -> Iterator[Fault]:
     prefixes = {"function_call": "fc", "message": "msg", "reasoning": "rs"}
     for path, item in items(asked, *prefixes):
@@ -104,6 +167,12 @@ def _item_id(asked: Asked) -> Iterator[Fault]:
             )
 
 
+@RULES(
+    "oa-callid-long",
+    "fastllm#45; CLIProxyAPIPlus#430",
+    example(input=[{**_CALL, "call_id": _LONG}, {**_OUTPUT, "call_id": _LONG}]),
+    error={"code": "string_above_max_length"},
+)
 def _long_call_id(asked: Asked) -> Iterator[Fault]:
     for path, item in items(asked, "function_call", "function_call_output"):
         if (length := len(item["call_id"])) > 64:
@@ -114,6 +183,12 @@ def _long_call_id(asked: Asked) -> Iterator[Fault]:
             )
 
 
+@RULES(
+    "oa-callid-empty",
+    "fastllm#45; the lower limit by the same check",
+    example(input=[{**_CALL, "call_id": ""}, {**_OUTPUT, "call_id": ""}]),
+    error={"code": "empty_string"},
+)
 def _empty_call_id(asked: Asked) -> Iterator[Fault]:
     for path, item in items(asked, "function_call", "function_call_output"):
         if not item["call_id"]:
@@ -124,6 +199,12 @@ def _empty_call_id(asked: Asked) -> Iterator[Fault]:
             )
 
 
+@RULES(
+    "oa-call-name",
+    "mcp-use/mcp-use#90, for the same check in Chat Completions",
+    example(input=[{**_CALL, "name": "functions.search"}, _OUTPUT]),
+    error={"code": "invalid_value"},
+)
 def _call_name(asked: Asked) -> Iterator[Fault]:
     for path, item in items(asked, "function_call"):
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", item["name"]):
@@ -134,6 +215,12 @@ def _call_name(asked: Asked) -> Iterator[Fault]:
             )
 
 
+@RULES(
+    "oa-content-type",
+    "openai SDK: ResponseInputContentParam, ResponseOutputMessageParam",
+    example(input=[{"role": "user", "content": [{"type": "output_text", "text": "Hello?"}]}]),
+    error={"code": "invalid_value"},
+)
 def _content_type(asked: Asked) -> Iterator[Fault]:
     accepted = {"assistant": ("output_text", "refusal")}
     for path, item in items(asked, "message"):
@@ -146,6 +233,12 @@ def _content_type(asked: Asked) -> Iterator[Fault]:
                 yield f"Invalid value: '{block['type']}'. Supported values are: {names}.", where
 
 
+@RULES(
+    "oa-role",
+    "openai SDK: EasyInputMessageParam.role",
+    example(input=[{"role": "tool", "content": "3 hits"}]),
+    error={"code": "invalid_value"},
+)
 def _role(asked: Asked) -> Iterator[Fault]:
     for path, item in items(asked, "message"):
         if item.get("role") not in ("user", "assistant", "system", "developer"):
@@ -154,124 +247,3 @@ def _role(asked: Asked) -> Iterator[Fault]:
                 "and 'user'.",
                 {"param": f"{path}.role"},
             )
-
-
-def example(model: str = "gpt-6.1-sol", **changes: Any) -> Asked:
-    messages = [{"role": "user", "content": [{"type": "input_text", "text": "Hello?"}]}]
-    return Asked(model, {"model": model, "input": messages, "store": False, **changes})
-
-
-_CALL = {"type": "function_call", "call_id": "call_1", "name": "search", "arguments": "{}"}
-
-_OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}
-_REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
-_LONG = "call_" + "x" * 60
-
-RULES = (
-    Rule(
-        id="oa-orphan-output",
-        protocol="responses",
-        check=_orphan_output,
-        error={"param": "input"},
-        source="continuedev/continue#10092; oh-my-pi#106",
-        example=example(input=[{"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}]),
-    ),
-    Rule(
-        id="oa-unanswered",
-        protocol="responses",
-        check=_unanswered,
-        error={"param": "input"},
-        source="GhidrAssist#78; openai/openai-support-agent-demo#12",
-        example=example(input=[_CALL]),
-    ),
-    Rule(
-        id="oa-lone-reasoning",
-        protocol="responses",
-        check=_lone_reasoning,
-        error={"param": "input"},
-        source="continuedev/continue#8933; vercel/ai#7099; openai/openai-node#1567",
-        example=example(input=[_REASONING]),
-    ),
-    Rule(
-        id="oa-missing-reasoning",
-        protocol="responses",
-        check=_missing_reasoning,
-        error={"param": "input"},
-        source="continuedev/continue#11994; 0xPlaygrounds/rig#751",
-        example=example(input=[{**_CALL, "id": "fc_2_rs_1"}, _OUTPUT]),
-    ),
-    Rule(
-        id="oa-reasoning-nr",
-        protocol="responses",
-        models=OPENAI_NOT_REASONING,
-        check=_reasoning,
-        error={"param": "input"},
-        source="OpenAI's message for these models, from memory; the words may differ",
-        example=example("gpt-4.1", input=[_REASONING, _CALL, _OUTPUT]),
-    ),
-    Rule(
-        id="oa-not-persisted",
-        protocol="responses",
-        check=_not_persisted,
-        status=404,
-        error={"param": "input"},
-        source="https://developers.openai.com/api/docs/guides/reasoning (encrypted reasoning items)",
-        example=example(input=[{**_REASONING, "encrypted_content": None}, _CALL, _OUTPUT]),
-    ),
-    Rule(
-        id="oa-dup-item",
-        protocol="responses",
-        check=_repeated_item,
-        error={"param": "input"},
-        source="continuedev/continue#10200; badlogic/pi-mono#5151",
-        example=example(input=[{**_CALL, "id": "fc_1"}, _OUTPUT, {**_CALL, "id": "fc_1"}]),
-    ),
-    Rule(
-        id="oa-id-prefix",
-        protocol="responses",
-        check=_item_id,
-        error={"code": "invalid_value"},
-        source="continuedev/continue#11689; langchain-ai/langchainjs#11044",
-        example=example(input=[{**_CALL, "id": "call_1"}, _OUTPUT]),
-    ),
-    Rule(
-        id="oa-callid-long",
-        protocol="responses",
-        check=_long_call_id,
-        error={"code": "string_above_max_length"},
-        source="fastllm#45; CLIProxyAPIPlus#430",
-        example=example(input=[{**_CALL, "call_id": _LONG}, {**_OUTPUT, "call_id": _LONG}]),
-    ),
-    Rule(
-        id="oa-callid-empty",
-        protocol="responses",
-        check=_empty_call_id,
-        error={"code": "empty_string"},
-        source="fastllm#45; the lower limit by the same check",
-        example=example(input=[{**_CALL, "call_id": ""}, {**_OUTPUT, "call_id": ""}]),
-    ),
-    Rule(
-        id="oa-call-name",
-        protocol="responses",
-        check=_call_name,
-        error={"code": "invalid_value"},
-        source="mcp-use/mcp-use#90, for the same check in Chat Completions",
-        example=example(input=[{**_CALL, "name": "functions.search"}, _OUTPUT]),
-    ),
-    Rule(
-        id="oa-content-type",
-        protocol="responses",
-        check=_content_type,
-        error={"code": "invalid_value"},
-        source="openai SDK: ResponseInputContentParam, ResponseOutputMessageParam",
-        example=example(input=[{"role": "user", "content": [{"type": "output_text", "text": "Hello?"}]}]),
-    ),
-    Rule(
-        id="oa-role",
-        protocol="responses",
-        check=_role,
-        error={"code": "invalid_value"},
-        source="openai SDK: EasyInputMessageParam.role",
-        example=example(input=[{"role": "tool", "content": "3 hits"}]),
-    ),
-)

@@ -10,19 +10,46 @@ from tests.support.wire.rules.listed_models import (
     OPENAI_WITHOUT_SUMMARIES,
 )
 from tests.support.wire.rules.responses import example
-from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
+from tests.support.wire.rules.rule import Asked, Fault, Json, Rules
+
+RULES = Rules("responses")
 
 
+def _tool(**changes: Any) -> Json:
+    schema: Json = {"type": "object", "properties": {"q": {"type": "string"}}}
+    return {"type": "function", "name": "search", "parameters": schema, "strict": False, **changes}
+
+
+@RULES(
+    "oa-include",
+    "pydantic/pydantic-ai#2865, #3326; draive#399",
+    example("gpt-4o", include=["reasoning.encrypted_content"]),
+    models=OPENAI_NOT_REASONING,
+    error={"param": "include"},
+)
 def _encrypted_content(asked: Asked) -> Iterator[Fault]:
     if "reasoning.encrypted_content" in (asked.body.get("include") or ()):
         yield "Encrypted content is not supported with this model."
 
 
+@RULES(
+    "oa-effort",
+    "BoundaryML/baml#2708; songquanpeng/one-api#120; OpenAI-DotNet#500",
+    example("gpt-4.1", reasoning={"effort": "low"}),
+    models=OPENAI_NOT_REASONING,
+    error={"param": "reasoning.effort", "code": "unsupported_parameter"},
+)
 def _effort(asked: Asked) -> Iterator[Fault]:
     if "effort" in (asked.body.get("reasoning") or {}):
         yield "Unsupported parameter: 'reasoning.effort' is not supported with this model."
 
 
+@RULES(
+    "oa-effort-value",
+    "openai/openai-agents-python#2089; pydantic/pydantic-ai#7081; sst/models.dev#331",
+    example(reasoning={"effort": "none"}),
+    error={"param": "reasoning.effort", "code": "unsupported_value"},
+)
 def _effort_value(asked: Asked) -> Iterator[Fault]:
     effort = (asked.body.get("reasoning") or {}).get("effort")
     accepted = next(
@@ -37,11 +64,24 @@ def _effort_value(asked: Asked) -> Iterator[Fault]:
         )
 
 
+@RULES(
+    "oa-summary-model",
+    "openai/openai-python#2194",
+    example("o3-mini-2025-01-31", reasoning={"summary": "auto"}),
+    models=OPENAI_WITHOUT_SUMMARIES,
+    error={"param": "reasoning.summary", "code": "unsupported_parameter"},
+)
 def _summary(asked: Asked) -> Iterator[Fault]:
     if "summary" in (asked.body.get("reasoning") or {}):
         yield f"Unsupported parameter: 'reasoning.summary' is not supported with the '{asked.model}' model."
 
 
+@RULES(
+    "oa-unknown",
+    "openai SDK: ResponseCreateParams",
+    example(messages=[]),
+    error={"code": "unknown_parameter"},
+)
 def _unknown(asked: Asked) -> Iterator[Fault]:
     from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
@@ -50,6 +90,12 @@ def _unknown(asked: Asked) -> Iterator[Fault]:
         yield f"Unknown parameter: '{name}'.", {"param": name}
 
 
+@RULES(
+    "oa-tool-name",
+    "openai SDK: FunctionDefinition.name; github/copilot-cli#3394",
+    example(tools=[_tool(name="find it")]),
+    error={"code": "invalid_value"},
+)
 def _tool_name(asked: Asked) -> Iterator[Fault]:
     for index, tool in enumerate(asked.body.get("tools") or ()):
         path = f"tools[{index}].name"
@@ -64,63 +110,3 @@ def _tool_name(asked: Asked) -> Iterator[Fault]:
                 "'^[a-zA-Z0-9_-]+$'.",
                 {"param": path},
             )
-
-
-def _tool(**changes: Any) -> Json:
-    schema: Json = {"type": "object", "properties": {"q": {"type": "string"}}}
-    return {"type": "function", "name": "search", "parameters": schema, "strict": False, **changes}
-
-
-RULES = (
-    Rule(
-        id="oa-include",
-        protocol="responses",
-        models=OPENAI_NOT_REASONING,
-        check=_encrypted_content,
-        error={"param": "include"},
-        source="pydantic/pydantic-ai#2865, #3326; draive#399",
-        example=example("gpt-4o", include=["reasoning.encrypted_content"]),
-    ),
-    Rule(
-        id="oa-effort",
-        protocol="responses",
-        models=OPENAI_NOT_REASONING,
-        check=_effort,
-        error={"param": "reasoning.effort", "code": "unsupported_parameter"},
-        source="BoundaryML/baml#2708; songquanpeng/one-api#120; OpenAI-DotNet#500",
-        example=example("gpt-4.1", reasoning={"effort": "low"}),
-    ),
-    Rule(
-        id="oa-effort-value",
-        protocol="responses",
-        check=_effort_value,
-        error={"param": "reasoning.effort", "code": "unsupported_value"},
-        source="openai/openai-agents-python#2089; pydantic/pydantic-ai#7081; sst/models.dev#331",
-        example=example(reasoning={"effort": "none"}),
-    ),
-    Rule(
-        id="oa-summary-model",
-        protocol="responses",
-        models=OPENAI_WITHOUT_SUMMARIES,
-        check=_summary,
-        error={"param": "reasoning.summary", "code": "unsupported_parameter"},
-        source="openai/openai-python#2194",
-        example=example("o3-mini-2025-01-31", reasoning={"summary": "auto"}),
-    ),
-    Rule(
-        id="oa-unknown",
-        protocol="responses",
-        check=_unknown,
-        error={"code": "unknown_parameter"},
-        source="openai SDK: ResponseCreateParams",
-        example=example(messages=[]),
-    ),
-    Rule(
-        id="oa-tool-name",
-        protocol="responses",
-        check=_tool_name,
-        error={"code": "invalid_value"},
-        source="openai SDK: FunctionDefinition.name; github/copilot-cli#3394",
-        example=example(tools=[_tool(name="find it")]),
-    ),
-)

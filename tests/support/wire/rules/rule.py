@@ -62,3 +62,24 @@ class Rule:
     def faults(self, asked: Asked) -> Iterator[Fault]:
         if self.holds_for(asked.model):
             yield from self.check(asked)
+
+
+Check = Callable[[Asked], Iterable[Fault]]
+
+
+class Rules(list[Rule]):
+    """The rules of one protocol. `@RULES(name, source, example)` above a check adds a row."""
+
+    def __init__(self, protocol: str) -> None:
+        self.protocol = protocol
+
+    def __call__(
+        self, name: str, source: str, example: Asked | Callable[[], Asked], **more: Any
+    ) -> Callable[[Check], Check]:
+        def add(check: Check) -> Check:
+            self.append(
+                Rule(id=name, protocol=self.protocol, source=source, check=check, example=example, **more)
+            )
+            return check
+
+        return add

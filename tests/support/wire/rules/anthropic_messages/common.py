@@ -1,12 +1,10 @@
 """What the rules of Anthropic's Messages API share: walking a body, families of models, examples."""
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.rule import Asked, Exchange, Json, Rule
+from tests.support.wire.rules.rule import Asked, Exchange, Json
 
-rule = functools.partial(Rule, protocol="anthropic_messages")
 DOCS = "platform.claude.com/docs/en/"
 
 
