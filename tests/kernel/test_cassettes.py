@@ -83,55 +83,6 @@ def test_a_watched_replay_is_the_same_run(recorded, keyless):
     assert cell.updates
 
 
-@pytest.mark.parametrize("line", ["hero", "hero -m anthropic:", "hero --replay", "hero --pace 0.01"])
-def test_a_cassette_plays_if_no_model_is_named(keyless, line):
-    cell = keyless.run(f"%%agent {line}\nA page for a bakery")
-    assert cell.status == "ok", cell.errors
-    assert keyless.value("hero.model, hero.text") == f"('{MODEL}', 'The page is ready.')"
-
-
-def test_another_name_plays_by_its_path(keyless):
-    for line in ("one -m replay:cassettes/hero.run.jsonl", "one --replay cassettes/hero.run.jsonl"):
-        cell = keyless.run(f"%%agent {line}\nA page for a bakery")
-        assert cell.status == "ok", cell.errors
-        assert keyless.value("one.model, one.html") == repr((MODEL, PAGE))
-        keyless.run("del one")
-
-
-def test_naming_the_demo_ignores_a_mismatched_cassette(keyless):
-    cell = keyless.run("%%agent hero -m demo: --pace 0\nA page for a butcher")
-    assert cell.status == "ok", cell.errors
-    assert keyless.value("hero.model, 'replayed' in hero.settings") == "('demo:', False)"
-
-
-@pytest.mark.parametrize(
-    ("line", "prompt", "says"),
-    [
-        ("hero", "A page for a butcher", "another prompt (“…page for a bakery” then, “…page for a butcher”"),
-        ("hero", "A page for a butcher", "Use `--replay off` to ask the model, `--record` to record"),
-        ("hero -m openai:gpt-6-sol", "A page for a bakery", "another model (`anthropic:claude-opus-5-5`, not `openai:"),
-        ("hero --system Short.", "A page for a bakery", "another system text of yours"),
-        (f"hero --replay off -m {MODEL}", "A page for a bakery", "`ANTHROPIC_API_KEY`"),
-        ("none --replay", "A page", "There is no cassette 'cassettes/none.run.jsonl'. `--record` writes one."),
-        ("none -m replay:no.jsonl", "A page", "There is no cassette 'no.jsonl'."),
-        ("none -m replay:", "A page", "Name the cassette"),
-        ("--record", "A page", "--record needs a name"),
-        ("hero --record --replay", "A page", "one of --record and --replay"),
-        ("hero --record -m demo:", "A form", "Delete it, or record to another path."),
-        ("hero -m replay:cassettes/hero.run.jsonl --record", "A page", "Leave out --record"),
-        ("hero --pace -1", "A page for a bakery", "--pace takes a number of at least 0"),
-    ],
-)  # fmt: skip
-def test_what_cannot_play_is_an_error_of_one_line(recorded, keyless, line, prompt, says):
-    tape = recorded[0] / "cassettes/hero.run.jsonl"
-    before = tape.read_bytes()
-    cell = keyless.run(f"%%agent {line}\n{prompt}")
-    assert cell.status == "error"
-    assert says in cell.errors
-    assert cell.errors.strip().count("\n") == 0
-    assert tape.read_bytes() == before
-
-
 def test_a_cassette_runs_no_code(tmp_path):
     line = f"%%agent hero -m {MODEL} -t kernel"
     with WireServer.in_thread() as server, start_kernel(tmp_path, **keyed(server)) as kernel:
@@ -144,33 +95,6 @@ def test_a_cassette_runs_no_code(tmp_path):
             assert kernel.run(f"{line} {approve}\nSet ran").status == "ok"
             assert kernel.value("hero.tool_uses[0].ok, hero.text") == "(True, 'Done.')"
         assert kernel.value("'ran' in globals()") == "False"
-
-
-def test_a_damaged_cassette_is_not_overwritten(keyless, recorded):
-    damaged = recorded[0] / "cassettes/damaged.run.jsonl"
-    head = (recorded[0] / "cassettes/hero.run.jsonl").read_text().splitlines()[0]
-    damaged.write_text(head + '\n{"you')
-    for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "Delete it, or record to")):
-        assert says in keyless.run(f"%%agent {line}\nA form").errors
-    assert damaged.read_text().endswith('{"you')
-
-
-def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
-    for line, prompt in (
-        ("tour", "A landing page for a bakery"),
-        ("tour -c", "Make it blue"),
-        ("tour -c", "Call it Max"),
-    ):
-        assert keyless.run(f"%%agent {line} -m demo: --pace 0 --record\n{prompt}").status == "ok"
-    found = sorted(path.name for path in (recorded[0] / "cassettes").glob("tour*"))
-    assert found == ["tour-2.run.jsonl", "tour-3.run.jsonl", "tour.run.jsonl"]
-    last = keyless.value("tour.html")
-    keyless.run("%%agent tour\nA landing page for a bakery")
-    for prompt in ("Make it blue", "Call it Max"):
-        cell = keyless.run(f"%%agent tour -c\n{prompt}")
-        assert cell.status == "ok", cell.errors
-        assert "cassettes/tour-" in keyless.value("tour.settings['replayed']")
-    assert keyless.value("tour.html") == last
 
 
 def test_a_failure_is_kept_on_request(keyless, recorded):
@@ -187,46 +111,6 @@ def test_a_failure_is_kept_on_request(keyless, recorded):
     again = keyless.run(cell)
     assert (again.status, again.errors) == ("error", failed.errors)
     assert keyless.value("gone.reason, gone.settings['replayed']") == "('failed', 'cassettes/gone.run.jsonl')"
-
-
-def test_a_dry_run_names_the_cassette(keyless):
-    cell = keyless.run(CELL.replace("hero", "hero --dry-run"))
-    assert "Cassette: cassettes/hero.run.jsonl, recorded with anthropic:" in cell.stdout
-
-
-def test_the_environment_sets_the_mode(recorded):
-    home, seen = recorded
-    with (
-        WireServer.in_thread() as server,
-        start_kernel(home, AGENT_NB_MODE="replay", **keyed(server)) as kernel,
-    ):
-        assert kernel.run(CELL).status == "ok"
-        assert kernel.value(SHOWN) == seen
-        for line, says in (
-            (
-                f"other -m {MODEL}",
-                "AGENT_NB_MODE=replay, and there is no cassette 'cassettes/other.run.jsonl'",
-            ),
-            ("other", "and there is no cassette"),
-            (f"hero -m {MODEL} --replay off", "Leave out --replay off"),
-            (f"hero -m {MODEL} --record", "Leave out --record"),
-            (f"other -m {MODEL} -i https://example.com/a.png", "is not fetched"),
-        ):
-            cell = kernel.run(f"%%agent {line}\nA page for a bakery")
-            assert says in cell.errors
-            assert cell.errors.strip().count("\n") == 0
-        assert kernel.run("%%agent demo -m demo: --pace 0\nA form").status == "ok"
-        kernel.run("import os; os.environ['AGENT_NB_MODE'] = 'record'")
-        assert kernel.run("%%agent noted -m demo: --pace 0\nA form").status == "ok"
-        assert kernel.run("%%agent -m demo: --pace 0\nA form").status == "ok"
-        assert (home / "cassettes/noted.run.jsonl").exists()
-        assert not (home / "cassettes/run.run.jsonl").exists()
-        kernel.run("os.environ['AGENT_NB_MODE'] = 'live'")
-        plan(server)
-        assert kernel.run(CELL).status == "ok"
-        assert len(server.requests) == 2
-        kernel.run("os.environ['AGENT_NB_MODE'] = 'dead'")
-        assert "Set it to record, replay or live" in kernel.run(CELL).errors
 
 
 def test_a_background_run_is_recorded_too(keyless, recorded):

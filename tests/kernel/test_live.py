@@ -63,17 +63,6 @@ def test_a_gap_is_answered_with_everything(page):
     assert page.batches[-1]["first"] == 1
 
 
-@pytest.mark.parametrize("command", ["hello", "stop", "approve"])
-def test_every_command_is_answered(page, command):
-    answer = page.command(command, key="unknown-run")
-    assert answer["ok"] is False
-    assert "does not know" in answer["error"]
-
-
-def test_an_unknown_command_says_so(page):
-    assert "no command" in page.command("dance")["error"]
-
-
 def test_stop_is_handled_while_the_cell_runs(page, server):
     server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
     cell = page.start(f"%%agent stopped {MODEL}\nA page")
@@ -82,15 +71,6 @@ def test_stop_is_handled_while_the_cell_runs(page, server):
     page.finish(cell)
     assert page.events()[-1]["reason"] == "stopped"
     assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
-
-
-def test_every_window_may_stop_a_run(page, server):
-    server.plan(reply(Say("So far."), Hold()))
-    cell = page.start(f"%%agent shared {MODEL}\nA page")
-    page.pump(lambda: any(event["type"] == "text_delta" for event in page.events()))
-    assert page.command("stop", client="page-2")["ok"]
-    page.finish(cell)
-    assert page.events()[-1]["reason"] == "stopped"
 
 
 ASKING = (
@@ -117,23 +97,6 @@ def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
     assert page.kernel.value("asked.tool_uses[0].result.code") == repr(code)
     assert text in page.kernel.value("asked.tool_uses[0].result.text")
     assert "no longer open" in page.command(answer, call_id=request["call_id"])["error"]
-
-
-def test_an_edited_call_runs_as_the_page_sent_it(page, server):
-    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
-    cell = page.start(f"%%agent edited {MODEL} -t run_shell\nList")
-    page.pump(lambda: page.batches)
-    page.command("hello")
-    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
-    request = next(event for event in page.events() if event["type"] == "approval_requested")
-    assert request["schema"]["required"] == ["command"]
-    refused = page.command("approve", call_id=request["call_id"], args={"command": 3})
-    assert (refused["ok"], refused["fields"]) == (False, {"command": "It must be string, not an integer."})
-    assert page.command("approve", call_id=request["call_id"], args={"command": "ls /tmp"})["ok"]
-    page.finish(cell)
-    resolved = next(event for event in page.events() if event["type"] == "approval_resolved")
-    assert (resolved["by"], resolved["executed"]) == ("person", {"command": "ls /tmp"})
-    assert "ran ls /tmp" in page.kernel.value("edited.tool_uses[0].result.text")
 
 
 def be_impatient(page):
@@ -252,15 +215,6 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     versions = [page.command("file", path="a.png", version=number).get("base64") for number in (1, 2, 3)]
     assert versions == ["b2xk", "iVBORw==", None]
     assert "no file" in page.command("file", path="b.png")["error"]
-
-
-def test_the_page_can_read_the_request_of_a_turn(page):
-    request = page.command("request", step=2)
-    assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
-    assert "draw" in [tool["name"] for tool in request["tools"]]
-    assert request["model"] == "anthropic:claude-opus-5-5"
-    assert "no turn 3" in page.command("request", step=3)["error"]
-    assert "no variant 5" in page.command("request", step=1, variant=4)["error"]
 
 
 def test_what_the_page_reports_can_be_read(page):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.support.kernels import PATIENCE, start_kernel
-from tests.support.wire import Hold, Say, Tokens, reply
+from tests.support.wire import Hold, Say, reply
 
 SETUP = """
 from agent_nb import Agent, model
@@ -91,17 +91,6 @@ def test_an_interrupt_says_how_many_are_done(kernel, server, watched):
     assert ("1/2 [" in cell.stdout) == watched
     assert kernel.value("[run.text for run in work.result]") == "['One.', 'Half']"
     wait_for(lambda: server.requests[-1].closed.is_set())
-
-
-def test_the_cost_of_many_counts_once(kernel, server):
-    server.plan(*[reply(Say("Done."), Tokens(input=100_000, output=10))] * 2)
-    kernel.run("%reset -f")
-    kernel.run(SETUP)
-    kernel.run("from agent_nb.engine.session_costs import SESSION; SESSION.clear()")
-    kernel.run("runs = await real.map(prompts); best = runs[0]; same = best; runs")
-    shown = kernel.run("%agent cost").displays[0]["text/plain"]
-    assert shown.splitlines()[1].split()[:3] == ["anthropic:claude-opus-5-5", "2", "200,000"]
-    assert f"Total in this session: ${float(kernel.value('runs.cost')):.4f}." in shown
 
 
 def test_an_error_leaves_no_bar(kernel):

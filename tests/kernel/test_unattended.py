@@ -66,20 +66,7 @@ def test_a_failed_run_stops_the_notebook(quiet):
         )
 
 
-def test_tools_that_ask_are_denied_when_nobody_is_there(quiet):
-    code = (
-        "from agent_nb import tool\n@tool(approval='ask')\n"
-        "def look_up(word: str) -> str:\n    'Looks up.'\n    return word"
-    )
-    script = (
-        "from agent_nb import Agent\nfrom agent_nb.providers.scripted import *\n"
-        "model = ScriptedProvider([[call('look_up', {'word': 'x'})], [text('ok')]])\n"
-        "run = await Agent(model, tools=[look_up]).run('go')\n"
-        "assert run.tool_uses[0].result.code == 'DENIED'"
-    )
-    execute(notebook(code, script), quiet)
-
-
+@pytest.mark.wide
 def test_papermill_runs_the_notebook(quiet):
     nbformat.write(notebook(*RUN), quiet / "in.ipynb")
     command = [sys.executable, "-m", "papermill", "in.ipynb", "out.ipynb", "--no-progress-bar"]
@@ -87,6 +74,7 @@ def test_papermill_runs_the_notebook(quiet):
     assert nbformat.read(quiet / "out.ipynb", 4).cells[1].outputs[0].data["text/html"]
 
 
+@pytest.mark.wide
 def test_nbval_sees_a_changed_output(quiet):
     """That it finds the same output again is what `make test-lessons` shows."""
     book = execute(notebook(*RUN), quiet)

@@ -1,10 +1,7 @@
 """Variants in a real kernel: options, variables, picking through the page, cassettes."""
 
-import pytest
-
-from tests.support.kernels import start_kernel
 from tests.support.live_page import Page
-from tests.support.wire import Call, Hold, Say, Tokens, reply
+from tests.support.wire import Hold, Say, reply
 
 MODEL = "anthropic:claude-opus-5-5"
 THREE = "%%agent hero -m demo: -n 3 --pace 0\nA landing page for a bakery"
@@ -30,37 +27,6 @@ def test_a_cell_leaves_all_its_variants(page):
     assert page.kernel.run(THREE).displays == cell.displays
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ("-n 0", "-n takes a whole number of at least 1"),
-        ("-n 50", "1 to 8 variants in all, not 50"),
-        ("-n 3 -m demo: -m demo: -m demo:", "not 9"),
-        ("-n three", "-n takes a whole number of at least 1"),
-        ("-m replay:x.jsonl -m demo:", "Leave out the other -m"),
-    ],
-)
-def test_a_wrong_number_of_variants_is_explained(page, options, says):
-    cell = page.kernel.run(f"%%agent x {options}\nA form")
-    assert cell.status == "error"
-    assert says in cell.errors + cell.stdout
-
-
-def test_several_models_answer_one_prompt(page, server):
-    server.plan(
-        reply(
-            Call("create_file", {"path": "index.html", "content": "<h1>Theirs</h1>"}),
-            Tokens(input=9, output=9),
-        ),
-        reply(Say("Done."), Tokens(input=9, output=9)),
-    )
-    cell = page.kernel.run(f"%%agent both -m demo: -m {MODEL} --pace 0\nA form")
-    assert cell.status == "ok", cell.errors
-    assert page.kernel.value("[v.model for v in both.variants]") == f"['demo:', '{MODEL}']"
-    assert page.kernel.value("both.variants[1].html") == "'<h1>Theirs</h1>'"
-    assert page.kernel.value("both.cost == both.variants[1].cost > 0") == "True"
-
-
 def test_picking_binds_the_names(page):
     page.finish(page.start(THREE))
     assert (ready(page)["variant"], ready(page)["picked"]) == (0, False)
@@ -76,24 +42,6 @@ def test_picking_binds_the_names(page):
     )
     answer = page.command("pick", variant=8)
     assert answer["error"] == "There is no variant 9; this run has 1 to 3."
-
-
-def test_picking_never_loses_the_users_edits(page):
-    page.kernel.run("hero = hero.with_files({'index.html': 'mine'})")
-    assert page.command("pick", variant=0)["error"].startswith("`hero` has your own edits")
-    page.kernel.run("hero = 5")
-    assert page.command("pick", variant=0)["error"].startswith("`hero` holds something else now")
-
-
-def test_a_cell_continues_from_the_picked_variant(page):
-    page.kernel.run(THREE)
-    page.kernel.run("hero = hero.pick(3)")
-    cell = page.kernel.run("%%agent after --from hero -m demo: --pace 0\nMake it green")
-    assert cell.status == "ok", cell.errors
-    assert (
-        page.kernel.value("after.messages[:len(hero.messages)] == hero.messages, len(after.variants)")
-        == "(True, 0)"
-    )
 
 
 def test_stop_ends_one_variant_or_all(page, server):
@@ -145,22 +93,6 @@ def test_a_background_race_is_bound_at_its_end(page):
     assert page.kernel.value("type(later).__name__, len(later.variants)") == "('Run', 2)"
 
 
-def test_a_cassette_of_variants_plays_without_a_key(tmp_path):
-    code = "%%agent hero --record -m demo: -n 2\nA form"
-    with start_kernel(tmp_path) as kernel:
-        assert "Recorded in cassettes/hero.run.jsonl." in kernel.run(code).stdout
-        pages = kernel.value("[v.html for v in hero.variants]")
-        again = kernel.run(code.replace("--record ", "--replay "))
-        assert again.status == "ok", again.errors
-        assert kernel.value("[v.html for v in hero.variants]") == pages
-        assert "replayed from cassettes/hero.run.jsonl" in again.displays[0]["text/html"]
-        other = kernel.run(code.replace("--record ", "--replay ").replace("-n 2", "-n 3"))
-        assert "recorded with 2 variants, not 3" in other.errors
-        whole = kernel.run("%%agent hero -m replay:cassettes/hero.run.jsonl\nA form")
-        assert whole.status == "ok", whole.errors
-        assert kernel.value("[v.html for v in hero.variants]") == pages
-
-
 def test_a_dry_run_names_all_models(page):
     cell = page.kernel.run(f"%%agent x -m demo: -m {MODEL} -n 2 --dry-run\nA form")
     assert f"Dry run, nothing sent. Models: demo (2), {MODEL} (2)" in cell.stdout
@@ -175,20 +107,3 @@ def test_an_interrupt_ends_all_variants(page, server):
     page.finish(cell)
     assert page.kernel.value("[v.reason for v in cut.variants]") == "['interrupted', 'interrupted']"
     server.forget()
-
-
-def test_a_displayed_run_opens_with_all_variants(page):
-    page.kernel.run(THREE)
-    page.finish(page.start("hero"))
-    page.finish(page.start("import agent_nb; older = agent_nb.load(hero.save('hero.run.jsonl')); older"))
-    assert page.kernel.value("older == hero") == "True"
-
-
-def test_a_picked_race_counts_its_whole_cost(page, server):
-    page.kernel.run("from agent_nb.engine.session_costs import SESSION; SESSION.clear()")
-    server.plan(reply(Say("<h1>Theirs</h1>"), Tokens(input=100_000, output=10)))
-    page.kernel.run(f"%%agent both -m demo: -m {MODEL} --pace 0\nA form")
-    total = float(page.kernel.value("both.variants[1].cost"))
-    page.kernel.run("both = both.pick(1)")
-    (shown,) = page.kernel.run("%agent cost").displays
-    assert f"Total in this session: ${total:.4f}." in shown["text/plain"]

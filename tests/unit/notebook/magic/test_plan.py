@@ -176,15 +176,17 @@ async def test_described_variables_are_part_of_the_prompt(shell):
 
 async def test_options_win_over_configured_defaults(shell):
     shell.magics.steps, shell.magics.seconds, shell.magics.approve = 7, 9.0, "deny"
-    shell.magics.instructions = "Speak Dutch."
+    shell.magics.instructions, shell.magics.stack = "Speak Dutch.", "vue"
     made = (await plan(shell)).prepared[0]
     limits = made.settings.limits
     assert (limits.steps, limits.seconds, made.rules.default) == (7, 9.0, "deny")
-    assert made.settings.instructions == "Speak Dutch."
-    made = (await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")).prepared[0]
+    assert (made.settings.instructions, made.settings.stack) == ("Speak Dutch.", "vue")
+    made = (await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.' --stack react")).prepared[
+        0
+    ]
     limits = made.settings.limits
     assert (limits.steps, limits.seconds, made.rules.default) == (3, 9.0, "auto")
-    assert made.settings.instructions == "Speak Dutch.\n\nBe brief."
+    assert (made.settings.instructions, made.settings.stack) == ("Speak Dutch.\n\nBe brief.", "react")
 
 
 async def test_rules_for_tools_are_read_from_the_line(shell):
