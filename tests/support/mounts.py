@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from agent_nb._base.wire import to_wire
 from benchmarks.soak.sampling import Growth, Sample, exceeded, page_counts
 from tests.support.lab import open_browser
-from tests.support.widget_stage import RUNS, DevServer
+from tests.support.widget_stage import META, RUNS, DevServer
 
 WARM_UP = 5
 SLACK: Sample = {"nodes": 1, "listeners": 0.1, "documents": 0.01, "frames": 0.001}
@@ -37,7 +38,10 @@ OPEN_AND_CLOSE = """async ([first, count]) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   for (let number = first; number < first + count; number++) {
     cell.innerHTML = `<div data-anb-run="key-${number}"><p>A finished run.</p></div>`;
-    while (!cell.firstChild.shadowRoot?.querySelector(".anb-page iframe")) await frame();
+    for (let frames = 0; !cell.firstChild.shadowRoot?.querySelector(".anb-page iframe"); frames++) {
+      if (frames > 5000) throw new Error(`output ${number} was not drawn`);
+      await frame();
+    }
     cell.replaceChildren();
     await frame();
   }
@@ -67,6 +71,7 @@ def open_and_close(outputs: int) -> tuple[dict[str, Any], list[str]]:
 def counts_around(page: Any, server: DevServer, outputs: int) -> tuple[Sample, Sample]:
     """What the page holds after a few outputs, and after so many more."""
     record = json.loads((RUNS / "hero.json").read_text(encoding="utf-8"))
+    record["meta"] = {**to_wire(META), **record["meta"]}
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
     page.goto(f"{server.address}/?record&speed=0")
@@ -80,6 +85,8 @@ def counts_around(page: Any, server: DevServer, outputs: int) -> tuple[Sample, S
 def _settled(page: Any, session: Any) -> Sample:
     """The counts once they stop falling: the last frame is torn down after its element is gone."""
     counts = page_counts(session)
-    while (later := page_counts(session))["nodes"] < counts["nodes"]:
+    for _ in range(100):
+        if (later := page_counts(session))["nodes"] >= counts["nodes"]:
+            break
         counts = later
     return {**later, "frames": len(page.frames)}
