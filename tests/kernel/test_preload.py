@@ -30,3 +30,12 @@ def test_the_default_model_s_sdk_is_imported_where_somebody_watches(tmp_path, en
         assert kernel.run("%load_ext agent_nb", stdin=attended).status == "ok"
         kernel.run(ENDED)
         assert kernel.value("loaded") == str(loaded)
+
+
+def test_a_command_right_after_load_ext_waits_for_the_imports(tmp_path):
+    with start_kernel(tmp_path, load=False) as kernel:
+        load = kernel.start("%load_ext agent_nb", stdin=True)
+        command = kernel.start("%agent runs", stdin=True)
+        assert kernel.finish(load).status == "ok"
+        cell = kernel.finish(command)
+    assert (cell.status, cell.stderr) == ("ok", "")

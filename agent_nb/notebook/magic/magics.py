@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from functools import partial
 from importlib.machinery import PathFinder
@@ -113,6 +114,9 @@ class AgentMagics(Magics, Settings):
         self.session = Session(shell, self)
         self.rewriter = CellRewriter(shell, self.magic_name)
         self.on_unload = contextlib.ExitStack()
+        self.imported = threading.Event()
+        """Cleared while a thread imports our modules: importing a package in two threads at once can fail."""
+        self.imported.set()
 
     @no_var_expand
     @line_cell_magic
@@ -132,6 +136,7 @@ class AgentMagics(Magics, Settings):
         `%agent help` explains every option and command, and so does docs/reference.md.
         """
         if cell is None and line.split()[:1] != ["fix"]:
+            self.imported.wait()
             from agent_nb.notebook.magic.commands import run_command
 
             run_command(self.session, line)
@@ -145,6 +150,7 @@ class AgentMagics(Magics, Settings):
 
     async def run_cell(self, line: str, cell: str | None) -> None:
         """Runs one `%%agent` cell, or `%agent fix`. The rewritten cell awaits this."""
+        await off_loop(self.imported.wait)
         from agent_nb.notebook.magic.fix import read_fix
 
         options = read_fix(self.session, line) if cell is None else self.parse(line)
@@ -203,7 +209,7 @@ def load(shell: Any) -> None:
 
     def begin(*_: Any) -> None:
         _remove(shell.events.unregister, "post_run_cell", begin)
-        _preload(shell)
+        _preload(shell, magics.imported)
 
     ends = (("post_run_cell", end) for end in (rewriter.end_cell, magics.session.note_end, begin))
     for event, function in (("pre_run_cell", rewriter.begin_cell), *ends):
@@ -229,7 +235,7 @@ def unload(shell: Any) -> None:
         shell.configurables.remove(magics)
 
 
-def _preload(shell: Any) -> None:
+def _preload(shell: Any, imported: threading.Event) -> None:
     """Imports what the first run needs, once the cell with `%load_ext` has ended.
 
     If nobody can be asked, it only begins to ask whether a page is there: a notebook that runs by itself waits for
@@ -238,18 +244,23 @@ def _preload(shell: Any) -> None:
     from agent_nb.notebook.front_end import ask_for_page, is_attended
 
     if hasattr(shell, "kernel") and is_attended(shell):
-        start_thread("preload", partial(_import_for_run, shell))
+        imported.clear()
+        if start_thread("preload", partial(_import_for_run, shell, imported)) is None:
+            imported.set()
     elif hasattr(shell, "kernel"):
         ask_for_page()
 
 
-def _import_for_run(shell: Any) -> None:
-    from agent_nb.notebook.magic.run_cell import warm_up
-    from agent_nb.notebook.session import default_model
-    from agent_nb.providers import model
-    from agent_nb.providers.streaming import VendorClient
+def _import_for_run(shell: Any, imported: threading.Event) -> None:
+    try:
+        from agent_nb.notebook.magic.run_cell import warm_up
+        from agent_nb.notebook.session import default_model
+        from agent_nb.providers import model
+        from agent_nb.providers.streaming import VendorClient
 
-    warm_up(shell)
+        warm_up(shell)
+    finally:
+        imported.set()
     with contextlib.suppress(Exception):  # a run tells the user what is wrong
         provider = model(default_model())
         if isinstance(provider, VendorClient):
