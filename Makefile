@@ -90,7 +90,7 @@ test-agents: env ## real outside agents, from npm into a cache, against the serv
 	$(PY) -m tests.support.agents.real
 	$(PY) -m pytest tests/agents -p no:nbval -m agents
 
-test-trust: env build $(CHROMIUM) ## attack every promise of docs/security.md, and print them with the results
+test-trust: env build $(CHROMIUM) ## attack every promise of docs/internals/security.md, and print them with the results
 	$(PY) -m docs.scripts.trust
 
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
@@ -109,7 +109,7 @@ supply-chain: env ## dependencies with licences, sizes and import times; known v
 	$(PY) -m pip install -q pip-audit
 	$(PY) -m docs.scripts.supply_chain
 
-quality: env ## write docs/quality.md from the figures that the benches and wide tests left in build/quality
+quality: env ## write docs/internals/quality.md from the figures that the benches and wide tests left in build/quality
 	$(PY) -m docs.scripts.quality
 
 notebooks: env build ## run every lesson again and save it with its outputs
@@ -142,7 +142,7 @@ reference: env ## write docs/reference.md from the code
 try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon; with TASKS=1, ten small tasks
 	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.$(if $(TASKS),try_tasks,try_model) "$(MODEL)"
 
-screenshot: env build $(CHROMIUM) ## take the README's screenshot from a real run
+screenshot: env build $(CHROMIUM) ## take the pictures of the docs from real runs
 	$(PY) -m docs.scripts.screenshot
 
 fuzz: env ## the property tests, for much longer

@@ -1,4 +1,4 @@
-"""Record a run, play it again with no key and no network. The file format is described in docs/cassettes.md."""
+"""Record a run, play it again with no key and no network. docs/internals/run-file.md describes the file."""
 
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import AGAIN, ReplayProvider, locate, replay

@@ -1,6 +1,6 @@
 """What the page receives about a run besides its events. `make events` writes the TypeScript types of these classes.
 
-`docs/widget-protocol.md` describes the messages that carry them.
+`docs/internals/widget-protocol.md` describes the messages that carry them.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Writes a run as lines of JSON, with secrets masked. `docs/cassettes.md` describes the file; `run_reader.py` reads it.
+"""Writes a run as lines of JSON, with secrets masked. docs/internals/run-file.md describes the file.
 
 The first line says what is in the file. Each variant is a line for each event, in which consecutive deltas are one, and
 a line with what no event has. The last line says which is chosen. Long texts are written once (`text_pool.py`).

@@ -1,8 +1,8 @@
 """`python -m docs.scripts.matrix` runs the tests on other Pythons, kernels and versions of the dependencies.
 
 Each row of `ROWS` gets an environment of its own below `.venv-matrix/`, made once. The results are written to
-`docs/compatibility.md`. A Python that is not found is left out of the run and said so in the table. Pythons are looked
-for on the PATH, in pyenv and in `--python PATH`; `--only TEXT` runs the rows whose name has this text.
+`docs/internals/compatibility.md`. A Python that is not found is left out, and the table says so. They are looked for on
+the PATH, in pyenv and in `--python PATH`; `--only TEXT` runs the rows whose name has this text.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-matrix"
-TARGET = ROOT / "docs" / "compatibility.md"
+TARGET = ROOT / "docs" / "internals" / "compatibility.md"
 TESTS = (
     "tests/kernel/test_cells.py",
     "tests/kernel/test_loop.py",

@@ -1,4 +1,4 @@
-"""`python -m docs.scripts.quality` writes `docs/quality.md` and its tables from the figures in `build/quality/`.
+"""`python -m docs.scripts.quality` writes `docs/internals/quality.md` and its tables from the figures in `build/quality/`.
 
 The commands that measure leave the figures there. What was not measured is a line with the command that would do it.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.quality import FOLDER
 from tests.support import ROOT
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "internals"
 MOST_COLUMNS = 9
 """A row with more figures is shown as a list."""
 
@@ -29,7 +29,7 @@ SECTIONS: tuple[tuple[str, str, str, str], ...] = (
     ("arrangements", "Variants on the page", "make bench", "Eight variants streaming on one page."),
     ("idle", "Idle", "make bench", "A page with finished runs, left alone."),
     ("class", "A class", "make bench", "Thirty kernels on one machine with a demo run each, all started in the same moment; their memory beside ipywidgets alone."),
-    ("faults", "Faults", "make test-faults", "A fault at every event of a run, for every protocol; killed kernels, a full disk, a clock set back. `other answer` counts fragments of arguments that came twice or swapped in protocols where they have no number, which no client can notice: only a faulty proxy could do that (`docs/models.md`)."),
+    ("faults", "Faults", "make test-faults", "A fault at every event of a run, for every protocol; killed kernels, a full disk, a clock set back. `other answer` counts fragments of arguments that came twice or swapped in protocols where they have no number, which no client can notice: only a faulty proxy could do that (`docs/internals/models.md`)."),
     ("soak", "Soak", "make soak", "What grows over many runs in one kernel with the page open, outputs that are closed, and a long notebook that scrolls."),
     ("leaks", "Leaks", "make test-leaks", "Planted keys, a model that asks for them, and a search of everything that leaves the kernel."),
     ("supply", "Supply chain", "make supply-chain", "What comes with the package."),
@@ -77,7 +77,7 @@ LIMITS = (
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """The page of goals, and one for each table, by their paths below `docs/`."""
+    """The page of goals, and one for each table, by their paths below `docs/internals/`."""
     tables = {
         f"quality/{name}.md": "\n\n".join([f"# {title}", what, *_section(folder / f"{name}.json", command)])
         + "\n"
@@ -227,4 +227,4 @@ def _readable(name: str) -> str:
 if __name__ == "__main__":
     for name, text in pages(FOLDER).items():
         (DOCS / name).write_text(text, encoding="utf-8")
-    print("Wrote docs/quality.md and docs/quality/.")
+    print("Wrote docs/internals/quality.md and docs/internals/quality/.")

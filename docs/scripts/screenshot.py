@@ -1,49 +1,210 @@
-"""Makes `docs/widget.png`, the README's image, from a real run in a real JupyterLab.
+"""Takes the pictures of the README and the how-to pages from real runs in a real JupyterLab.
 
-python -m docs.scripts.screenshot
+python -m docs.scripts.screenshot [NAME...]
 """
 
+import io
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import open_browser, open_notebook, run_all, start_lab, write_notebook
-
-CELLS = (
-    "%load_ext agent_nb",
-    "%%agent hero\nA landing page for a small bakery in Lyon, warm colours, opening hours, one photo.",
-    'files["index.html"][:62]',
-    "",
+from tests.support.lab import (
+    Lab,
+    open_browser,
+    open_notebook,
+    run_all,
+    start_lab,
+    wait_for_kernel,
+    write_notebook,
 )
-TARGET = Path(__file__).parents[1] / "widget.png"
+from tests.support.wire import Call, Say, WireServer, reply
+
+TARGET = Path(__file__).parents[1] / "pictures"
+LOAD = "%load_ext agent_nb"
+HERO = "%%agent hero\nA landing page for a small bakery in Lyon, warm colours, opening hours."
+SALES = """import pandas as pd
+sales = pd.DataFrame({"month": ["May", "June", "July"], "bread": [410, 380, 450], "cakes": [120, 180, 160]})"""
+LABELER = """<!doctype html><html lang="en"><title>Labeler</title>
+<style>body{font:16px/1.5 system-ui;margin:28px;color:#222;background:#fff}
+blockquote{margin:0 0 16px;padding:14px 18px;border-left:4px solid #b45309;background:#fff7ed;font-size:19px}
+td{padding:5px 24px 5px 0;border-bottom:1px solid #e5e5e5}td:last-child{color:#b45309}
+kbd{border:1px solid #bbb;border-radius:4px;padding:1px 7px;background:#f6f6f6}#left{color:#666}</style>
+<blockquote id="text"></blockquote>
+<p><kbd>1</kbd> good <kbd>2</kbd> bad <kbd>3</kbd> unclear <span id="left"></span></p>
+<table id="all"></table>
+<script>
+const labels = {}; let rows = [], at = 0;
+function draw() {
+  document.getElementById("text").textContent = rows[at] ? rows[at].text : "All done";
+  document.getElementById("left").textContent = `· ${rows.length - at} left`;
+  const line = row => `<tr><td>${row.text}</td><td>${labels[row.id] || ""}</td></tr>`;
+  document.getElementById("all").innerHTML = rows.map(line).join("");
+}
+notebook.on("reviews", value => { rows = value; draw(); });
+document.addEventListener("keydown", event => {
+  const label = {1: "good", 2: "bad", 3: "unclear"}[event.key];
+  if (!label || !rows[at]) return;
+  labels[rows[at++].id] = label; notebook.set("labels", labels); draw();
+});
+</script></html>"""
 
 
-def main() -> None:
-    root = Path(tempfile.mkdtemp())
-    write_notebook(root / "bakery.ipynb", *CELLS)
-    with start_lab(root) as lab, open_browser() as browser:
-        page = browser.new_page(viewport={"width": 1240, "height": 1100}, device_scale_factor=2)
-        open_notebook(page, lab, "bakery.ipynb")
-        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
-        run_all(page)
-        expect(page.locator(".anb-status .phase")).to_contain_text("done", timeout=90_000)
-        expect(page.locator(".jp-Cell").nth(2).locator(".jp-OutputPrompt").first).to_have_text("[3]:")
-        page.locator('[aria-label="Tablet, 768 px"]').click()
-        take(page)
+def open_cells(page: Page, lab: Lab, name: str, *cells: str) -> None:
+    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells, "")
+    open_notebook(page, lab, f"{name}.ipynb")
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+    page.add_style_tag(content=":root { --anb-height: 600px }")  # as the handle at the lower edge sets it
+    run_all(page)
 
 
-def take(page: Page) -> None:
-    """The cell and the one after it, with neither selected."""
-    page.locator(".jp-Cell").nth(3).click()
-    page.mouse.move(0, 0)
+def wait_until_done(page: Page, text: str = "done") -> None:
+    expect(page.locator(".anb-status .phase").first).to_contain_text(text, timeout=90_000)
+    wait_for_kernel(page)
+
+
+def take_widget(page: Page, lab: Lab) -> None:
+    """The cell of the README and the one after it."""
+    open_cells(page, lab, "widget", HERO, "print(hero.html[:62])")
+    wait_until_done(page)
+    page.locator('[aria-label="Tablet, 768 px"]').click()
+    shoot(page, "widget", 1, 2)
+
+
+def take_data(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "data", SALES, "%%agent board\nA dashboard of {{sales}}.")
+    wait_until_done(page)
+    shoot(page, "data", 2)
+
+
+def take_point(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "point", HERO)
+    wait_until_done(page)
+    page.get_by_role("button", name="Point at an element").click()
+    heading = page.frame_locator(".anb-page iframe").first.frame_locator("iframe").locator("h1")
+    box = heading.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    page.mouse.move(box["x"] + 10, box["y"] + 10)
+    page.mouse.click(box["x"] + 10, box["y"] + 10)
+    page.keyboard.type("larger")
+    shoot(page, "point", 1, leave=False)
+
+
+def take_variants(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "variants", "%%agent trio -n 3\nA landing page for a small bakery in Lyon.")
+    wait_until_done(page, "3 of 3 done")
+    page.get_by_title("Grid").click()
+    shoot(page, "variants", 1)
+
+
+def take_approval(page: Page, lab: Lab) -> None:
+    cell = "%%agent best -t kernel\nWhich month sold best in sales? Draw it."
+    open_cells(page, lab, "approval", SALES, cell)
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible(timeout=90_000)
+    shoot(page, "approval", 2)
+    page.get_by_role("button", name="Stop", exact=True).first.click()
+
+
+def take_kernel(page: Page, lab: Lab) -> None:
+    cell = "%%agent best -t kernel --approve run_python=auto\nWhich month sold best in sales? Draw it."
+    open_cells(page, lab, "kernel", SALES, cell)
+    wait_until_done(page)
+    shoot(page, "kernel", 2)
+
+
+def take_fix(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "fix", "total = 41", "print(totl + 1)")
+    page.get_by_role("button", name="Fix with agent").click()
+    expect(page.locator(".anb-card", has_text="The cell, corrected")).to_be_visible(timeout=90_000)
+    wait_for_kernel(page)
+    shoot(page, "fix", 2, 3)
+
+
+def take_replay(page: Page, lab: Lab) -> None:
+    note = """hero = hero.annotate(at="turn 2", ask="What will it do next?",
+    choices=["Write the page again", "Edit one line", "Stop"], answer=2)
+hero"""
+    open_cells(page, lab, "replay", HERO, note)
+    wait_until_done(page)
+    frame = page.locator(".jp-Cell").nth(2)
+    frame.get_by_role("button", name="Replay", exact=True).click()
+    moment = frame.get_by_role("slider", name="Moment of the run")
+    moment.press("Home")
+    for _ in range(60):
+        if frame.get_by_role("button", name="Edit one line").is_visible():
+            break
+        moment.press("ArrowRight")
+    shoot(page, "replay", 2)
+
+
+def take_bound(page: Page, lab: Lab) -> None:
+    with WireServer.in_thread() as server:
+        server.plan(
+            reply(Call("create_file", {"path": "index.html", "content": LABELER})), reply(Say("Done."))
+        )
+        address = server.base_url("anthropic_messages")
+        setup = f"""import os, pandas as pd
+os.environ.update(ANTHROPIC_API_KEY="not-a-key", ANTHROPIC_BASE_URL="{address}")
+texts = ["Warm bread", "A long wait for a cold coffee", "Fine", "The best cake in town", "Closed again", "Go early"]
+reviews = pd.DataFrame({{"id": range(17, 23), "text": texts}})"""
+        line = "%%agent labeler -m anthropic:claude-opus-5-5 --bind reviews,labels\nLabel the reviews."
+        open_cells(page, lab, "bound", setup, line, "labeler.page", "labeler.page.labels")
+        wait_until_done(page)
+    cell = page.locator(".jp-Cell").nth(3)
+    view = cell.frame_locator("iframe").frame_locator("iframe").locator("#text")
+    expect(view).to_have_text("Warm bread", timeout=30_000)
+    view.click()
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    expect(view).to_contain_text("Fine")
+    page.wait_for_timeout(500)
+    page.locator(".jp-Cell").nth(4).locator(".cm-content").click()
+    page.keyboard.press("Shift+Enter")
+    wait_for_kernel(page)
+    shoot(page, "bound", 3, 4)
+
+
+def take_models(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "models", "%agent models")
+    wait_for_kernel(page)
+    shoot(page, "models", 1)
+
+
+def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
+    """These cells, one below the other; with `leave`, neither is selected."""
+    if leave:
+        page.locator(".jp-Cell").last.click()
+        page.mouse.move(0, 0)
+    page.locator(".jp-Cell").nth(cells[0]).scroll_into_view_if_needed()
     page.wait_for_timeout(1500)  # the preview draws again in its new width
-    first, second = (page.locator(".jp-Cell").nth(number).bounding_box() for number in (1, 2))
+    first, last = (page.locator(".jp-Cell").nth(number).bounding_box() for number in (cells[0], cells[-1]))
     assert first
-    assert second
-    height = second["y"] + second["height"] - first["y"]
-    page.screenshot(path=TARGET, clip={**first, "height": height})
+    assert last
+    clip = {**first, "height": last["y"] + last["height"] - first["y"]}
+    with Image.open(io.BytesIO(page.screenshot(clip=clip))) as image:
+        colours = image.convert("RGB").quantize(
+            256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+        )
+        colours.save(TARGET / f"{name}.png", optimize=True)
+
+
+PICTURES: dict[str, Callable[[Page, Lab], None]] = {
+    name.removeprefix("take_"): take for name, take in globals().items() if name.startswith("take_")
+}
+
+
+def main(*names: str) -> None:
+    TARGET.mkdir(exist_ok=True)
+    with start_lab(Path(tempfile.mkdtemp())) as lab, open_browser() as browser:
+        for name in names or PICTURES:
+            page = browser.new_page(viewport={"width": 1240, "height": 1500}, device_scale_factor=1.5)
+            PICTURES[name](page, lab)
+            page.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Runs the tests that docs/security.md names, and prints its promises with the results: `make test-trust`."""
+"""Runs the tests that docs/internals/security.md names, and prints its promises with the results: `make test-trust`."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "security.md"
+PAGE = Path(__file__).parents[1] / "internals" / "security.md"
 _ROW = re.compile(r"^\| (?P<promise>[^|]+?) \| (?P<tests>`tests/[^|]+?) \|$", re.MULTILINE)
 
 

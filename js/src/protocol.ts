@@ -1,4 +1,4 @@
-// The messages between the page and the kernel; `docs/widget-protocol.md` explains them.
+// The messages between the page and the kernel; `docs/internals/widget-protocol.md` explains them.
 
 import type { FromStore } from "./bind/messages.ts";
 import type { Event, Meta, Ready } from "./events.ts";

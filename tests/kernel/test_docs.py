@@ -10,7 +10,8 @@ from tests.support import ROOT
 from tests.support.kernels import start_kernel
 from tests.support.wire import Call, Say, Tokens, WireServer, reply
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/how-to/*.md")])
+PAGES += sorted(ROOT.glob("docs/internals/**/*.md"))
 _BLOCK = re.compile(r"^```(?:python)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 _MADE = re.compile(r"^    make ([a-z-]+)", re.MULTILINE)
@@ -41,26 +42,40 @@ DemoProvider.__init__.__kwdefaults__["pace"] = 0
 
 
 @pytest.mark.parametrize(
-    "page",
+    "pages",
     [
-        "README.md",
-        "docs/guide.md",
-        "docs/write-a-tool.md",
-        "docs/write-a-provider.md",
-        "docs/write-a-plugin.md",
-        "docs/middleware.md",
+        ("docs/start.md", "docs/how-to/iterate.md", "docs/how-to/share.md", "docs/how-to/variants.md"),
+        ("docs/how-to/compute.md", "docs/how-to/private-data.md", "docs/how-to/models.md"),
+        ("docs/how-to/approvals.md", "docs/how-to/scripts.md", "docs/how-to/tools.md"),
+        ("docs/internals/write-a-provider.md",),
+        ("docs/internals/write-a-plugin.md",),
+        ("docs/how-to/middleware.md",),
     ],
+    ids=lambda pages: pages[0].rpartition("/")[2],
 )
-def test_a_page_runs_as_written(page, tmp_path):
-    shown = blocks(ROOT / page)
-    assert shown
+def test_pages_run_as_written(pages, tmp_path):
     with start_kernel(tmp_path) as kernel:
         kernel.run(_AT_ONCE)
-        for block in shown:
-            cell = kernel.run(block)
-            assert cell.status == "ok", (block, cell.errors)
-        if page == "docs/middleware.md":
+        for page in pages:
+            shown = blocks(ROOT / page)
+            assert shown
+            for block in shown:
+                cell = kernel.run(block)
+                assert cell.status == "ok", (block, cell.errors)
+        if pages == ("docs/how-to/middleware.md",):
             check_middleware(kernel, tmp_path)
+
+
+def test_the_cells_of_the_readme_show_what_their_comments_say(tmp_path):
+    with start_kernel(tmp_path) as kernel:
+        kernel.run(_AT_ONCE)
+        _, run, values = (kernel.run(block) for block in blocks(ROOT / "README.md"))
+    assert "the offline demo model answers" in run.stdout
+    assert run.displays[-1]["text/plain"].startswith("hero: done")
+    page, _, diff = values.stdout.partition("--- a/index.html\n")
+    assert page.startswith("<!doctype html>\n<html")
+    assert "\n+<p" in diff
+    assert values.result == {"text/plain": "0.0"}
 
 
 def check_middleware(kernel, folder: Path) -> None:
@@ -99,7 +114,7 @@ def test_the_reference_is_up_to_date():
 
 
 def test_the_page_on_cassettes_runs_as_written(tmp_path):
-    page = ROOT / "docs/cassettes.md"
+    page = ROOT / "docs/how-to/cassettes.md"
     (recorded,) = (cell for cell in _CELL.findall(page.read_text(encoding="utf-8")) if "--record" in cell)
     with WireServer.in_thread() as server:
         keyed = {

@@ -48,7 +48,7 @@ def test_servers_in_a_kernel(tmp_path):
         assert cell.stdout == "['worked', 'worked']\n"
         assert not cell.stderr
         kernel.run(_AT_ONCE)
-        for block in blocks(ROOT / "docs/mcp.md"):
+        for block in blocks(ROOT / "docs/how-to/mcp.md"):
             cell = kernel.run(block)
             assert cell.status == "ok", (block, cell.errors)
         assert "in UTC" in cell.result["text/plain"]

@@ -1,4 +1,4 @@
-"""docs/security.md names a test for each promise, and the test is there."""
+"""docs/internals/security.md names a test for each promise, and the test is there."""
 
 from docs.scripts.trust import promises
 from tests.support import ROOT
@@ -6,7 +6,7 @@ from tests.support import ROOT
 
 def test_every_promise_has_its_attack():
     rows = promises()
-    text = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/internals/security.md").read_text(encoding="utf-8")
     assert len(rows) == text.count("\n| ") - text.count("\n| promise |")
     for row in rows:
         for test in row.tests:

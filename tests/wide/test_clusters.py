@@ -141,7 +141,7 @@ def test_the_page_runs_as_written(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     with start_kernel(tmp_path) as kernel:
         kernel.run(_AT_ONCE)
-        for block in blocks(ROOT / "docs/many.md"):
+        for block in blocks(ROOT / "docs/how-to/many.md"):
             cell = kernel.run(block)
             assert cell.status == "ok", (block, cell.errors)
             assert kernel.value("[run.reason for run in runs]") == "['end_turn', 'end_turn']"

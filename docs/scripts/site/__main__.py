@@ -11,7 +11,14 @@ from docs.scripts.site import lessons, lite
 from docs.scripts.site.command import run
 
 ROOT = Path(__file__).parents[3]
-SOURCES = ("docs/*.md", "docs/quality/*.md", "docs/*.png", "CHANGELOG.md", "CONTRIBUTING.md")
+SOURCES = (
+    "docs/*.md",
+    "docs/how-to/*.md",
+    "docs/internals/**/*.md",
+    "docs/pictures/*.png",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+)
 
 
 def stage(pages: Path, live: Path, *, offline: bool) -> None:

@@ -1,0 +1,101 @@
+"""Paths and names in backticks in the README, CONTRIBUTING and docs/ exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agent_nb import Agent, Files, Run, Toolbox, ToolContext
+from agent_nb.notebook.magic.commands import COMMANDS
+from agent_nb.notebook.parsing import PARSER
+from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
+from agent_nb.plugins import plugins
+from tests.support import ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/how-to/*.md")])
+PAGES += sorted([*ROOT.glob("docs/internals/*.md"), *ROOT.glob("docs/site/*.md")])
+SOURCES = (
+    "agent_nb",
+    "benchmarks",
+    "binder",
+    "docs",
+    "js/dev",
+    "js/lab",
+    "js/src",
+    "js/test",
+    "notebooks",
+    "tests",
+)
+OWNERS = {"agent": Agent, "run": Run, "hero": Run, "best": Run, "trio": Run, "files": Files}
+OWNERS |= {"Agent": Agent, "Toolbox": Toolbox, "context": ToolContext}
+
+# Files that a user has, or that a program makes.
+USERS = {"lab.toml", "ruff.toml", "nbgrader_config.py", "index.html", "hero.html", "hero.txt", "agent_nb.py"}
+USERS |= {"/", ".agent_nb/", ".agent_nb/runs/", "__marimo__/", "__marimo__/agent_nb/", "build/site"}
+# Names of other programs and of examples.
+OTHERS = {
+    "JUPYTERHUB_ROOT_DIR",
+    "OLLAMA_ORIGINS",
+    "DB_PASSWORD",
+    "clock__time_in",
+    "--no-memory-reducer",
+    "--to",
+    "forecast",
+}
+
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`([^`\n]+)`")
+_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/|(?:[\w.-]+/)*[\w-]+\.(?:py|ts|js|md|toml|html|txt|ipynb)")
+_NAME = re.compile(r"[A-Z_]\w+|[a-z]\w*_\w+")
+_MEMBER = re.compile(r"(\w+)\.([a-z]\w*)\b(?!\.jsonl)")
+_COMMAND = re.compile(r"%agent ([a-z]+)")
+_OPTION = re.compile(r"--[a-z-]+")
+
+
+def spans(page: Path) -> set[str]:
+    return set(_SPAN.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture(scope="module")
+def paths() -> set[str]:
+    """Every path of the repository and every end of one: `agent_nb/run/run.py`, `run/run.py`, `run.py`, `run/`."""
+    ends = {f"{path.name}/" if path.is_dir() else path.name for path in ROOT.iterdir()}
+    for top in SOURCES:
+        for path in [ROOT / top, *(ROOT / top).rglob("*")]:
+            parts = path.relative_to(ROOT).parts
+            suffix = "/" if path.is_dir() else ""
+            ends |= {"/".join(parts[start:]) + suffix for start in range(len(parts))}
+    return ends
+
+
+@pytest.fixture(scope="module")
+def words() -> set[str]:
+    files = [
+        path for top in SOURCES for path in (ROOT / top).rglob("*.*") if path.suffix in {".py", ".ts", ".js"}
+    ]
+    return {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_and_name_exists(page, paths, words):
+    shown = spans(page)
+    wrong = {span for span in shown if _PATH.fullmatch(span)} - paths - USERS
+    wrong |= {span for span in shown if _NAME.fullmatch(span)} - words - OTHERS
+    for owner, name in (match.groups() for span in shown if (match := _MEMBER.match(span))):
+        if owner in OWNERS and f"{owner}.{name}" not in paths | USERS:
+            kind = OWNERS[owner]
+            if not hasattr(kind, name) and name not in getattr(kind, "__dataclass_fields__", {}):
+                wrong.add(f"{owner}.{name}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_and_option_exists(page):
+    plugins()
+    shown = spans(page)
+    commands = {match[1] for span in shown if (match := _COMMAND.match(span))}
+    assert commands - OTHERS <= {*COMMANDS, *PLUGIN_COMMANDS}
+    options = {option for span in shown if span.startswith("%%agent") for option in _OPTION.findall(span)}
+    options |= {match[0] for span in shown if (match := _OPTION.match(span))}
+    usages = " ".join(command.usage for command in (*COMMANDS.values(), *PLUGIN_COMMANDS.values()))
+    assert options - OTHERS <= {*PARSER._option_string_actions, *_OPTION.findall(usages)}
