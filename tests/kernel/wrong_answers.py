@@ -72,4 +72,9 @@ WRONG = {
         "def per_degree(rides):\n    return 1.0",
         "def share(rides):\n    return round(100 / 7)",
     ),
+    "14_a_page_that_talks_to_python": (
+        "def unlabelled(reviews, labels):\n    return [review['id'] for review in reviews if review['id'] not in (labels or {})]",
+        "def price(pieces: str, discount: float = 10.0) -> float:\n    return round(pieces * 2.20 * (1 - discount / 100), 2)",
+        "def follow(page):\n    sizes = []\n    page.observe(lambda change: sizes.append(len(change.old or {})), 'labels')\n    return sizes",
+    ),
 }
