@@ -39,7 +39,13 @@ class Folder:
 
     def __init__(self, name: str) -> None:
         parent = cache_folder()
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f"An agent needs a folder of its own, and {str(parent)!r} cannot be one: {error.strerror}. Set"
+                " XDG_CACHE_HOME to a folder that you can write to."
+            ) from None
         for above in (parent, *parent.parents):
             if above.stat().st_mode & stat.S_IWOTH:
                 raise ConfigError(

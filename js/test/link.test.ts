@@ -28,4 +28,25 @@ describe("a bound page", () => {
 		tell(value("10"));
 		await vi.waitFor(() => expect(got).toEqual([{ do: "value", name: "level", text: "10" }]));
 	});
+
+	it.each([
+		{ do: "get", name: "level", padding: "x" },
+		{ do: "get", name: "other" },
+		{ do: "set", values: [["level", "x".repeat(4_000_001)]] },
+		{ do: "set", values: [["level", ["x"]]] },
+		{
+			do: "set",
+			values: [
+				["level", "1"],
+				["level", "2"],
+			],
+		},
+		{ do: "call", name: "level", id: 1, text: "{}" },
+		"x",
+	])("is cut off once it sends what its script does not send", async (message) => {
+		const { sent, page, onFlood } = connected();
+		page.postMessage(message);
+		await vi.waitFor(() => expect(onFlood).toHaveBeenCalled());
+		expect(sent).toEqual([]);
+	});
 });

@@ -44,6 +44,8 @@ def leftovers(folder: Path) -> tuple[Path, Path]:
 async def main() -> dict[str, Any]:
     from agent_nb import Agent, model, replay, tool
     from agent_nb.notebook.front_end import is_attended
+    from agent_nb.notebook.page.bindings import bind_values
+    from agent_nb.notebook.page.calls import call as call_bound
     from agent_nb.notebook.values.limited import call_within
     from agent_nb.providers.scripted import ScriptedProvider, call, text
     from agent_nb.run import Run
@@ -85,6 +87,7 @@ async def main() -> dict[str, Any]:
         "saved": len(store.rows()),
         "leftovers": [young.exists(), old.exists()],
         "attended": is_attended(SimpleNamespace(kernel=SimpleNamespace())),
+        "bound": await call_bound(bind_values({"where": where})["where"], {}),
         "read": call_within(1, lambda: "inline"),
         "run_sync": await sentence(nested()),
         "image": await sentence(demo.run("This", images=[b"\x89PNG\r\n\x1a\n"])),

@@ -34,6 +34,7 @@ def test_agents_work_without_threads_locks_and_some_packages(tmp_path) -> None:
         "saved": 1,
         "leftovers": [True, False],
         "attended": True,
+        "bound": ["on the loop", ""],
         "read": "inline",
         "run_sync": "CannotBlockError: In a browser, synchronous code cannot wait for a run: use `await agent.run"
         "(...)`, and write `%%agent` in the first line of its cell.",

@@ -323,8 +323,12 @@ def _viewer(session: Session, bound: Bindings, *, shown: bool) -> PageViewer | N
 
 async def _bind(session: Session, options: Options, base: Run | None) -> Bindings:
     """What the page is bound to: the names of `--bind`, and those of the run that it continues."""
-    store = store_of(base.id, base.variant) if base else None
-    bindings = bind(read_names(options.bind or ""), session.namespace, store.rows if store else {})
+    store, names = store_of(base.id, base.variant) if base else None, read_names(options.bind or "")
+    hidden = session.shell.user_ns_hidden
+    for name in names:
+        if name in hidden and hidden[name] is session.namespace.get(name):
+            raise UsageError(f"`{name}` belongs to IPython. Bind variables and functions of your own.")
+    bindings = bind(names, session.namespace, store.rows if store else {})
     await bindings.encode()
     return bindings
 

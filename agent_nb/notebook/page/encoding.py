@@ -228,7 +228,10 @@ def _of_library(value: Any, kind: str, room: _Room) -> Any:
     if kind in _ARRAYS:
         return [item for items in _array_items(value, kind) for item in items]
     if kind == "numpy.generic":
-        return _plain(_timed(value).item(), room)
+        item = float(value) if value.dtype.kind == "f" else _timed(value).item()
+        if type(item) is type(value):  # complex numbers of more than 16 bytes
+            raise UnfitError(type(value).__name__)
+        return _plain(item, room)
     return str(value)
 
 

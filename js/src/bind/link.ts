@@ -7,7 +7,7 @@ import { type Bound, type FromPage, type FromStore, MOST_TEXT, NO_KERNEL, type T
 /** Milliseconds between two values of a name, and for each 4 KB of the last one: the kernel has to read it. */
 const INTERVAL = 50;
 const PER_MILLISECOND = 4000;
-/** Messages in a second after which a frame is cut off; its own script sends far fewer. */
+/** Messages in a second after which a frame is cut off; its own script sends far fewer, and no other messages. */
 const FLOOD = 500;
 /** Milliseconds after which a call counts as waiting for the kernel. */
 const PATIENCE = 1000;
@@ -147,13 +147,13 @@ export class Link {
 		const second = Math.floor(performance.now() / 1000);
 		end.messages = second === end.second ? end.messages + 1 : 1;
 		end.second = second;
-		const message = end.messages > FLOOD ? "flood" : readMessage(data, this.#kinds);
-		if (message === "flood") {
+		const message = end.messages > FLOOD ? null : readMessage(data, this.#kinds);
+		if (!message) {
 			this.#detach(end);
 			end.events.onFlood();
 			return;
 		}
-		if (!message || this.#off) return;
+		if (this.#off) return;
 		if (message.do === "get") this.#follow(end, message.name);
 		else if (message.do === "set") for (const [name, text] of message.values) this.#set(end, name, text);
 		else this.#call(end, message);
@@ -254,20 +254,16 @@ export class Link {
 	}
 }
 
-/** A message of the page; null if its own script does not send such a one, which never sends a longer text either. */
-function readMessage(
-	data: unknown,
-	kinds: ReadonlyMap<string, BoundName["kind"]>,
-): FromPage | "flood" | null {
-	const { do: kind, name, text, id, values } = (data ?? {}) as Record<string, unknown>;
-	const kindOf = (one: unknown): string => (typeof one === "string" ? (kinds.get(one) ?? "") : "");
-	const pairs = (Array.isArray(values) ? values.slice(0, kinds.size) : []) as [unknown, unknown][];
-	if ([text, ...pairs.map((pair) => pair?.[1])].some((one) => String(one ?? "").length > MOST_TEXT))
-		return "flood";
-	if (kind === "get" && /value|filled/.test(kindOf(name))) return { do: kind, name: name as string };
-	if (kind === "call" && kindOf(name) === "function" && typeof text === "string" && Number.isSafeInteger(id))
+/** A message of the page; null if its own script does not send such a one. */
+function readMessage(data: unknown, kinds: ReadonlyMap<unknown, BoundName["kind"]>): FromPage | null {
+	const { do: kind, name, text, id, values, ...unused } = (data ?? {}) as Record<string, unknown>;
+	const isValue = (one: unknown): one is string => /value|filled/.test(kinds.get(one) ?? "");
+	const isText = (one: unknown): one is string => typeof one === "string" && one.length <= MOST_TEXT;
+	if (Object.keys(unused).length > 0) return null;
+	if (kind === "get" && isValue(name)) return { do: kind, name };
+	if (kind === "call" && kinds.get(name) === "function" && isText(text) && Number.isSafeInteger(id))
 		return { do: kind, id: id as number, name: name as string, text };
-	if (kind !== "set") return null;
-	const known = pairs.filter((pair) => /value|filled/.test(kindOf(pair?.[0])) && typeof pair[1] === "string");
-	return { do: kind, values: known as [string, string][] };
+	if (kind !== "set" || !Array.isArray(values) || values.length > kinds.size) return null;
+	const isPair = (pair: unknown) => Array.isArray(pair) && isValue(pair[0]) && isText(pair[1]);
+	return values.every(isPair) ? { do: kind, values: values.map(([one, own]) => [one, own]) } : null;
 }

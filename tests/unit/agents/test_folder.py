@@ -33,6 +33,13 @@ def test_it_is_not_made_where_anyone_can_write(monkeypatch, tmp_path):
         Folder("run-0")
 
 
+def test_a_file_in_its_place_is_said(monkeypatch, tmp_path):
+    (tmp_path / "cache").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(ConfigError, match=r"cannot be one: Not a directory\. Set XDG_CACHE_HOME"):
+        Folder("run-0")
+
+
 def test_what_is_written_is_no_change(folder):
     folder.write(Files({"index.html": "<p>", "img/a.png": b"\x89PNG\0"}))
     assert folder.changes() == {}

@@ -75,6 +75,8 @@ def test_with_data_schema_no_value_default_choice_or_docstring_is_sent(shell, se
         ("--bind secret_token", "called like a secret"),
         ("--bind shell", "type Shell, which JSON cannot hold"),
         ("--bind 'a b.c'", "names of variables"),
+        ("--bind reviews,In", "`In` belongs to IPython"),
+        ("--bind get_ipython", "`get_ipython` belongs to IPython"),
     ],
 )
 def test_what_cannot_be_bound_is_refused_before_anything_is_sent(shell, server, line, why):

@@ -69,6 +69,11 @@ def test_a_value_arrives_as_json(value, expected):
     assert as_json(value) == expected
 
 
+def test_numbers_of_more_than_8_bytes_are_numbers():
+    assert as_json(np.array([0.5, np.nan], dtype=np.longdouble)) == [0.5, None]
+    assert as_json({"x": np.longdouble(1.5)}) == {"x": 1.5}
+
+
 def test_a_figure_is_a_data_url():
     from matplotlib.figure import Figure
 
@@ -90,6 +95,7 @@ def cycle():
         (pl.LazyFrame(TABLE), "type LazyFrame"),
         (cycle(), "contains itself"),
         ({"a": [b"x"] * 40_000}, "type bytes"),
+        ([np.clongdouble(1)], "type clongdouble"),
         (10**5_000, "cannot be read as JSON: ValueError"),
     ],
     ids=lambda value: type(value).__name__,
