@@ -21,36 +21,12 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
-from tests.support.wire import Call, Say, WireServer, reply
 
 TARGET = Path(__file__).parents[1] / "pictures"
 LOAD = "%load_ext agent_nb"
 HERO = "%%agent hero\nA landing page for a small bakery in Lyon, warm colours, opening hours."
 SALES = """import pandas as pd
 sales = pd.DataFrame({"month": ["May", "June", "July"], "bread": [410, 380, 450], "cakes": [120, 180, 160]})"""
-LABELER = """<!doctype html><html lang="en"><title>Labeler</title>
-<style>body{font:16px/1.5 system-ui;margin:28px;color:#222;background:#fff}
-blockquote{margin:0 0 16px;padding:14px 18px;border-left:4px solid #b45309;background:#fff7ed;font-size:19px}
-td{padding:5px 24px 5px 0;border-bottom:1px solid #e5e5e5}td:last-child{color:#b45309}
-kbd{border:1px solid #bbb;border-radius:4px;padding:1px 7px;background:#f6f6f6}#left{color:#666}</style>
-<blockquote id="text"></blockquote>
-<p><kbd>1</kbd> good <kbd>2</kbd> bad <kbd>3</kbd> unclear <span id="left"></span></p>
-<table id="all"></table>
-<script>
-const labels = {}; let rows = [], at = 0;
-function draw() {
-  document.getElementById("text").textContent = rows[at] ? rows[at].text : "All done";
-  document.getElementById("left").textContent = `· ${rows.length - at} left`;
-  const line = row => `<tr><td>${row.text}</td><td>${labels[row.id] || ""}</td></tr>`;
-  document.getElementById("all").innerHTML = rows.map(line).join("");
-}
-notebook.on("reviews", value => { rows = value; draw(); });
-document.addEventListener("keydown", event => {
-  const label = {1: "good", 2: "bad", 3: "unclear"}[event.key];
-  if (!label || !rows[at]) return;
-  labels[rows[at++].id] = label; notebook.set("labels", labels); draw();
-});
-</script></html>"""
 
 
 def open_cells(page: Page, lab: Lab, name: str, *cells: str) -> None:
@@ -142,30 +118,21 @@ hero"""
 
 
 def take_bound(page: Page, lab: Lab) -> None:
-    with WireServer.in_thread() as server:
-        server.plan(
-            reply(Call("create_file", {"path": "index.html", "content": LABELER})), reply(Say("Done."))
-        )
-        address = server.base_url("anthropic_messages")
-        setup = f"""import os, pandas as pd
-os.environ.update(ANTHROPIC_API_KEY="not-a-key", ANTHROPIC_BASE_URL="{address}")
-texts = ["Warm bread", "A long wait for a cold coffee", "Fine", "The best cake in town", "Closed again", "Go early"]
-reviews = pd.DataFrame({{"id": range(17, 23), "text": texts}})"""
-        line = "%%agent labeler -m anthropic:claude-opus-5-5 --bind reviews,labels\nLabel the reviews."
-        open_cells(page, lab, "bound", setup, line, "labeler.page", "labeler.page.labels")
-        wait_until_done(page)
-    cell = page.locator(".jp-Cell").nth(3)
-    view = cell.frame_locator("iframe").frame_locator("iframe").locator("#text")
-    expect(view).to_have_text("Warm bread", timeout=30_000)
-    view.click()
+    reviews = """import pandas as pd
+texts = ["Warm bread", "A long wait for a cold coffee", "Fine", "The best cake in town", "Closed again"]
+reviews = pd.DataFrame({"id": range(17, 22), "text": texts})"""
+    cell = "%%agent labeler --bind reviews,labels\nShow one review at a time; keys 1, 2, 3 label it."
+    open_cells(page, lab, "bound", reviews, cell, "labeler.page.labels")
+    wait_until_done(page)
+    view = page.locator(".anb-page").first.frame_locator("iframe").frame_locator("iframe")
+    view.get_by_text("Warm bread").first.click(timeout=30_000)
     page.keyboard.press("1")
     page.keyboard.press("2")
-    expect(view).to_contain_text("Fine")
-    page.wait_for_timeout(500)
-    page.locator(".jp-Cell").nth(4).locator(".cm-content").click()
+    page.wait_for_timeout(1000)
+    page.locator(".jp-Cell").nth(3).locator(".cm-content").click()
     page.keyboard.press("Shift+Enter")
     wait_for_kernel(page)
-    shoot(page, "bound", 3, 4)
+    shoot(page, "bound", 2, 3)
 
 
 def take_models(page: Page, lab: Lab) -> None:

@@ -8,7 +8,7 @@ from agent_nb import Agent, Run
 from agent_nb.demo import DemoProvider
 from agent_nb.tools import Toolbox
 
-BAKERY = "A landing page for a small bakery in Lyon, warm colours, opening hours, one photo."
+BAKERY = "A landing page for a small bakery in Lyon, warm colours, opening hours."
 PROMPTS = {
     "landing": BAKERY,
     "dashboard": "A dashboard of monthly sales for a bike shop",
