@@ -254,3 +254,28 @@ def test_the_demo_makes_a_labeller_and_a_slider(page, lab):
             break
     expect(filled).to_be_visible()
     keep_screenshot(page, "bound-demo")
+
+
+def test_an_exported_page_is_a_widget_without_the_package(page, lab, vendor):
+    vendor.plan(reply(Call("create_file", {"path": "index.html", "content": LABELER})), reply(Say("Done.")))
+    alone = (
+        "import sys\nsys.modules['agent_nb'] = None\nfrom kept_labels import KeptLabels\n"
+        "own = KeptLabels(reviews=reviews, score=score)\nown"
+    )
+    exported = "print(labeler.page.export('kept_labels.py').name)"
+    write_notebook(lab.root / "kept.ipynb", LOAD + DATA, CELL, exported, alone, "print('labels', own.labels)")
+    open_notebook(page, lab, "kept.ipynb")
+    run_all(page)
+    widget = frame_of(page, page.locator(".jp-OutputArea-output:has(iframe)").last)
+    expect(widget.locator("#text")).to_have_text("Warm bread")
+    expect(widget.locator("#score")).to_have_text("score 10")
+    press(page, widget, "13")
+    expect(widget.locator("#left")).to_have_text("0 left")
+    filled = page.get_by_text("labels {'17': 'good', '18': 'unclear'}")
+    for _ in range(20):  # the page's last value is on its way
+        run_cell(page, 4)
+        page.wait_for_timeout(500)
+        if filled.is_visible():
+            break
+    expect(filled).to_be_visible()
+    keep_screenshot(page, "bound-exported")

@@ -1,5 +1,8 @@
 """`run.page`: the page of a run alone, as a widget with a trait for each value that it is bound to."""
 
+import inspect
+import os
+import re
 import threading
 from pathlib import Path
 from typing import Any, ClassVar
@@ -7,11 +10,14 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
+from agent_nb._base.written import write_own
 from agent_nb.errors import ConfigError
+from agent_nb.notebook.page import exported
 from agent_nb.notebook.page.bindings import Bindings
 from agent_nb.notebook.page.store import PageStore, running_loop, store_of
 from agent_nb.render import live_page, page_html
 from agent_nb.run.run import Run
+from agent_nb.run_settings import BoundKind
 
 BUNDLE = Path(__file__).parents[2] / "static" / "page.js"
 
@@ -56,6 +62,14 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         for name in self._names:
             self._trait_values[name] = store.values[name]
         self.on_msg(self._on_message)
+
+    def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Writes the page as a widget of your own: a Python file that needs `anywidget` alone, without the values."""
+        document = self._document()
+        if not document:
+            raise ConfigError("This run has no page to export.")
+        kinds = {name: row.kind for name, row in self._store.bindings.items()}
+        return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
 
     def _take(self, name: str, value: Any) -> None:
         """The page has set a value."""
@@ -102,6 +116,23 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         data, *metadata = shown if isinstance(shown, tuple) else (shown,)
         data = {**(data or {}), **({"text/html": saved} if saved else {})}
         return (data, *metadata) if metadata else data
+
+
+def _exported(stem: str, kinds: dict[str, BoundKind], document: str) -> str:
+    """The source of a widget called like its file: `review_labels.py` has `ReviewLabels`."""
+    name = "".join(word[:1].upper() + word[1:] for word in re.findall(r"[^\W_]+", stem))
+    lines = (f"        {line!r}\n" for line in document.splitlines(keepends=True))
+    parts = [
+        f"\n\nclass {name if name.isidentifier() else 'Page'}(PageWidget):",
+        f"    _kinds = {kinds!r}",
+        *(f"    {value} = traitlets.Any()" for value, kind in kinds.items() if kind != "function"),
+        f"    _esm = {BUNDLE.read_text(encoding='utf-8').strip()!r}",
+        f"    _html = (\n{''.join(lines)}    )\n",
+    ]
+    base = inspect.getsource(exported).replace(
+        "import anywidget\n", "import anywidget\nimport traitlets\n", 1
+    )
+    return base + "\n".join(parts)
 
 
 def make_page(store: PageStore, run: Run | None = None) -> Page:
