@@ -82,8 +82,10 @@ def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     field.wait_for()
     full = stage.widget.get_by_role("button", name="Full screen")
     full.focus()
-    while not field.evaluate("field => field.matches(':focus')"):
+    for _ in range(60):
         stage.page.keyboard.press("Tab")
+        if field.evaluate("field => field.matches(':focus')"):
+            break
     stage.page.keyboard.type("Ada")
     full.focus()
     stage.page.evaluate("() => { document.body.style.paddingBottom = '9000px'; scrollTo(0, 8000) }")

@@ -1,20 +1,12 @@
 """`%%agent` and the kernel's event loop: interrupts, outer magics, background runs, unloading."""
 
-import time
-
 import pytest
 
-from tests.support.kernels import PATIENCE, Cell
+from tests.support.kernels import Cell
+from tests.support.waiting import wait_for
 from tests.support.wire import Call, Hold, Say, Think, problem, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def has_sent(cell: Cell, kind: str) -> bool:

@@ -1,11 +1,11 @@
 """The progress of `agent.map` on a real kernel: a line of text, or nothing."""
 
 import re
-import time
 
 import pytest
 
-from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.kernels import start_kernel
+from tests.support.waiting import wait_for
 from tests.support.wire import Hold, Say, reply
 
 SETUP = """
@@ -21,13 +21,6 @@ def kernel(tmp_path_factory, vendor):
     with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
         assert kernel.run(SETUP).status == "ok"
         yield kernel
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def test_with_nobody_watching_there_is_no_bar(kernel):

@@ -1,10 +1,9 @@
 """`%agent cells NAME --verify` on a real kernel, with another real kernel that runs the cells."""
 
-import time
-
 import pytest
 
-from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.kernels import start_kernel
+from tests.support.waiting import wait_for
 from tests.support.wire import Call, Say, reply
 
 MODEL = "-m anthropic:claude-opus-5-5 -t kernel --approve auto"
@@ -104,10 +103,7 @@ def test_a_cell_without_end_is_stopped_and_no_kernel_stays(kernel, mark):
 
 def test_an_interrupt_leaves_no_kernel(kernel, mark):
     started = kernel.start("%agent cells ran --verify")
-    deadline = time.monotonic() + PATIENCE
-    while not mark.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(mark.exists)
     kernel.interrupt()
     assert kernel.finish(started).error["ename"] == "KeyboardInterrupt"
     assert kernel.value(CHILDREN) == "[]"

@@ -11,6 +11,14 @@ PATIENCE = 150
 """Seconds to wait for anything. Only a test that fails waits so long, and some machines are very slow."""
 
 
+def wait_for(condition: Callable[[], object]) -> None:
+    """Asks again and again."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
 def wait_until(page: "Page", condition: Callable[[], object]) -> None:
     """Asks again and again while the page goes on."""
     deadline = time.monotonic() + PATIENCE
