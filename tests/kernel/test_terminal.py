@@ -115,10 +115,6 @@ def test_a_tool_asks_in_the_terminal(terminal):
     assert "interrupted" in enter(terminal, "loud.reason")
 
 
-def test_a_wrong_option_is_an_error_of_one_line(terminal):
-    assert "Did you mean --model?" in ask(terminal, "--modle x", "hi")
-
-
 @tool(approval="ask")
 def shout(word: str) -> str:
     """Shouts."""

@@ -72,20 +72,6 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
     assert_images_show(page, ".jp-OutputArea iframe")
 
 
-def test_images_made_after_the_page_show(page, lab, vendor):
-    vendor.plan(
-        reply(Call("create_file", {"path": "index.html", "content": PAGE})),
-        reply(Call("generate_images", {"images": IMAGES})),
-        reply(Say("A page with three placeholders.")),
-    )
-    cell = f"%%agent late {MODEL}\nA page for a bakery"
-    write_notebook(lab.root / "late.ipynb", LOAD, cell)
-    open_notebook(page, lab, "late.ipynb")
-    run_all(page)
-    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
-    assert_images_show(page, ".anb-page iframe")
-
-
 def test_given_images_show_as_thumbnails(page, lab, vendor):
     """With the prompt in the widget, in the saved notebook, and in reach of the run that goes on."""
     screenshot().save(lab.root / "shot.png")

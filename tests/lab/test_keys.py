@@ -1,5 +1,7 @@
 """Keys typed in the widget, in a real JupyterLab: those it shows are its own, all others are the notebook's."""
 
+from collections.abc import Iterator
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -13,24 +15,29 @@ DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
 
 
-@pytest.fixture
-def hero(page: Page, lab: Lab) -> Page:
-    """A notebook with a finished run in its third and last cell."""
+@pytest.fixture(scope="module")
+def hero(lab_pages, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A notebook with a finished run in its third cell. Each test goes on where the one before left it."""
     write_notebook(
         lab.root / "keys.ipynb", LOAD, DEMO, "%%agent hero --pace 0\nA landing page for a bakery in Lyon"
     )
-    open_notebook(page, lab, "keys.ipynb")
-    run_all(page)
-    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
-    return page
+    with lab_pages.lend(request) as page:
+        open_notebook(page, lab, "keys.ipynb")
+        run_all(page)
+        expect(page.locator(".anb-status .phase").first).to_contain_text("done")
+        yield page
 
 
-def wait_for_cells(page: Page, count: int) -> None:
-    page.wait_for_function(f"() => ({CELLS})() === {count}")
+def press_for_a_cell(page: Page, key: str) -> None:
+    """Presses a key of the command mode that inserts a cell."""
+    count = page.evaluate(CELLS)
+    page.keyboard.press(key)
+    page.wait_for_function(f"() => ({CELLS})() === {count + 1}")
 
 
 def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
     hero.get_by_role("tab", name="Code").click()
+    cells = hero.evaluate(CELLS)
     collapsed = "() => window.jupyterapp.shell.leftCollapsed"
     before = hero.evaluate(collapsed)
     hero.keyboard.press("Control+b")
@@ -42,34 +49,32 @@ def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
     expect(field).to_have_value("bdd zc")
     hero.keyboard.press("Control+s")
     hero.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-    assert hero.evaluate(CELLS) == 3
+    assert hero.evaluate(CELLS) == cells
+    field.fill("")
 
 
 def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
     field = hero.get_by_role("textbox", name="Ask a question or for a change")
     field.click()
     hero.keyboard.press("Escape")
-    hero.keyboard.press("b")
-    wait_for_cells(hero, 4)
+    press_for_a_cell(hero, "b")
     hero.get_by_role("tab", name="Code").click()
     hero.locator(".jp-Cell:has([data-anb-run]) .jp-InputPrompt").click()
-    hero.keyboard.press("b")
-    wait_for_cells(hero, 5)
+    press_for_a_cell(hero, "b")
     hero.get_by_role("tab", name="Code").click()
     hero.keyboard.press("Escape")
-    hero.keyboard.press("a")
-    wait_for_cells(hero, 6)
+    press_for_a_cell(hero, "a")
 
 
 def test_ctrl_s_and_escape_leave_the_preview(hero: Page):
+    hero.get_by_role("tab", name="Preview").click()
     page = hero.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
     page.locator("h1").first.click()
     hero.keyboard.press("Control+s")
     hero.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     hero.keyboard.press("Escape")
     hero.wait_for_function("() => document.activeElement.matches('.jp-Cell')")
-    hero.keyboard.press("b")
-    wait_for_cells(hero, 4)
+    press_for_a_cell(hero, "b")
 
 
 def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):

@@ -102,20 +102,6 @@ def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab,
     expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
 
 
-def test_the_status_bar_counts_runs_until_a_command_stops_them(page: Page, lab: Lab):
-    cells = (LOAD, DEMO, "%%agent slow --pace 50\nA landing page for a bakery in Lyon")
-    write_notebook(lab.root / "slow.ipynb", *cells)
-    open_notebook(page, lab, "slow.ipynb")
-    run_all(page)
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    runs = page.locator("#jp-main-statusbar").get_by_text("1 agent run", exact=True)
-    expect(runs).to_be_visible()
-    keep_screenshot(page, "lab-status-bar")
-    page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:stop')")
-    expect(page.locator(".anb-status .phase").first).to_contain_text("stopped")
-    expect(runs).to_be_hidden()
-
-
 def test_asking_about_a_cell_writes_a_prompt_that_quotes_it(page: Page, lab: Lab):
     write_notebook(lab.root / "ask.ipynb", "total = 6 * 7", "# the last cell")
     open_notebook(page, lab, "ask.ipynb")

@@ -84,20 +84,6 @@ def test_a_cell_that_is_cut_and_pasted_gets_its_result(page, lab, vendor):
     assert_saved_once(page, lab, "cut")
 
 
-@pytest.mark.wide
-def test_a_moved_cell_and_a_reloaded_page_get_their_result(page, lab, vendor):
-    begin(page, lab, vendor, "moved")
-    notebook_command(page, "move-cell-up")
-    approve(place(page))
-    assert_saved_once(page, lab, "moved")
-
-    begin(page, lab, vendor, "reloaded")
-    save(page)
-    page.reload()
-    approve(place(page))
-    assert_saved_once(page, lab, "reloaded")
-
-
 def test_a_page_that_is_reloaded_before_it_was_saved_has_the_run_again(page, lab, vendor):
     page.on("dialog", lambda dialog: dialog.accept())  # JupyterLab asks before it loses changes
     begin(page, lab, vendor, "unsaved")

@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -46,23 +46,16 @@ _ADD_CELL = """async (source) => {
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """Serves a folder, except files whose name ends with `without`: these are answered with an HTML page."""
+    """Serves a folder, except files whose name ends with `without`."""
 
-    def __init__(
-        self, *given: object, without: str, status: int, added: Mapping[str, str], **more: object
-    ) -> None:
-        self.without, self.status, self.added = without, status, added
+    def __init__(self, *given: object, without: str, **more: object) -> None:
+        self.without = without
         super().__init__(*given, **more)
 
     def send_head(self):
         if self.without and self.path.endswith(self.without):
-            return self.send_error(self.status)
+            return self.send_error(404)
         return super().send_head()
-
-    def end_headers(self) -> None:
-        for name, value in self.added.items():
-            self.send_header(name, value)
-        super().end_headers()
 
     def log_message(self, *_: object) -> None:
         pass
@@ -101,10 +94,8 @@ def build_site(folder: Path) -> None:
 
 
 @contextmanager
-def serve_site(
-    folder: Path, *, without: str = "", status: int = 404, headers: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    handler = partial(_Files, directory=folder, without=without, status=status, added=headers or {})
+def serve_site(folder: Path, *, without: str = "") -> Iterator[str]:
+    handler = partial(_Files, directory=folder, without=without)
     with _serving(handler) as server:
         yield f"http://127.0.0.1:{server.server_port}"
 
@@ -134,11 +125,10 @@ class LiveNotebook:
         self.page = page
         page.set_default_timeout(PATIENCE)
 
-    def wait(self, *, for_python: bool = True) -> None:
+    def wait(self) -> None:
         """Until the lesson is shown and its Python is idle."""
         self.page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-        if for_python:
-            wait_for_kernel(self.page, START)
+        wait_for_kernel(self.page, START)
 
     def run_all(self) -> None:
         self.page.evaluate(_RUN, "notebook:run-all-cells")
@@ -174,7 +164,3 @@ class LiveNotebook:
         self.add(source)
         found = self.outputs()[source]
         return "\n".join(each.get("text") or each["data"]["text/plain"] for each in found)
-
-    def save(self) -> None:
-        self.page.evaluate(_RUN, "docmanager:save")
-        self.page.wait_for_function("() => window.ended")

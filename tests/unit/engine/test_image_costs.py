@@ -46,12 +46,6 @@ def talk(run) -> float:
     return cost
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as running:
-        yield running
-
-
 def answer_images(server: WireServer, *, turns: list[Reply], **fields) -> None:
     """Images on request; the turns of the model in order."""
     left = list(turns)

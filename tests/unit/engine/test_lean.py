@@ -18,12 +18,6 @@ WRITES = Call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"})
 FILE_TOOLS = ["create_file", "edit_file", "read_file", "list_files", "delete_file"]
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 @tool
 def weather(city: str) -> str:
     """The weather in a city."""

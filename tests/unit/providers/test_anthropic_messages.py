@@ -10,12 +10,6 @@ from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_o
 ANTHROPIC = CASE["anthropic_messages"]
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def test_blocks_come_back_in_order_and_unchanged(server: WireServer):
     server.plan(
         reply(

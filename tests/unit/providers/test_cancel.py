@@ -13,12 +13,6 @@ from tests.support.wire.server import Request
 pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def held(server: WireServer, number: int = 0) -> Request:
     """The request of that number, once its answer has come to the `Hold`."""
     request = await server.arrival(number)

@@ -18,12 +18,6 @@ CHAT = CASE["chat"]
 TWO_CALLS = (Call("search", {"q": "a"}, id="a"), Call("search", {"q": "b"}, id="b"))
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 def chunk(delta=None, **choice) -> Raw:
     return Raw(sse({"choices": [{"delta": delta, **choice}]}))
 

@@ -39,12 +39,6 @@ OTHER_TOOL = ToolSpec(name="retrieve_option", description="Gets a variant.", sch
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK's, for older models
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 def provider_of(name: str, server: WireServer, **settings) -> VendorProvider:
     return Case("anthropic_messages", f"anthropic:{name}").provider(server, **settings)
 

@@ -16,12 +16,6 @@ SEARCH = '{"q": "cats, dogs and one mouse"}'
 ANSWER = reply(Think("Hm."), Say("I search."), Call("search", SEARCH, id="call_1"), fragment=6)
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 def damaged(protocol: str, kind: str, mark: str, answer: Reply = ANSWER) -> Reply:
     """The answer with a fault at the first event in which the expression is found."""
     events = [chunk for chunk in DIALECTS[protocol](answer, "m").stream() if isinstance(chunk, bytes)]

@@ -25,12 +25,6 @@ from tests.support.wire.cases import CASES, KEY, Case, collect, turn_of
 pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def failure(case: Case, server: WireServer, planned: Reply, **settings) -> ProviderError:
     server.plan(planned)
     with pytest.raises(ProviderError) as caught:

@@ -22,12 +22,6 @@ INTERACTIONS, GENERATE = CASE["interactions"], CASE["generate_content"]
 SIGNATURE = "++++/z4/c2ln"
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def test_steps_come_back_in_order_and_unchanged(server: WireServer):
     server.plan(
         reply(Think("Hm.", SIGNATURE), Say("So."), Call("search", {"q": 1}, id="c")), reply(Say("Done."))

@@ -10,16 +10,10 @@ from agent_nb.providers import model
 from agent_nb.providers.studio import image_makers
 from agent_nb.providers.vendors import VENDORS
 from tests.support.drawings import png
-from tests.support.wire import Upload, WireServer, gemini_image, openai_images, page, problem
+from tests.support.wire import Upload, gemini_image, openai_images, page, problem
 
 KEY = "sk-test-0123456789abcdef0123"
 MODELS = {"openai": "openai:gpt-6.1-sol", "gemini": "gemini:gemini-4-argon"}
-
-
-@pytest.fixture
-async def server():
-    async with WireServer() as running:
-        yield running
 
 
 @pytest.fixture

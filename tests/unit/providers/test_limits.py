@@ -52,12 +52,6 @@ VERTEX_DAY = {
 }
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def failure(protocol: str, server: WireServer, planned: Reply) -> ProviderError:
     server.plan(planned)
     with pytest.raises(ProviderError) as caught:

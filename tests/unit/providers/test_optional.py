@@ -14,12 +14,6 @@ WRITES = Call("create_file", {"path": "index.html", "content": "<h1>Hello</h1>"}
 SIGNATURE = "messages.1.content.0: Invalid `signature` in `thinking` block"
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 def sent_in(body: Any, name: str) -> bool:
     """Whether a parameter is anywhere in a body."""
     match body:

@@ -15,12 +15,6 @@ from tests.support.wire.steps import Call, Cut, End, Think
 OPENAI = CASE["responses"]
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def test_nothing_is_stored_at_the_vendor(server: WireServer):
     server.plan(reply(Say("Hello.")))
     await turn_of(OPENAI.provider(server, effort="high", max_tokens=500, service_tier="flex"))

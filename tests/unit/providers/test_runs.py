@@ -43,12 +43,6 @@ WRITES = Call("create_file", {"path": "index.html", "content": PAGE}, id="call_p
 SOON = {"retry-after": "0"}
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 async def events_of(case: Case, server: WireServer, **settings):
     agent = Agent(case.provider(server))
     events = [event async for event in agent.stream("A bakery page.", **settings)]

@@ -27,12 +27,6 @@ STUDIO = {
 }
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 def provider(server: WireServer, name: str):
     return model(name, base_url=f"http://127.0.0.1:{server.port}/v1", api_key=KEY)
 

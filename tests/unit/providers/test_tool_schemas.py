@@ -24,12 +24,6 @@ from tests.support.wire.cases import CASE, CASES, Case, ask, collect, results_of
 from tests.support.wire.rules import Asked, first_refusal, tool_schemas
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 def spec_of(schema: Any, name: str = "search") -> ToolSpec:
     return ToolSpec(name=name, description="Finds things.", schema=schema)
 

@@ -43,12 +43,6 @@ BARE = json.dumps(WEATHER)
 PAGE = '<!doctype html>\n<html lang="en"><body class="a">{ "x": 1 } é</body></html>'
 
 
-@pytest.fixture
-async def server():
-    async with WireServer() as server:
-        yield server
-
-
 @tool
 def weather(city: str) -> str:
     """The weather in a city."""

@@ -15,18 +15,10 @@ from agent_nb.render import bundle
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
 from tests.support.shells import quick_run
-from tests.support.wire import Call, Say, WireServer, problem, reply
+from tests.support.wire import Call, Say, problem, reply
 
 DEMO = "-m demo: --pace 0"
 MODEL = "-m anthropic:claude-opus-5-5"
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with WireServer.in_thread() as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
-        yield server
 
 
 def one_line(cell) -> str:

@@ -63,14 +63,6 @@ READS = [
 ]
 
 
-@pytest.fixture
-def server(monkeypatch):
-    with WireServer.in_thread() as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
-        yield server
-
-
 def sent(server: WireServer) -> str:
     return "\n".join(json.dumps(request.body, ensure_ascii=False) for request in server.requests)
 

@@ -53,14 +53,6 @@ OTHERS = [
 PROMPT = "Look at {{df}}, {{notes}}, {{text}}, {{series}} and {{df.town}}"
 
 
-@pytest.fixture
-def server(monkeypatch):
-    with WireServer.in_thread() as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
-        yield server
-
-
 def sent(server: WireServer) -> list[str]:
     return [json.dumps(request.body, ensure_ascii=False) for request in server.requests]
 
