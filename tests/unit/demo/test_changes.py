@@ -1,15 +1,8 @@
 """The demo model on second prompts: the change that was asked for, as exact replacements."""
 
-from typing import Literal
-
 import pytest
 
 from agent_nb import Run
-from agent_nb.demo import DemoProvider
-from agent_nb.demo.look import hue_of
-from agent_nb.messages import Message, ToolResult, assistant, user
-from agent_nb.providers.base import Facts, Request, Turn, VirtualClock
-from agent_nb.tools import Toolbox
 from tests.support.demo_kit import BAKERY, Page, agent, built, called
 
 
@@ -62,12 +55,6 @@ async def test_several_wishes_are_one_edit() -> None:
     assert "One letter a month from Petit Four" in after
 
 
-async def test_a_darker_page_is_still_this_page() -> None:
-    _, after, run = await changed("make a darker page")
-    assert called(run) == ["edit_file"]
-    assert "<title>Lyon Bakery</title>" in after
-
-
 async def test_a_section_can_be_removed() -> None:
     before, after, _ = await changed("remove the opening hours")
     assert 'id="hours"' in before
@@ -99,15 +86,6 @@ async def test_a_page_edited_by_hand_is_read_first() -> None:
     assert "Brioche worth" in after
 
 
-async def test_a_page_read_once_is_known_from_then_on() -> None:
-    first = await built(BAKERY)
-    edited = first.with_files({"index.html": str(first.html).replace("Bread worth", "Brioche worth")})
-    _, _, second = await changed("make it blue", edited)
-    _, after, third = await changed("call it Petit Four", second)
-    assert called(third) == ["edit_file"]
-    assert "Brioche worth" in after
-
-
 async def test_a_page_of_somebody_else_is_changed() -> None:
     page = "<html><head><title>Old</title></head><body><h1>Old</h1><p>Old times</p></body></html>"
     run = await agent().run("Call it New Times, purple, add a contact section", files={"index.html": page})
@@ -130,32 +108,3 @@ async def test_a_fenced_page_is_changed_in_text() -> None:
     second = await agent(tools=[]).run("make it blue", base=first)
     assert second.tool_uses == ()
     assert "--h:255;" in second.text
-
-
-async def test_edits_that_fail_are_tried_once_more() -> None:
-    facts = Facts(files={"index.html": "<title>a</title><main></main></html>"})
-    messages: list[Message] = [user(BAKERY), assistant("Done."), user("make it blue")]
-    provider, clock = DemoProvider(pace=0), VirtualClock(pace=0)
-    names = []
-    for _ in range(10):
-        request = Request(
-            system="", messages=tuple(messages), tools=Toolbox.default().specs, clock=clock, facts=facts
-        )
-        *_, turn = [piece async for piece in provider.stream(request)]
-        assert isinstance(turn, Turn)
-        messages.append(turn.message)
-        if turn.stop == "end_turn":
-            break
-        call = turn.message.tool_calls[0]
-        names.append(call.name)
-        text = "<title>b</title><main></main></html>" if call.name == "read_file" else "old was not found"
-        code: Literal["FAILED"] | None = None if call.name == "read_file" else "FAILED"
-        result = ToolResult(call_id=call.id, name=call.name, text=text, code=code)
-        messages.append(Message(role="tool", parts=(result,)))
-    assert names == ["edit_file", "read_file", "edit_file"]
-    assert "`index.html` is unchanged" in messages[-1].text
-
-
-@pytest.mark.parametrize(("colour", "hue"), [("#ff0000", 29), ("#00f", 264), ("#0a7d5a", 164)])
-def test_hex_colours_are_understood(colour: str, hue: int) -> None:
-    assert abs(hue_of(colour) - hue) <= 1

@@ -7,10 +7,7 @@ import pytest
 
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.dashboard import read_data
-from agent_nb.demo.look import choose_look
-from agent_nb.demo.page import build_page, improvement
-from agent_nb.demo.texts import trade_of, trades
+from agent_nb.demo.texts import trades
 from agent_nb.messages import user
 from agent_nb.providers.base import CallPiece, Piece, Request, TextPiece, ThinkingPiece, Turn, VirtualClock
 from agent_nb.tools import Toolbox
@@ -131,49 +128,12 @@ def test_the_kind_named_first_wins(prompt: str, kind: str) -> None:
     assert read_brief(prompt).kind == kind
 
 
-def test_a_subject_finds_its_trade() -> None:
-    assert [
-        trade_of(subject).key for subject in ("corner café", "repair shop for bikes", "quantum soup")
-    ] == [
-        "cafe",
-        "bikes",
-        "general",
-    ]
-
-
-def test_a_museum_takes_on_no_projects() -> None:
-    prompt = "A landing page for a railway museum in Trieste, with opening hours and prices."
-    brief = read_brief(prompt)
-    assert brief.trade.key == "railway-museum"
-    page = build_page(brief, choose_look(brief)) + improvement(brief)[1]
-    assert "project" not in page
-    assert "Trieste Railway Museum" in page
-
-
 async def test_a_csv_in_the_prompt_is_charted() -> None:
     run = await built("A dashboard of this:\nweek,sold,wasted\nW1,10,2\nW2,14,1\nW3,31,4\n")
     assert run.html is not None
     assert "Sold by week" in run.html
     assert "W3 stands out. Sold: 31" in run.html
     assert "Sample numbers" not in run.html
-
-
-@pytest.mark.parametrize(
-    ("table", "names"),
-    [
-        ("| city | people |\n|---|---|\n| Lyon | 520,000 |\n| Nantes | 320,000 |", ["People"]),
-        ("   month  rain  sun\n0  Jan    12.5  40\n1  Feb    9.0   61", ["Rain", "Sun"]),
-        ("dtypes:\nheight    float64\nweight    int64", ["height", "weight"]),
-        (
-            "DataFrame, 3 rows:\n- week: object\n- sold: int64\nFirst rows:\nweek,sold\nW1,10\nW2,14\nBlue, please",
-            ["Sold"],
-        ),
-        ("nothing to see, 1 2 3", ["Revenue", "Orders", "Customers", "Returns"]),
-    ],
-)
-def test_columns_are_read_from_tables(table: str, names: list[str]) -> None:
-    data = read_data(read_brief(f"A dashboard of the data\n{table}"))
-    assert [name for name, _ in data.columns] == names
 
 
 # always the same, and never from state
@@ -208,16 +168,6 @@ async def test_variants_differ_in_colour_and_layout() -> None:
     assert len({re.search(r"\.hero\{[^}]*\}", page)[0] for page in pages[:3]}) == 3  # type: ignore[index]
 
 
-async def test_variants_say_different_things() -> None:
-    race = await agent().race("A landing page for a railway museum in Trieste", variants=4)
-    replies = [[m for m in run.own_messages if m.role == "assistant"] for run in race.variants]
-    for place in range(3):
-        assert len({turns[place].text for turns in replies}) == 4
-    last = [turns[-1].text for turns in replies]
-    colours = [re.match(r"This variant has an? (\w+) palette", text) for text in last[1:]]
-    assert len({found[1] for found in colours if found}) == 3
-
-
 async def test_pieces_are_small_and_join_to_the_turn() -> None:
     *pieces, turn = await events_of(BAKERY)
     assert isinstance(turn, Turn)
@@ -226,25 +176,6 @@ async def test_pieces_are_small_and_join_to_the_turn() -> None:
     arguments = "".join(piece.text for piece in texts if isinstance(piece, CallPiece))
     assert arguments == turn.message.tool_calls[0].arguments
     assert turn.model == "demo"
-
-
-async def test_it_takes_the_time_of_a_fast_model() -> None:
-    run = await built(BAKERY)
-    assert 6 < run.seconds < 15
-
-
-async def test_its_place_is_read_from_the_messages() -> None:
-    run = await built(BAKERY)
-    clock = VirtualClock(pace=0)
-    for place, message in enumerate(run.messages):
-        if message.role != "assistant":
-            continue
-        request = Request(
-            system="", messages=run.messages[:place], tools=Toolbox.default().specs, clock=clock
-        )
-        *_, turn = [piece async for piece in DemoProvider(pace=0).stream(request)]
-        assert isinstance(turn, Turn)
-        assert turn.message.parts == message.parts
 
 
 async def test_stop_ends_it_between_fragments() -> None:

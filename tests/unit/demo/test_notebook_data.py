@@ -3,9 +3,7 @@
 import matplotlib as mpl
 import pytest
 
-from agent_nb import Run, kernel_tools, tool
-from agent_nb.demo import conversation
-from agent_nb.demo.notebook_data import Frame, find_frame, find_question, read_totals
+from agent_nb import Run, kernel_tools
 from agent_nb.notebook.kernel_tools import variables
 from agent_nb.tools import Toolbox
 from tests.support.demo_kit import BAKERY, Page, agent, called
@@ -133,73 +131,6 @@ async def test_where_there_is_nothing_to_compare_it_says_so(shell, code, sentenc
 async def test_other_prompts_leave_the_notebook_alone(shell):
     shell.run(MAKERS["pandas"])
     assert called(await ask(shell, BAKERY)) == ["create_file", "edit_file"]
-
-
-async def test_own_tools_are_tried_out_too(shell):
-    @tool
-    def weather(city: str) -> str:
-        """The weather of a city."""
-        return "Sunny"
-
-    shell.run(MAKERS["pandas"])
-    looks = [each for each in kernel_tools() if each.name in LOOKS]
-    run = await agent(tools=[*Toolbox.default(), *looks, weather]).run(PROMPT)
-    assert called(run) == ["weather", *LOOKS, "create_file", "edit_file"]
-
-
-def test_the_tools_have_the_names_that_the_demo_model_knows(shell):
-    names = {conversation.LIST, conversation.DESCRIBE, conversation.RUN}
-    assert names == {each.name for each in kernel_tools()}
-
-
-LISTED = (
-    "3 variables, newest first:\n- new: pandas.DataFrame, 9 rows x 2 columns; columns a, b\n- n: int; 3\n"
-    "- old: polars.DataFrame, 1,200 rows x 2 columns; columns a, b"
-)
-
-
-@pytest.mark.parametrize(("prompt", "name"), [("Draw old", "old"), ("Draw it", "new"), ("golden", "new")])
-def test_the_table_that_the_prompt_names_or_the_newest(prompt, name):
-    frame = find_frame(LISTED, prompt)
-    assert frame is not None
-    assert frame.name == name
-
-
-FACTS = (
-    "`df`: pandas.DataFrame\n"
-    "- api_key: str, 0 nulls, 2 distinct; most common: ••• (9)\n"
-    "- customer: str, 0 nulls, 1,000 distinct\n"
-    "- region: str, 0 nulls, 3 distinct; most common: n (4)\n"
-    "- kind: of: thing: str, 1 null, 2 distinct; most common: n (4)\n"
-    "- order_id: int64, 0 nulls, from 1 to 9\n"
-    "- height: float64, 0 nulls, from 1 to 9\n"
-    "- revenue: float64, 2 nulls, from 1 to 9"
-)
-
-
-@pytest.mark.parametrize(
-    ("prompt", "category", "number", "measure"),
-    [
-        ("Draw it", "kind: of: thing", "revenue", "total"),
-        ("Draw the regions", "region", "revenue", "total"),
-        ("Draw the height by region", "region", "height", "average"),
-        ("Average revenue?", "kind: of: thing", "revenue", "average"),
-    ],
-)
-def test_the_columns_that_the_prompt_names_or_usual_ones(prompt, category, number, measure):
-    question = find_question(Frame("df", "pandas", "9"), FACTS, prompt)
-    assert question is not None
-    assert (question.category.name, question.number.name, question.measure) == (category, number, measure)
-
-
-@pytest.mark.parametrize("printed", ["", "Done.", "region,total,average,rows\n", "region,total\nn,3"])
-def test_output_without_the_numbers_is_not_read(printed):
-    question = find_question(Frame("df", "pandas", "9"), FACTS, "region")
-    assert question is not None
-    assert read_totals(question, printed) is None
-    data = read_totals(question, 'region,total,average,rows\n"a, b",3.0,1.5,2\n\nNote, 3')
-    assert data is not None
-    assert (data.labels, data.columns[0]) == (("a, b",), ("Total revenue", (3.0,)))
 
 
 async def test_a_comparison_of_groups_has_their_numbers(shell):
