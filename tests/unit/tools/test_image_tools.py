@@ -129,18 +129,6 @@ async def test_an_image_that_never_comes_fails(server, vendors, monkeypatch):
     assert "assets/slow.png: failed: The image took longer than 0.3 seconds." in output.text
 
 
-async def test_a_stop_closes_the_requests(server, vendors):
-    server.otherwise = lambda request: Reply(body=b"{}", silent=True)
-    desk = Desk(studio=vendors["openai"])
-    under_way = asyncio.create_task(desk.call("generate_images", images=wanted("a", "b")))
-    await server.arrival(1)
-    under_way.cancel()
-    await asyncio.wait([under_way])
-    for request in server.requests:
-        await asyncio.wait_for(request.closed.wait(), 10)
-    assert not desk.files
-
-
 async def test_transparency_without_a_maker_of_it(server, vendors):
     """Gemini has no transparent background: a plain one is asked for and cut out."""
     drawn, _ = on_ground(PIL.Image.new("RGB", (120, 90), "white"), _disc)

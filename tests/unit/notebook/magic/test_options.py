@@ -1,11 +1,9 @@
 """The table of `%%agent` options: what each field becomes for argparse and in the help."""
 
-from dataclasses import FrozenInstanceError, fields
-
-import pytest
+from dataclasses import fields
 
 from agent_nb.notebook.parsing import PARSER
-from agent_nb.options import OPTIONS, Options, option
+from agent_nb.options import OPTIONS, Options
 
 
 def test_every_option_is_in_the_help_in_order(shell):
@@ -32,15 +30,3 @@ def test_a_default_decides_how_an_option_is_read():
         "plain": True,
         "steps": 3,
     }
-
-
-def test_a_spelling_gives_flags_and_metavar():
-    described = option((), "-m --model MODEL", "A model.").metadata["option"]
-    assert (described.flags, described.metavar) == (("-m", "--model"), "MODEL")
-    assert described.repeats
-    assert option(False, "--plain", "Text.").metadata["option"].is_switch
-
-
-def test_options_do_not_change():
-    with pytest.raises(FrozenInstanceError):
-        Options().name = "hero"
