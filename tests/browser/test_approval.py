@@ -11,18 +11,6 @@ pytestmark = [*needs_browser, needs_axe]
 
 CODE = "for month in sales:\n    print(month)"
 CODE_SCHEMA = {"properties": {"code": {"type": "string"}}, "required": ["code"]}
-ORDER = {"item": "tea", "count": 3, "size": "small", "express": True, "place": {"city": "Lyon"}}
-ORDER_SCHEMA = {
-    "properties": {
-        "item": {"type": "string", "description": "What to order."},
-        "count": {"type": "integer"},
-        "size": {"enum": ["small", "large"]},
-        "express": {"type": "boolean"},
-        "place": {"type": "object"},
-        "wrapped": {"type": "boolean"},
-    },
-    "required": ["item", "count", "place"],
-}
 
 
 def ask(stage: Stage, args: dict[str, Any], schema: dict[str, Any], **more: Any) -> Any:
@@ -94,42 +82,6 @@ def test_one_press_approves_from_the_editor(stage: Stage):
     card.get_by_role("textbox", name="code").wait_for()
     stage.page.keyboard.press("Control+Enter")
     assert sent(stage) == [{"command": "approve"}]
-
-
-def test_every_kind_of_argument_has_its_field(stage: Stage):
-    card = ask(stage, ORDER, ORDER_SCHEMA)
-    card.get_by_role("button", name="Edit").click()
-    place = card.get_by_role("textbox", name="place")
-    card.get_by_role("spinbutton", name="count").fill("2.5")
-    place.fill('{"city": ')
-    card.get_by_role("alert").filter(has_text="Not a whole number.").wait_for()
-    card.get_by_role("alert").filter(has_text="Not JSON").wait_for()
-    stage.page.evaluate("() => document.documentElement.classList.add('dark')")
-    assert findings(stage) == []
-    approve = card.get_by_role("button", name="Approve with changes")
-    approve.click()
-    assert card.get_by_role("spinbutton").evaluate("node => node.getRootNode().activeElement === node")
-    assert sent(stage) == []
-    card.get_by_role("button", name="Undo changes").click()
-    assert focused(stage) == "Allow run it?"
-    stage.page.keyboard.press("e")
-    assert place.input_value() == '{\n  "city": "Lyon"\n}'
-    card.get_by_role("combobox", name="size").select_option("large")
-    card.get_by_role("combobox", name="wrapped").select_option("false")
-    card.get_by_role("checkbox", name="express").uncheck()
-    place.fill('{"city": "Nice"}')
-    card.get_by_text("changed: size, express, place, wrapped").click()
-    expect(card.locator(".anb-diff")).to_have_count(4)
-    stage.still()
-    approve.click()
-    place_and_rest = {"size": "large", "express": False, "place": {"city": "Nice"}, "wrapped": False}
-    assert sent(stage) == [{"command": "approve", "args": {**ORDER, **place_and_rest}}]
-    stage.more(
-        event("approval_resolved", call_id="c", approved=True, note="", by="person", proposed=ORDER)
-        | {"executed": {**ORDER, **place_and_rest}}
-    )
-    stage.widget.get_by_text("changed by you").wait_for()
-    assert focused(stage).startswith("run it")
 
 
 PRESS_WHEN_MOVED = """() => {

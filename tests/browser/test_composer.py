@@ -82,22 +82,3 @@ def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     field.press("Enter")
     stage.page.wait_for_function("window.copied.length === 2")
     assert copied(stage)[1] == "%%agent hero_2 --from hero --budget 0.2\nWhy?"
-
-
-def test_text_with_hidden_characters_is_not_copied(stage: Stage):
-    field = started(stage)
-    field.fill("Larger\u202e")
-    field.press("Enter")
-    stage.widget.locator(".anb-toast", has_text="hidden characters").wait_for()
-    assert stage.page.evaluate("window.copied") == []
-
-
-def test_export_is_the_cell_that_the_menu_shows(stage: Stage):
-    usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
-    end = event("run_finished", reason="end_turn", usage=usage, cost=None, seconds=1.0, error=None)
-    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE), end])
-    stage.page.evaluate(CLIPBOARD)
-    stage.widget.get_by_role("button", name="Actions").click()
-    stage.widget.get_by_role("menuitem", name="Export replay %agent export hero").click()
-    stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for()
-    assert stage.page.evaluate("window.copied") == ["%agent export hero"]

@@ -30,9 +30,3 @@ def test_given_images_stand_above_the_rows(stage: Stage):
     assert all(0 < box["height"] <= 80 for box in boxes)
     row = stage.widget.locator(".anb-log li").first.bounding_box()
     assert max(box["y"] + box["height"] for box in boxes) <= row["y"]
-
-
-def test_a_run_without_images_has_no_gap(stage: Stage):
-    stage.play([begun(), *wrote("index.html", "<!doctype html><h1>Made</h1>")])
-    stage.preview.get_by_text("Made").wait_for()
-    assert stage.widget.locator(".anb-given").is_hidden()

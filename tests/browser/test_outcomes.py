@@ -130,12 +130,6 @@ def test_a_run_that_failed_is_retried_and_not_continued(stage: Stage):
     assert not stage.widget.get_by_role("button", name="Continue").is_visible()
 
 
-def test_a_run_that_is_done_has_no_card_at_its_end(stage: Stage):
-    play(stage, [*began(), *wrote("index.html", "<h1>Bread</h1>"), ended()], ready=ready())
-    stage.widget.locator(".anb-dot.ok").wait_for()
-    assert stage.widget.get_by_role("button", name="Continue").count() == 0
-
-
 @pytest.mark.parametrize("reason", ["stopped", pytest.param("budget", marks=pytest.mark.wide), "failed"])
 def test_the_preview_shows_what_was_kept_and_the_rest_is_one_press_away(stage: Stage, reason: str):
     play(stage, cut_rewrite(reason), ready=ready())

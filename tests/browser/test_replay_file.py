@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from agent_nb import Agent
-from agent_nb._base.wire import to_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
-from agent_nb.run.annotations import Annotation
-from agent_nb.run.protocol import Ready
-from tests.support.widget_stage import AXE, PATIENCE, Stage, event, needs_axe, needs_browser
+from tests.support.widget_stage import AXE, PATIENCE, needs_axe, needs_browser
 
 pytestmark = [*needs_browser, needs_axe]
 
@@ -126,7 +123,6 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     assert len(page.context.pages) == 1
 
 
-READY = to_wire(Ready(line="", files_name=None, variant=0, picked=False, paths=(), digest=""))
 HOSTILE = "</script><img src=x onerror=\"document.title = 'taken'\"> \u202etxet"
 
 
@@ -136,28 +132,6 @@ def run_of_two_variants() -> Run:
     run = replace(one, variants=(one, two)).annotate("turn 1", "Only of the first.").pick(2)
     run = run.annotate("turn 2", HOSTILE, ask=HOSTILE, choices=[HOSTILE, "It stops"], answer=2)
     return run.annotate("change 2", ask="Why?").annotate("end", "A long note. " * 300)
-
-
-def test_the_widget_shows_the_same_notes(stage: Stage):
-    from playwright.sync_api import expect
-
-    events = [
-        event("run_started", prompt="p", model="demo:", base=None, settings={}),
-        *[event("turn_started", step=step) for step in (1, 2)],
-        event("text_delta", text="Done."),
-        event("run_finished", reason="end_turn", usage={}, cost=None, seconds=0, error=None),
-    ]
-    note = Annotation(at="turn 2", text="A note", ask="What next?", choices=("It stops", "It goes on"))
-    stage.play(events, annotations=(note,), ready=READY)
-    stage.page.get_by_role("button", name="Replay", exact=True).click()  # plays at once
-    label = stage.page.locator(".anb-scrubber .label")
-    expect(label).to_have_text("turn 2: the request is sent")
-    note_card = stage.page.get_by_role("group", name="Note", exact=True)
-    expect(note_card).to_be_visible()  # it moves the buttons when it appears
-    stage.page.get_by_role("button", name="Play", exact=True).click()
-    expect(note_card).to_be_focused()
-    stage.page.get_by_role("button", name="It goes on").click()
-    expect(label).to_have_text("done")
 
 
 def test_a_replay_of_variants_stops_at_questions(opened: Any):
