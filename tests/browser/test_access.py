@@ -55,6 +55,7 @@ def test_axe_finds_nothing_serious(stage: Stage, name: str, until: str | None, t
     assert findings(stage) == []
 
 
+@pytest.mark.wide
 @THEMES
 def test_axe_finds_nothing_in_any_tab(stage: Stage, theme: str):
     show(stage, theme, recorded("site"))
@@ -64,6 +65,7 @@ def test_axe_finds_nothing_in_any_tab(stage: Stage, theme: str):
         assert findings(stage) == []
 
 
+@pytest.mark.wide
 def test_axe_sees_inside_the_widget(stage: Stage):
     show(stage, "light", recorded("hero"))
     stage.widget.locator(".anb-right .anb-tabs").evaluate(

@@ -81,6 +81,7 @@ nowhere();
     assert found.notes == ()
 
 
+@pytest.mark.wide
 def test_a_page_with_too_much_of_everything_is_cut(stage: Stage):
     found = check(
         stage,

@@ -219,6 +219,7 @@ def test_reattached_output_feeds_itself_again(stage: Stage):
     assert stage.widget.locator(".anb-page iframe").count() == 1
 
 
+@pytest.mark.wide
 def test_page_of_five_megabytes_keeps_the_widget_alive(stage: Stage):
     rows = "".join(f"<tr><td>{number}</td><td>{'x' * 60}</td></tr>\n" for number in range(52_000))
     html = f"<!doctype html><table>{rows}</table><p id=end>The end</p>"

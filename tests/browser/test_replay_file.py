@@ -134,6 +134,7 @@ def run_of_two_variants() -> Run:
     return run.annotate("change 2", ask="Why?").annotate("end", "A long note. " * 300)
 
 
+@pytest.mark.wide
 def test_a_replay_of_variants_stops_at_questions(opened: Any):
     from playwright.sync_api import expect
 

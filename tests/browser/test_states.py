@@ -30,11 +30,10 @@ def page(browser: Any, server: DevServer) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("width", "theme"),
     [
-        (1400, "light"),
         (420, "dark"),
         *[
             pytest.param(*other, marks=pytest.mark.wide)
-            for other in ((1400, "dark"), (700, "light"), (420, "light"))
+            for other in ((1400, "light"), (1400, "dark"), (700, "light"), (420, "light"))
         ],
     ],
 )

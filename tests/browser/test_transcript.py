@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.widget_stage import CLIPBOARD, RUNS, Stage, edited, event, needs_browser, wrote
 
 pytestmark = needs_browser
@@ -35,6 +37,7 @@ def test_nested_quotes_do_not_crash_the_tab(stage: Stage):
     assert stage.widget.locator(".anb-scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
+@pytest.mark.wide
 def test_a_long_answer_is_folded_and_drawn_when_opened(stage: Stage):
     answer = "- **one** `two` *three* four\n" * 70_000
     stage.play([BEGUN, TURN, said(answer), said("The end."), finished()])
