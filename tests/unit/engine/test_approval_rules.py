@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, Answer, ConfigError, tool
+from agent_nb import Agent, ConfigError, tool
 from agent_nb.engine.approval_rules import Rules
-from agent_nb.events import ApprovalRequested, ApprovalResolved
+from agent_nb.events import ApprovalRequested
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from tests.support.cassettes import facts, play, record
-from tests.support.scripts import PAGE, of, run_script, write
+from tests.support.scripts import of, run_script
 
 
 @tool
@@ -85,21 +84,3 @@ async def test_a_rule_holds_for_a_tool_that_would_not_ask():
     assert [use.result.code for use in run.tool_uses] == ["DENIED", None]
     assert [event.name for event in of(run, ApprovalRequested)] == ["get_weather"]
     assert run.settings["approve"] == "get_weather=function, get_money=auto, mcp:*=ask"
-
-
-async def test_a_file_that_was_changed_at_the_question_is_replayed_as_it_was(tmp_path):
-    """A replay runs file tools again, but not with what the model wrote if something else ran."""
-
-    def shorter(asked, args):
-        return Answer(True, args={**args, "content": "<p>Short.</p>"})
-
-    path = tmp_path / "tape.jsonl"
-    settings = {"approve": {"create_file": shorter}}
-    run = await record(path, [write()], [text("Done.")], **settings)
-    assert run.html == "<p>Short.</p>"
-    assert "do not repeat the original call" in run.tool_uses[0].result.text
-    assert PAGE in run.tool_uses[0].call.arguments
-    again = await play(path)
-    assert again.html == run.html
-    assert facts(again) == facts(run)
-    assert [event.by for event in of(again, ApprovalResolved)] == ["function"]

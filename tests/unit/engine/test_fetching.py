@@ -14,7 +14,6 @@ from agent_nb.engine.race import Race
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from tests.support.cassettes import facts, play
 from tests.support.drawings import png
 from tests.support.scripts import of
 
@@ -102,15 +101,6 @@ async def test_what_is_here_needs_no_question():
     run = await run_saving([save("input:1", "data:image/png;base64,xx", "http://127.0.0.1/a")])
     assert questions(run) == []
     assert "0.png" in run.files
-
-
-async def test_a_replay_asks_the_same(tmp_path):
-    tape = tmp_path / "a.jsonl"
-    run = await run_saving([save("https://127.0.0.1/a")], tape=tape)
-    again = await play(tape, prompt="go", material={"images": [Image(png())]})
-    assert facts(again) == facts(run)
-    assert questions(again) == questions(run) == ["fetch an image from 127.0.0.1"]
-    assert of(again, ApprovalResolved)[0].approved
 
 
 async def test_a_host_is_asked_about_once_for_all_variants():

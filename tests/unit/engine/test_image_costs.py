@@ -25,7 +25,6 @@ from tests.support.wire import (
 
 PROMPT = "A page for a bakery"
 IMAGES = [{"prompt": f"A warm bakery, view {number}", "path": f"assets/{number}.png"} for number in range(8)]
-OPENAI = "openai:gpt-image-2.6-sunburst"
 IMAGE_COST = (10 * 5 + 1290 * 30) / 1_000_000
 """What `openai_images` counts, at the published prices."""
 
@@ -209,19 +208,6 @@ async def test_many_prompts_buy_nothing_unpriced(server, monkeypatch):
         assert asked_for_images(server) == 0
         await agent.map([PROMPT])
         assert asked_for_images(server) == 1
-
-
-@pytest.mark.parametrize("priced", [True, False])
-async def test_a_replay_costs_what_it_cost(server, tmp_path, monkeypatch, priced):
-    if not priced:
-        monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_images(server, turns=[draw(3), reply(Say("A page."))])
-    async with agent_on(server) as agent:
-        run = await agent.recording(tmp_path / "hero.jsonl").run(PROMPT)
-    again = await Agent(replay(tmp_path / "hero.jsonl")).run(PROMPT)
-    assert (again.cost is not None) == priced
-    assert again.cost == run.cost
-    assert facts(again) == facts(run)
 
 
 async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):

@@ -154,25 +154,6 @@ async def test_a_replay_runs_no_middleware_and_the_cassette_is_for_the_request_a
     assert (await play(path)).html == run.html
 
 
-@pytest.mark.parametrize("turn", [1, 2])
-async def test_a_run_that_middleware_refuses_can_be_saved_and_played(tmp_path, turn):
-    class Quota:
-        left = turn
-
-        def on_request(self, request: ModelRequest) -> None:
-            self.left -= 1
-            if not self.left:
-                raise AgentError("No more requests today.")
-
-    path = tmp_path / "tape.jsonl"
-    agent = Agent(ScriptedProvider([[write()], [text("Done.")]]), middleware=[Quota()])
-    run = await agent.run(PROMPT)
-    run.save(path)
-    assert (run.reason, run.error) == ("failed", "No more requests today.")
-    again = await play(path)
-    assert (again.reason, again.error, again.usage) == (run.reason, run.error, run.usage)
-
-
 @pytest.mark.parametrize(
     ("middleware", "message"),
     [

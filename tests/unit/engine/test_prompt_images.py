@@ -1,15 +1,13 @@
 """Pictures and stacks in runs: what the model is told, what the events carry, what a cassette asks for."""
 
 import asyncio
-import io
 import re
 
 import PIL.Image
 import pytest
 
-from agent_nb import Agent, load, replay
+from agent_nb import Agent, replay
 from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.events import RunStarted
 from agent_nb.images.convert import MAX_PIXELS, to_image
 from agent_nb.messages import Image
 from agent_nb.prompts import image_text, prompt_text, stack_text
@@ -114,29 +112,6 @@ async def test_a_cassette_knows_its_stack(tmp_path):
             await agent.run(PROMPT)
 
 
-async def test_a_cassette_without_a_stack_still_plays(tmp_path):
-    path = tmp_path / "a.run.jsonl"
-    first = await record(path, PAGE, DONE)
-    assert facts(await play(path)) == facts(first)
-    with pytest.raises(CassetteError, match="`none` then, `react` now"):
-        await Agent(replay(path)).with_stack("react").run(PROMPT)
-
-
-async def test_replayed_pictures_look_the_same(tmp_path):
-    material = {"images": [SHOT, MARKED]}
-    first = await record(tmp_path / "a.run.jsonl", PAGE, DONE, material=material)
-    again = await play(tmp_path / "a.run.jsonl", material=material)
-    assert facts(again) == facts(first)
-    (began,) = (event for event in again.events if isinstance(event, RunStarted))
-    assert [(small.name, small.width, small.height) for small in began.images] == [
-        ("shot.png", 640, 400),
-        ("marked.png", 640, 400),
-    ]
-    shown = PIL.Image.open(io.BytesIO(began.images[0].data))
-    assert shown.size == (160, 100)
-    assert shown.getpixel((80, 50))[2] > 100
-
-
 async def test_our_words_are_not_in_the_fingerprint(tmp_path, monkeypatch):
     """A conversation with a picture plays in a release that says something else about pictures."""
     paths = tmp_path / "first.run.jsonl", tmp_path / "second.run.jsonl"
@@ -146,11 +121,6 @@ async def test_our_words_are_not_in_the_fingerprint(tmp_path, monkeypatch):
     monkeypatch.setattr("agent_nb.prompts.prompt_text", lambda name: words.get(name) or prompt_text(name))
     again = await play(paths[0], material={"images": [SHOT]})
     assert (await play(paths[1], material={"base": again})).reason == "end_turn"
-
-
-async def test_thumbnails_are_kept_in_saved_runs(tmp_path):
-    run = await made(DONE, images=[SHOT])
-    assert load(run.save(tmp_path / "a.run.jsonl")).events == run.events
 
 
 async def test_a_stop_at_once_still_has_its_beginning():

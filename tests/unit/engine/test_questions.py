@@ -9,7 +9,6 @@ from agent_nb.engine.approval import Answer
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from tests.support.cassettes import facts, play
 from tests.support.scripts import of
 
 THINKING = 100.0
@@ -74,16 +73,6 @@ async def test_the_work_after_the_answer_counts():
     run = await run_asking(clock, agent)
     assert run.reason == "max_seconds"
     assert [event.approved for event in of(run, ApprovalResolved)] == [True]
-
-
-async def test_a_recorded_question_plays_at_the_same_times(tmp_path):
-    clock = SteppedClock()
-    provider = script(clock, [call("shell", {"command": "ls"})], [text("Done.")])
-    agent = Agent(provider, tools=[shell_tool(clock, 0.01)]).recording(tmp_path / "hero.jsonl")
-    run = await run_asking(clock, agent)
-    again = await play(tmp_path / "hero.jsonl", "go", tools=[shell_tool(clock)])
-    assert facts(again) == facts(run)
-    assert again.seconds == run.seconds == 0.01
 
 
 class Desk:

@@ -5,10 +5,8 @@ import asyncio
 import pytest
 
 from agent_nb import Agent
-from agent_nb.events import RunStarted
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider
-from tests.support.cassettes import facts, play
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import KEY
 
@@ -84,13 +82,3 @@ async def test_a_conversation_is_compacted_for_the_window_it_tells(server: WireS
     again = await agent.run("Another.", base=first)
     assert again.settings["window"] == 3000
     assert [event.type for event in again.events].count("conversation_compacted") == 1
-
-
-async def test_the_settings_of_a_replay_are_those_of_the_recording(server: WireServer, tmp_path):
-    server.facts = {"/v1/models": {"data": [LLAMA]}}
-    server.plan(reply(Say("Hello.")))
-    path = tmp_path / "a.jsonl"
-    run = await Agent(provider(server, "chat:qwen")).recording(path).run("A page for a bakery")
-    again = await play(path)
-    assert isinstance(run.events[0], RunStarted)
-    assert facts(again) == facts(run)

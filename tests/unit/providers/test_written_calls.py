@@ -12,7 +12,6 @@ from agent_nb import Agent, Run, tool
 from agent_nb.engine.approval import Answer
 from agent_nb.events import ApprovalRequested, FileDelta, TextDelta, ToolFinished, ToolReady
 from agent_nb.notebook.live.open_questions import Questions
-from tests.support.cassettes import facts, play
 from tests.support.scripts import of
 from tests.support.wire import Call, End, Say, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case
@@ -307,17 +306,6 @@ async def test_a_page_in_json_has_no_backslashes(server: WireServer, end: str):
     server.plan(reply(Say(text)))
     run = await Agent(CHAT.provider(server)).run("Go.")
     assert run.files["index.html"] == PAGE
-
-
-@pytest.mark.parametrize(
-    "text", [STYLE, f"First.\n{STYLE}", f"{STYLE}\nLike this."], ids=["call", "late", "text"]
-)
-async def test_such_a_run_replays(server: WireServer, tmp_path, text: str):
-    server.plan(reply(Say(text), fragment=4), reply(Say("Done.")))
-    run = await Agent(CHAT.provider(server)).recording(tmp_path / "a.jsonl").run("A page for a bakery")
-    again = await play(tmp_path / "a.jsonl")
-    assert facts(again) == facts(run)
-    assert (again.messages, again.files) == (run.messages, run.files)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case is not CHAT], ids=str)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb import Agent, load, model
+from agent_nb import Agent, model
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, text
 from tests.support.cassettes import PROMPT, facts, play
@@ -23,13 +23,6 @@ async def test_a_run_says_when_it_began_and_ended():
     assert run.ended is not None
     assert before <= run.started <= run.ended <= datetime.now(UTC)
     assert run.started.tzinfo is UTC
-
-
-async def test_a_saved_run_keeps_its_dates(tmp_path: Path):
-    run = await Agent(provider()).run("Go.")
-    run.save(tmp_path / "run.json")
-    again = load(tmp_path / "run.json")
-    assert (again.started, again.ended) == (run.started, run.ended)
 
 
 async def test_a_replay_has_the_dates_of_its_recording(tmp_path: Path):

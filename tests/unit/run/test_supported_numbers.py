@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import agent_nb.run.supported_numbers as supported
-from agent_nb import Agent, load, tool
+from agent_nb import Agent, tool
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
@@ -246,8 +246,3 @@ async def test_tables_and_the_runs_it_continues_support_numbers():
     assert second.unsupported == ("61.0",)
     third = await data_run("88.5 of 12.25", "nothing", base=second)
     assert third.unsupported == ("12.25",)
-
-
-async def test_a_saved_run_keeps_them(tmp_path):
-    run = await data_run("It is 47.1 and 47.1 of 53.", "53")
-    assert run.unsupported == load(run.save(tmp_path / "a.run.jsonl")).unsupported == ("47.1",)

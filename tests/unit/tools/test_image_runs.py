@@ -13,7 +13,6 @@ from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle
 from agent_nb.tools import Toolbox
-from tests.support.cassettes import facts, play, record
 from tests.support.drawings import as_image, opened, png, screenshot
 from tests.support.image_desk import KEY
 from tests.support.scripts import of, write
@@ -90,19 +89,6 @@ async def test_the_model_sees_and_is_told():
     assert "do not pass it off as a photo" in result.text
 
 
-async def test_a_cassette_plays_pictures_again(tmp_path, monkeypatch):
-    tape = tmp_path / "hero.jsonl"
-    material = {"images": [SHOT]}
-    run = await record(tape, *SCRIPT, material=material)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("agent_nb.images.placeholder.draw", None)  # nothing is drawn again
-    again = await play(tape, material=material)
-    assert facts(again) == facts(run)
-    assert again.messages == run.messages
-    assert dict(again.files) == dict(run.files)
-    assert isinstance(again.files["assets/hero.png"], bytes)
-
-
 async def test_the_frozen_page_holds_its_pictures():
     run = await run_script()
     page = bundle(run)["text/html"]
@@ -149,13 +135,6 @@ async def test_stop_ends_a_picture_at_once():
         run = await handle
         await asyncio.wait_for(request.closed.wait(), 10)
     assert (run.reason, dict(run.files)) == ("stopped", {})
-
-
-@pytest.mark.parametrize("name", ["generate_images", "remove_background", "save_assets", "extract_assets"])
-def test_calls_are_never_repeated_by_a_replay(name):
-    tool = Toolbox.default().get(name)
-    assert tool is not None
-    assert not tool.repeatable
 
 
 CROP = call("extract_assets", {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png"}]}, id="f1")
@@ -212,12 +191,3 @@ async def test_images_from_tools_are_not_the_persons():
         first, [call("save_assets", {"assets": [{"source": "input:2", "path": "x.png"}]})], [text("No.")]
     )
     assert run.tool_uses[0].summary == "There is no image input:2: the user gave 1."
-
-
-async def test_a_follow_up_is_played_again(tmp_path):
-    first = await begun()
-    material = {"base": first}
-    run = await record(tmp_path / "on.jsonl", [CROP], [text("Cropped.")], material=material)
-    again = await play(tmp_path / "on.jsonl", material=material)
-    assert facts(again) == facts(run)
-    assert again.files["dot.png"] == run.files["dot.png"]

@@ -160,11 +160,6 @@ async def test_secrets_are_masked_in_every_form(ran, tmp_path):
         assert secret not in shown
 
 
-async def test_a_loaded_run_has_the_same_cells(ran, tmp_path):
-    run = await ran("a = 1 / 0", "a = 1\nto_file('a.json', [a])", "a = 1\nto_file('a.json', [a])")
-    assert load(run.save(tmp_path / "run.json")).to_cells() == run.to_cells()
-
-
 def test_a_run_without_code_has_no_cells(shell):
     run = quick_run()
     assert (len(run.to_cells()), repr(run.to_cells())) == (0, "No code.")

@@ -11,7 +11,6 @@ from agent_nb.engine.approval_rules import Rules
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from tests.support.cassettes import play, record
 from tests.support.scripts import of, run_script
 from tests.support.shells import start_shell
 from tests.support.wire import Say, WireServer, reply
@@ -151,14 +150,6 @@ def test_the_rule_run_is_for_code_alone(approve):
 )
 def test_run_is_stricter_than_auto_and_looser_than_ask(rule, mode, stricter):
     assert Rules(by_name={"run_python": rule}).at_least(mode).by_name == {"run_python": stricter}
-
-
-async def test_a_replay_says_what_was_allowed(tmp_path):
-    path = tmp_path / "tape.jsonl"
-    await record(path, *CODE[:2], [text("Done.")], tools=[PYTHON], approve={"run_python": "run"})
-    replayed = await play(path, tools=[PYTHON])
-    assert deciders(replayed) == ["run", "run"]
-    assert not any(event.lets_run for event in of(replayed, ApprovalRequested))
 
 
 async def test_edited_code_that_does_not_compile_stays_on_the_card(desk, tmp_path):
