@@ -6,6 +6,7 @@ from docs.scripts.record_train import RECORDINGS, page_of
 from tests.wide.test_demo_pages import CHROMIUM, CONTRAST, visit  # noqa: F401 - a fixture
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.page)

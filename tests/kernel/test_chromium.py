@@ -21,6 +21,7 @@ from agent_nb.looking.page_check import CheckRequest, PageCheck
 from agent_nb.looking.page_report import MAX_HEIGHT
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import write
+from tests.support.waiting import PATIENCE
 from tests.support.widget_stage import CHROMIUM
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
@@ -115,8 +116,9 @@ async def test_a_hostile_page_is_seen_and_reaches_nothing(canary, profiles):
 
 async def test_a_check_that_is_stopped_leaves_nothing_behind(profiles):
     check = asyncio.create_task(look({"index.html": "<script>while (true) {}</script>"}))
-    while len(children()) < 5:  # noqa: ASYNC110 - the browser and what it starts
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(PATIENCE):
+        while len(children()) < 5:  # noqa: ASYNC110 - the browser and what it starts
+            await asyncio.sleep(0.05)
     started = children()
     check.cancel()
     with pytest.raises(asyncio.CancelledError):

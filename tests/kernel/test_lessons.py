@@ -113,7 +113,7 @@ def test_each_has_exercises_that_wait(name):
     assert all("<summary>Hint</summary>" in fold for fold in folds)
 
 
-QUICK = ("06_how_an_agent_loop_works", "10_debug_an_agent")
+QUICK = ("06_how_an_agent_loop_works",)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.kernels import Cell
 from tests.support.waiting import wait_for
-from tests.support.wire import Call, Hold, Say, Think, problem, reply
+from tests.support.wire import Call, Hold, Say, Think, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
 
@@ -83,18 +83,6 @@ def test_no_task_is_left_behind(kernel):
     assert names.stdout.strip() == "[]"
 
 
-def test_a_failed_run_ends_the_cell_in_one_line(kernel, server):
-    server.plan(problem(404, "model: claude-nope"))
-    cell = kernel.run("%%agent hero -m anthropic:claude-nope\nA page")
-    assert cell.status == "error"
-    assert len(cell.error["traceback"]) == 1
-    assert cell.error["traceback"][0].startswith("AgentFailed: ")
-    assert "sk-ant-test-key" not in str(cell)
-    assert kernel.value("hero.reason") == "'failed'"
-    server.plan(problem(404, "model: claude-nope"))
-    assert kernel.run("%%agent hero -m anthropic:claude-nope --no-raise\nA page").status == "ok"
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -152,28 +140,3 @@ def test_the_name_of_a_background_run_is_refused(kernel):
     assert "`busy` is still running in the background. Stop it with `busy.stop()`" in again.errors
     assert kernel.run("busy.stop(); (await busy).reason").result["text/plain"] == "'stopped'"
     assert kernel.run("%%agent busy -m demo:\nA form").status == "ok"
-
-
-def test_a_name_rebound_meanwhile_is_left_alone(kernel):
-    kernel.run("%%agent mine -m demo: --background --pace 0.05\nA form")
-    kernel.run("handle, mine = mine, 'my own'\nawait handle; import asyncio; await asyncio.sleep(0.1)")
-    assert kernel.value("mine") == "'my own'"
-
-
-def test_the_magic_can_be_renamed(kernel):
-    kernel.run("%config AgentMagics.magic_name = 'ask'")
-    assert kernel.run("%%ask renamed -m demo:\nA form").status == "ok"
-    assert kernel.run("%%agent renamed -m demo:\nA form").status == "error"
-    kernel.run("%config AgentMagics.magic_name = 'agent'")
-    assert kernel.run("%%agent renamed -m demo:\nA form").status == "ok"
-
-
-def test_unloading_leaves_nothing_behind(kernel):
-    before = kernel.value("len(get_ipython().input_transformer_manager.line_transforms)")
-    kernel.run("%unload_ext agent_nb")
-    assert "not found" in kernel.run("%%agent gone -m demo:\nA form").errors
-    assert kernel.value("len(get_ipython().input_transformer_manager.line_transforms)") == str(
-        int(before) - 1
-    )
-    kernel.run("%load_ext agent_nb")
-    assert kernel.run("%%agent back -m demo:\nA form").status == "ok"
