@@ -217,6 +217,15 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     assert "no file" in page.command("file", path="b.png")["error"]
 
 
+def test_the_page_can_read_the_request_of_a_turn(page):
+    request = page.command("request", step=2)
+    assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
+    assert "draw" in [tool["name"] for tool in request["tools"]]
+    assert request["model"] == "anthropic:claude-opus-5-5"
+    assert "no turn 3" in page.command("request", step=3)["error"]
+    assert "no variant 5" in page.command("request", step=1, variant=4)["error"]
+
+
 def test_what_the_page_reports_can_be_read(page):
     entries = [{"level": "error", "text": "boom is not defined", "line": 12}, "nonsense"]
     assert page.command("preview_report", entries=entries)["ok"]
