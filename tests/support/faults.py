@@ -50,7 +50,6 @@ WIRES = (
     Wire("chat-no-index", Case("chat", "ollama:qwen3"), {"no_index": True, "reasoning": "reasoning"}),
     Wire("chat-whole", Case("chat", "ollama:qwen3"), {"whole_arguments": True, "finish_reason": "stop"}),
 )
-WIRE = {wire.name: wire for wire in WIRES}
 
 
 class Model:

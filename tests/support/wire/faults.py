@@ -20,10 +20,6 @@ def with_fault(dialect: Dialect, fault: Fault | None) -> Iterator[Chunk]:
     return iter([*chunks[: fault.index], *changed])
 
 
-def events_in(dialect: Dialect) -> int:
-    return sum(isinstance(chunk, bytes) for chunk in dialect.stream())
-
-
 def _middle(dialect: Dialect, event: bytes) -> int:
     return (dialect.framing.data_start(event) + len(event)) // 2
 

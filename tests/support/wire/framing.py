@@ -1,4 +1,4 @@
-"""How the events of a stream are told apart: server-sent events, or one JSON value per line."""
+"""Server-sent events."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ def _text(data: Any) -> str:
 
 
 class Framing:
-    """Server-sent events."""
+    """How the events of a stream are told apart."""
 
     content_type = "text/event-stream"
 
@@ -21,21 +21,6 @@ class Framing:
 
     def data_start(self, event: bytes) -> int:
         return event.index(b"data: ") + len(b"data: ")
-
-
-class JsonLines(Framing):
-    """One JSON value per line. An event has no name; an empty line stands for a comment."""
-
-    content_type = "application/x-ndjson"
-
-    def frame(self, data: Any, event: str = "") -> bytes:
-        return f"{_text(data)}\n".encode()
-
-    def comment(self, text: str) -> bytes:
-        return b"\n"
-
-    def data_start(self, event: bytes) -> int:
-        return 0
 
 
 SSE = Framing()
