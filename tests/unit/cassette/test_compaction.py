@@ -5,49 +5,16 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, replay
-from agent_nb.errors import CassetteError, ProviderError
-from agent_nb.events import ConversationCompacted
-from agent_nb.providers.scripted import ScriptedProvider, fail, text, usage
+from agent_nb.errors import CassetteError
+from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.run import Run
-from tests.support.cassettes import PROMPT, facts
-from tests.support.scripts import of, write
+from tests.support.cassettes import PROMPT
+from tests.support.scripts import write
 
 PAGE = "<p>bread</p>\n" * 2_000
-TOO_LONG = fail(ProviderError("Too long for it.", too_long=True))
-
-
 async def earlier() -> Run:
     with ScriptedProvider([[write(content=PAGE)], [text("Done.")]]) as provider:
         return await Agent(provider).run("A page")
-
-
-@pytest.mark.parametrize(
-    ("turns", "window", "compact", "reason"),
-    [
-        (
-            [[write(content=PAGE + "a"), usage(input=8_000)], [write(content=PAGE)], [text("Blue.")]],
-            9_000,
-            False,
-            "end_turn",
-        ),
-        ([[text("Blue.")]], None, True, "end_turn"),
-        ([[text("Hm."), TOO_LONG], [TOO_LONG]], None, False, "failed"),
-    ],
-    ids=["full twice", "asked", "refused twice"],
-)
-async def test_a_compacted_run_plays(tmp_path, turns, window, compact, reason):
-    base, path = await earlier(), tmp_path / "blue.run.jsonl"
-    with ScriptedProvider(turns, window=window) as provider:
-        agent = Agent(provider)
-        agent = agent.compacting() if compact else agent
-        run = await agent.run(PROMPT, base=base)
-    assert run.reason == reason
-    run.save(path)
-    player = Agent(replay(path))
-    again = await (player.compacting() if compact else player).run(PROMPT, base=base)
-    assert of(again, ConversationCompacted)
-    assert facts(again) == facts(run)
-    assert (again.messages, again.replaced, again.error) == (run.messages, run.replaced, run.error)
 
 
 async def test_a_cassette_of_the_whole_conversation_is_not_for_a_compacted_one(tmp_path):

@@ -6,7 +6,7 @@ from agent_nb import Agent, Limits, Race, replay, tool
 from agent_nb.engine.prepared import start_variants
 from agent_nb.errors import CassetteError
 from agent_nb.providers.scripted import ScriptedProvider, text
-from tests.support.scripts import run_script, write
+from tests.support.scripts import write
 
 
 @tool
@@ -30,16 +30,6 @@ async def test_it_can_be_started_more_than_once():
     first, second = await prepared.start(), await prepared.start()
     assert (first.text, second.text) == ("One.", "Two.")
     assert first.id != second.id
-
-
-async def test_nothing_is_sent_before_it_starts():
-    with scripted("Done.") as provider:
-        prepared = Agent(provider, system="Speak French.").prepare("A form", files={"a.txt": "b"})
-        assert prepared.system.endswith("Speak French.")
-        assert "A form" in prepared.messages[-1].text
-        assert not provider.requests
-        await prepared.start()
-        assert len(provider.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -127,9 +117,3 @@ async def test_the_base_runs_stack_is_kept():
     assert prepared.settings.stack == "vue"
     assert prepared.run_settings["stack"] == "vue"
     assert prepared.messages[: len(base.messages)] == base.messages
-
-
-async def test_the_repr_is_short():
-    run = await run_script([text("Made.")])
-    prepared = Agent(scripted()).prepare("Now " + "blue " * 50, base=run)
-    assert len(repr(prepared)) < 100

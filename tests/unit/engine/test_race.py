@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 
-from agent_nb import Agent, Limits, assert_same, load, model, replay
+from agent_nb import Agent, Limits, model, replay
 from agent_nb.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.events import RunFinished, RunStarted, TextDelta
 from agent_nb.providers.scripted import ScriptedProvider, fail, stall, text, usage
-from tests.support.cassettes import facts
 from tests.support.scripts import write
 
 PROMPT = "A landing page for a bakery"
@@ -120,13 +119,6 @@ async def test_variants_are_counted_in_whole_numbers():
         demo().race(PROMPT, variants="3")
 
 
-async def test_one_model_may_be_named_alone():
-    race = demo().race(PROMPT, models="demo:shop", variants=2)
-    race.stop()
-    run = await race
-    assert [variant.model for variant in run.variants] == ["demo:shop", "demo:shop"]
-
-
 async def test_too_many_models_are_refused():
     with pytest.raises(ConfigError, match="1 to 8 variants in all, not 9"):
         demo().race(PROMPT, models=["demo:"] * 3, variants=3)
@@ -175,24 +167,6 @@ async def test_one_still_at_work_cannot_be_picked():
     race.pick(2)
     assert run.variant == 0
     assert (await race).variant == 1
-
-
-async def test_variants_are_saved_with_the_run(tmp_path):
-    run = await demo().race(PROMPT, variants=2)
-    again = load(run.save(tmp_path / "hero.run.json"))
-    assert again == run
-    assert again.pick(2).html == run.variants[1].html
-
-
-async def test_a_cassette_plays_all_variants(tmp_path):
-    tape = tmp_path / "hero.jsonl"
-    race = demo().recording(tape).race(PROMPT, models=[model("demo:", pace=0)] * 2, variants=2)
-    run = await race
-    assert race.recorded == f"Recorded in {tape.as_posix()}."
-    again = await Agent(replay(tape)).race(PROMPT)
-    assert [facts(variant) for variant in again.variants] == [facts(variant) for variant in run.variants]
-    for one, other in zip(run.variants, again.variants, strict=True):
-        assert_same(one, other)
 
 
 async def test_a_cassette_of_variants_is_not_one_run(tmp_path):

@@ -283,15 +283,6 @@ async def test_an_approved_call_runs_after_its_answer():
     assert run.tool_uses[0].result.text == "ran ls"
 
 
-async def test_an_approval_carries_the_persons_words():
-    async def yes(request: ApprovalRequested) -> Answer:
-        return Answer(True, "Only this once.")
-
-    run = await run_asking(yes)
-    assert run.tool_uses[0].result.text == "ran ls\n\nThe person approved this and says: Only this once."
-    assert run.tool_uses[0].summary == "ran ls"
-
-
 async def test_a_denial_carries_the_persons_words():
     async def no(request: ApprovalRequested) -> Answer:
         return Answer(False, "Use Python instead.")
