@@ -43,7 +43,6 @@ class Cell:
     error: dict[str, Any] | None = None
     comms: list[dict[str, Any]] = field(default_factory=list)
     cleared: int = 0
-    pager: str = ""
 
     @property
     def errors(self) -> str:
@@ -102,8 +101,6 @@ class Kernel:
         while reply["parent_header"].get("msg_id") != message_id:
             reply = self.client.get_shell_msg(timeout=max(0.1, deadline - time.monotonic()))
         cell.status = reply["content"]["status"]
-        for payload in reply["content"].get("payload", ()):
-            cell.pager += payload.get("data", {}).get("text/plain", "")
         return cell
 
     def value(self, expression: str) -> Any:
