@@ -127,6 +127,7 @@ async def test_a_check_that_is_stopped_leaves_nothing_behind(profiles):
     assert not psutil.wait_procs(started, timeout=10)[1]
 
 
+@pytest.mark.wide
 async def test_a_broken_page_is_seen_and_mended():
     broken = '<!doctype html>\n<h1 id="title">...</h1>\n<script>\ntitle.textContent = greeting;\n</script>\n'
     repair = {"old": "= greeting", "new": '= "Bread"'}

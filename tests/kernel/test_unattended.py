@@ -39,15 +39,11 @@ def execute(book: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
     return NotebookClient(book, timeout=PATIENCE, resources={"metadata": {"path": str(folder)}}).execute()
 
 
-def test_nbclient_waits_for_the_run(quiet):
-    done = execute(notebook(*RUN), quiet)
-    (output,) = done.cells[1].outputs
-    assert set(output.data) == {"text/html", "text/markdown", "text/plain"}
-    assert "widget" not in str(done.metadata)
-
-
-def test_nbclient_saves_the_same_where_a_page_is_asked_for(quiet, monkeypatch):
+def test_nbclient_waits_for_the_run_and_saves_the_same_where_a_page_is_asked_for(quiet, monkeypatch):
     before = execute(notebook(*RUN), quiet)
+    (output,) = before.cells[1].outputs
+    assert set(output.data) == {"text/html", "text/markdown", "text/plain"}
+    assert "widget" not in str(before.metadata)
     monkeypatch.setenv("JPY_SESSION_NAME", "in.ipynb")  # as in a kernel that a Jupyter server has started
     after = execute(notebook(*RUN), quiet)
     assert [cell.outputs for cell in after.cells] == [cell.outputs for cell in before.cells]

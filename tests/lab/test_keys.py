@@ -88,11 +88,8 @@ def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):
     expect(field).to_have_value("darker\n")
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [pytest.param(["y"], marks=pytest.mark.wide), ["e", "#", "Control+z", "Control+Enter"]],
-    ids=["y", "edit"],
-)
+@pytest.mark.wide
+@pytest.mark.parametrize("keys", [["y"], ["e", "#", "Control+z", "Control+Enter"]], ids=["y", "edit"])
 def test_f8_and_a_key_answer_a_card(page: Page, lab: Lab, vendor, keys: list[str]):
     write_notebook(lab.root / "answer.ipynb", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
     vendor.plan(reply(Call("run_python", {"code": "total = 1 + 1"}, id="toolu_1")), reply(Say("It is 2.")))

@@ -75,6 +75,7 @@ def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
     expect(left).not_to_contain_text("half")
 
 
+@pytest.mark.wide
 def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
     hero.get_by_role("button", name="Full screen").click()
     ask(hero, "Make it darker")

@@ -84,6 +84,7 @@ def test_a_cell_that_is_cut_and_pasted_gets_its_result(page, lab, vendor):
     assert_saved_once(page, lab, "cut")
 
 
+@pytest.mark.wide
 def test_a_page_that_is_reloaded_before_it_was_saved_has_the_run_again(page, lab, vendor):
     page.on("dialog", lambda dialog: dialog.accept())  # JupyterLab asks before it loses changes
     begin(page, lab, vendor, "unsaved")
@@ -104,6 +105,7 @@ NEIGHBOUR = """() => {
 """What Notebook Intelligence 6.2 puts over an output while the pointer is on it."""
 
 
+@pytest.mark.wide
 def test_buttons_of_a_neighbour_do_not_cover_ours(page: Page, lab: Lab, vendor):
     begin(page, lab, vendor, "neighbour")
     page.evaluate(NEIGHBOUR)

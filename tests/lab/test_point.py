@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.lab import (
@@ -21,6 +22,7 @@ CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
 SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
 
 
+@pytest.mark.wide
 def test_element_is_pointed_at_and_changed_after_a_reload(page, lab):
     demo = '%config AgentMagics.model = "demo:"'
     write_notebook(lab.root / "point.ipynb", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")

@@ -12,6 +12,8 @@ from tests.support.cassettes import PROMPT
 from tests.support.scripts import write
 
 PAGE = "<p>bread</p>\n" * 2_000
+
+
 async def earlier() -> Run:
     with ScriptedProvider([[write(content=PAGE)], [text("Done.")]]) as provider:
         return await Agent(provider).run("A page")
