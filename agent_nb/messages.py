@@ -44,6 +44,8 @@ class Thinking(Tagged):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Image(Tagged):
+    """An image as bytes, such as one that is sent with a prompt."""
+
     data: bytes
     media_type: str = "image/png"
     name: str = ""
@@ -86,6 +88,8 @@ Part = Text | Thinking | Image | Source | ToolCall | ToolResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Tagged):
+    """One message of a conversation: a role and its parts."""
+
     role: Role
     parts: tuple[Part, ...]
     vendor: Mapping[str, Any] = field(default_factory=dict)

@@ -159,8 +159,7 @@ class Files(Mapping[str, Content]):
         return zipped(self)
 
     def to_wire(self, shown: Callable[[str], str] = str) -> Json:
-        """All versions as JSON, each text as `shown` returns it: `{"text": ...}`, `{"base64": ...}`, or null where
-        the file was deleted."""
+        """All versions as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
         deleted = [path for path in self._versions if path not in self._sizes]
         # Deleted files first, so that reading them back keeps the order of the others.
         return {path: file_versions.to_wire(self.versions(path), shown) for path in (*deleted, *self._sizes)}
