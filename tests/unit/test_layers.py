@@ -4,7 +4,6 @@
 """
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,15 +78,6 @@ def rooms(folder: Path) -> set[str]:
 
 def test_the_unit_tests_mirror_the_package():
     assert rooms(UNIT) == rooms(PACKAGE) | {"prompts"}
-
-
-def test_contributing_names_files_that_exist():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    folders = [ROOT / folder for folder in ("agent_nb", "docs", "js/src", "js/lab", "js/test", "tests")]
-    paths = [f"/{path.relative_to(ROOT).as_posix()}" for each in folders for path in (each, *each.rglob("*"))]
-    names = re.findall(r"`([\w./]+\.(?:py|ts|md|css)|[\w./]+/\w+/)`", text)
-    assert len(names) > 30
-    assert not [name for name in names if not any(path.endswith(f"/{name.rstrip('/')}") for path in paths)]
 
 
 def taken(tree: ast.Module) -> set[str]:
