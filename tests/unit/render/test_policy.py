@@ -48,7 +48,7 @@ def test_nothing_is_left_to_a_default():
 def test_the_page_about_security_names_every_host():
     hosts = {address.split("/")[2] for address in web_sources(POLICY)}
     assert hosts == {"cdn.jsdelivr.net"}
-    assert "`cdn.jsdelivr.net`" in (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    assert "`cdn.jsdelivr.net`" in (ROOT / "docs" / "internals" / "security.md").read_text(encoding="utf-8")
 
 
 def test_every_file_has_its_hash():
