@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from agent_nb.agent import Agent, model
     from agent_nb.batch.runs import Runs
     from agent_nb.batch.runs_handle import RunsHandle
-    from agent_nb.cassette import replay
+    from agent_nb.cassette.player import replay
     from agent_nb.engine.approval import Answer
     from agent_nb.engine.handle import RunHandle
     from agent_nb.engine.middleware import ModelRequest
     from agent_nb.engine.opening import read_images
-    from agent_nb.engine.prepared import Prepared
-    from agent_nb.engine.race import Race
+    from agent_nb.engine.prepared import Prepared, Race
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
     from agent_nb.messages import Image, Message
@@ -38,15 +37,14 @@ _NAMES = {
     "agent_nb.agent": ("Agent", "model"),
     "agent_nb.batch.runs": ("Runs",),
     "agent_nb.batch.runs_handle": ("RunsHandle",),
-    "agent_nb.cassette": ("replay",),
+    "agent_nb.cassette.player": ("replay",),
     "agent_nb.engine.approval": ("Answer",),
     "agent_nb.engine.handle": ("RunHandle",),
     "agent_nb.engine.middleware": ("ModelRequest",),
     "agent_nb.engine.opening": ("read_images",),
-    "agent_nb.engine.prepared": ("Prepared",),
-    "agent_nb.engine.race": ("Race",),
+    "agent_nb.engine.prepared": ("Prepared", "Race"),
     "agent_nb.errors": ("AgentError", "ConfigError", "ToolError"),
-    "agent_nb.files.files": ("Files",),
+    "agent_nb.files": ("Files",),
     "agent_nb.messages": ("Image", "Message"),
     "agent_nb.notebook.kernel_tools": ("kernel_tools",),
     "agent_nb.plugins": ("register",),

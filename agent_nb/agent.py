@@ -13,19 +13,18 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
-from agent_nb._base.model_name import ACP, DEMO, REPLAY
+from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
-from agent_nb.batch.jobs import Models, Prompts, plan_jobs
-from agent_nb.batch.runs import Store
+from agent_nb.batch.runs import Models, Prompts, Store, plan_jobs
 from agent_nb.batch.runs_handle import RunsHandle
-from agent_nb.cassette import CassetteRecording, replay
-from agent_nb.engine.approval_rules import Policy, read_policy
+from agent_nb.cassette.player import replay
+from agent_nb.cassette.recording import CassetteRecording
+from agent_nb.engine.approval import Policy, read_policy
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
-from agent_nb.engine.prepared import Prepared, RunMaker, start_variants
-from agent_nb.engine.race import Race, count_variants
+from agent_nb.engine.prepared import Prepared, Race, RunMaker, count_variants, start_variants
 from agent_nb.errors import ConfigError, check_type, wrong_type
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio

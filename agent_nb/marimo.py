@@ -18,19 +18,16 @@ import marimo
 import traitlets
 
 from agent_nb._base.atomic import check_place, folder_of
-from agent_nb._base.constants import MODEL_VARIABLE
-from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.constants import DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
-from agent_nb.cassette import locate
-from agent_nb.engine.approval import Answer, nobody_to_ask
-from agent_nb.engine.approval_rules import Policy
+from agent_nb.cassette.player import locate
+from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.opening import Material, read_images
-from agent_nb.engine.prepared import Prepared
-from agent_nb.engine.race import Race
+from agent_nb.engine.prepared import Prepared, Race
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.looking.chromium import installed_viewer

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
 from agent_nb._base.installed import entry_points, load_entry_point
-from agent_nb.engine.approval_rules import Mode
+from agent_nb.engine.approval import Mode
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files

@@ -26,3 +26,24 @@ INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see
 
 MIDDLEWARE_METHODS = ("on_request", "before_tool", "after_tool", "on_event")
 """What a middleware object may have."""
+
+
+DEMO = "demo"
+REPLAY = "replay"
+ACP = "acp"
+"""Outside agents, by the Agent Client Protocol."""
+DEMO_MODEL = f"{DEMO}:"
+"""The demo's full name: it has one model, which needs none."""
+
+
+def vendor_of(name: str) -> str:
+    """`anthropic` of `anthropic:claude-opus-5-5`."""
+    return name.partition(":")[0]
+
+
+def is_demo(name: str) -> bool:
+    return name.startswith(DEMO_MODEL)
+
+
+def is_replay(name: str) -> bool:
+    return name.startswith(f"{REPLAY}:")

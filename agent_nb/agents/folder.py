@@ -13,8 +13,7 @@ from pathlib import Path
 
 from agent_nb._base.atomic import check_place, read_file, write_atomically
 from agent_nb.errors import ConfigError, FileError
-from agent_nb.files import Content, Files, safe_path
-from agent_nb.files.files import MAX_BINARY_BYTES, MAX_FILES
+from agent_nb.files import MAX_BINARY_BYTES, MAX_FILES, Content, Files, safe_path
 
 MAX_ENTRIES = 5_000
 """Names in the folder that are looked at."""
@@ -67,7 +66,7 @@ class Folder:
                 (self.path / path).unlink(missing_ok=True)
             del self._marks[path]
         for path, content in files.items():
-            if _is_configuration(path):
+            if path in _CONFIGURATION or any(name.startswith(".") for name in path.split("/")):
                 continue
             data = content.encode() if isinstance(content, str) else content
             target = self.path / path
@@ -164,10 +163,6 @@ def _problem(path: str, state: os.stat_result, count: int) -> str:
 
 def _mark(state: os.stat_result) -> Mark:
     return state.st_ino, state.st_size, state.st_mtime_ns
-
-
-def _is_configuration(path: str) -> bool:
-    return path in _CONFIGURATION or any(name.startswith(".") for name in path.split("/"))
 
 
 def _content(data: bytes) -> Content:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.events import Reason
-from agent_nb.files import unified_diff
+from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import Usage
 
 SERVER = "agent_nb"

@@ -5,8 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.model_name import ACP
+from agent_nb._base.constants import ACP, IN_BROWSER
 from agent_nb.agents.known import find
 from agent_nb.agents.turns import AgentTurns
 from agent_nb.engine.handle import RunHandle

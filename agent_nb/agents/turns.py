@@ -11,11 +11,10 @@ from agent_nb._base.text import listed, printable_line
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agents import mapping
-from agent_nb.agents.connection import ConnectionLostError, RpcError
 from agent_nb.agents.folder import Folder
 from agent_nb.agents.kernel_server import KernelServer
 from agent_nb.agents.known import Agent
-from agent_nb.agents.session import Session, Start, open_session
+from agent_nb.agents.session import ConnectionLostError, RpcError, Session, Start, open_session
 from agent_nb.engine.approval import GO_ON
 from agent_nb.engine.cost import Budget
 from agent_nb.engine.ending import NOT_RUN, EndRun
@@ -132,7 +131,8 @@ class AgentTurns(Turns):
                 async with asyncio.timeout(_TICK):  # `wait_for` of Python 3.11 may lose a cancellation
                     message = await session.connection.incoming.get()
             except TimeoutError:
-                quiet = 0.0 if self._is_busy else quiet + _TICK
+                # While a call or a question is open, silence means nothing.
+                quiet = 0.0 if self._open_calls or self._questions else quiet + _TICK
                 self._check_silence(quiet)
                 continue
             quiet = 0.0
@@ -143,11 +143,6 @@ class AgentTurns(Turns):
                 await self._handle(session, message)
             elif message.get("id") == number:
                 return message
-
-    @property
-    def _is_busy(self) -> bool:
-        """Whether a call or a question is open, so that silence means nothing."""
-        return bool(self._open_calls or self._questions)
 
     def _check_silence(self, quiet: float) -> None:
         if self._starting and quiet:

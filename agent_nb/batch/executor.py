@@ -24,10 +24,10 @@ from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import background_loop, off_loop, ticking
-from agent_nb.batch.jobs import BatchAgent, Job
+from agent_nb.batch.runs import BatchAgent, Job
+from agent_nb.engine.cost import SESSION
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.opening import Material
-from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason, RunFinished

@@ -10,8 +10,7 @@ from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb.batch import tally
 from agent_nb.batch.executor import RemoteRun, Workers
-from agent_nb.batch.jobs import Job, UnavailableModel
-from agent_nb.batch.runs import Results, Runs, Store
+from agent_nb.batch.runs import Job, Results, Runs, Store, UnavailableModel
 from agent_nb.engine.handle import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, TurnStarted, UsageUpdated

@@ -16,13 +16,12 @@ from agent_nb._base.log import log
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.matching import as_recorded, changed, differences
 from agent_nb.engine.ending import NOT_RUN
-from agent_nb.engine.fingerprint import release_fingerprint, variants_fingerprint
 from agent_nb.engine.handle import RunHandle
-from agent_nb.engine.history import unfinished_text, unsaved_files
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import VariantGroup
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.prepared import Prepared
+from agent_nb.engine.opening import unfinished_text, unsaved_files
+from agent_nb.engine.prepared import Prepared, release_fingerprint, variants_fingerprint
 from agent_nb.errors import CassetteError, SavedRunError
 from agent_nb.event_list import EventList
 from agent_nb.files import Change, Files, Workspace
@@ -217,7 +216,9 @@ class ReplayHandle(RunHandle):
 
     def _close_calls(self, last: Message, played: int) -> tuple[ToolResult, ...]:
         """Ends the calls that are open; returns the results that the last message asks for."""
-        turn = EventList([*takewhile(_is_in_turn, reversed(self.events))][::-1])
+        begins = ev.TurnStarted | ev.TurnRetrying
+        latest = takewhile(lambda event: not isinstance(event, begins), reversed(self.events))
+        turn = EventList([*latest][::-1])
         answered = {event.call_id for event in turn.of(ev.ApprovalResolved)}
         for event in turn.of(ev.ApprovalRequested):
             if event.call_id not in answered:
@@ -236,10 +237,6 @@ class ReplayHandle(RunHandle):
             else ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
             for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False)
         )
-
-
-def _is_in_turn(event: ev.Event) -> bool:
-    return not isinstance(event, ev.TurnStarted | ev.TurnRetrying)
 
 
 def _played(bundle: ev.MimeBundle) -> ev.MimeBundle:

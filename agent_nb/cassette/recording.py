@@ -8,16 +8,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_nb._base.atomic import check_place, folder_of, write_atomically
+from agent_nb._base.atomic import check_place, folder_of, note_written, write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb._base.written import note_written
 from agent_nb.cassette.matching import differences
 from agent_nb.cassette.player import AGAIN, locate, read_cassette
-from agent_nb.engine.fingerprint import variants_fingerprint
 from agent_nb.engine.handle import RunHandle
-from agent_nb.engine.prepared import Prepared
+from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.errors import CassetteError, SavedRunError
 from agent_nb.events import ENDINGS, TurnStarted
 from agent_nb.run.run import Run, combine_variants

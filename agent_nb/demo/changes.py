@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from agent_nb.demo.brief import Brief, read_brief, sections_in, shortened
-from agent_nb.demo.compose import TITLES, section
-from agent_nb.demo.look import Wish, read_wish
+from agent_nb.demo.compose import TITLES, Wish, read_wish, section
 
 _POINTED = re.compile(
     r"the element <(?P<tag>[a-z][\w-]*).*?, line (?P<line>\d+) of `[^`]+`\)(?P<more> and (?=the element ))?"

@@ -1,14 +1,147 @@
-"""Fills the templates of pages and their sections. Values that are not `Html` are escaped."""
+"""Chooses how a page looks by what a text asks for (hue, light or dark, font, layout), and fills its templates.
+
+Values that are not `Html` are escaped.
+"""
 
 import html
+import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.look import FONTS, Look
 from agent_nb.demo.texts import table, template
+from agent_nb.messages import Image
+
+HUES = {
+    "red": 25, "coral": 30, "rust": 40, "terracotta": 40, "orange": 55, "brown": 58, "warm": 64, "warmer": 50,
+    "amber": 70, "golden": 85, "gold": 85, "yellow": 95, "olive": 115, "lime": 125, "sage": 145, "green": 150,
+    "forest": 155, "mint": 165, "teal": 190, "turquoise": 195, "cyan": 210, "cool": 235, "cooler": 235, "sky": 235,
+    "blue": 255, "navy": 262, "indigo": 278, "violet": 295, "purple": 305, "lilac": 310, "magenta": 335, "pink": 355,
+    "rose": 8,
+}  # fmt: skip
+
+_HUE = re.compile(rf"\b({'|'.join(HUES)})(?:ish)?\b", re.I)
+_QUIET = re.compile(r"\b(?:minimal\w*|monochrome|gr[ea]y|black and white|neutral)\b", re.I)
+_BRIGHT = re.compile(r"\b(?:playful|bright\w*|vivid|colou?rful|bold)\b", re.I)
+_DARK = re.compile(rf"\b(?:dark(?:er)?(?: mode| theme)?|night|midnight)\b(?! (?:{'|'.join(HUES)}))", re.I)
+_LIGHT = re.compile(
+    r"\b(?:light(?:er)? (?:mode|theme|background|colou?rs)|make (?:it|the page) light(?:er)?)\b", re.I
+)
+_HEX = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.I)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """The colours that a text asks for; None where it asks for nothing."""
+
+    hue: int | None
+    chroma: float | None
+    scheme: str | None
+    """The CSS `color-scheme`."""
+    terms: str
+    """The words that were found; empty if there are none."""
+
+
+def read_wish(text: str) -> Wish:
+    exact, hue, quiet, bright = (
+        _HEX.search(text),
+        _HUE.search(text),
+        _QUIET.search(text),
+        _BRIGHT.search(text),
+    )
+    light, dark = _LIGHT.search(text), _DARK.search(text)
+    terms = [found[0].lower() for found in (exact, hue, quiet, bright, light, dark) if found]
+    return Wish(
+        hue=hue_of(exact[0]) if exact else HUES[hue[1].lower()] if hue else None,
+        chroma=0.02 if quiet else 0.17 if bright else None,
+        scheme="light" if light else "dark" if dark else None,
+        terms=", ".join(terms),
+    )
+
+
+def hue_of(colour: str) -> int:
+    digits = colour.lstrip("#")
+    if len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    encoded = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in encoded)
+    long = math.cbrt(0.4122 * red + 0.5363 * green + 0.0514 * blue)
+    medium = math.cbrt(0.2119 * red + 0.6807 * green + 0.1074 * blue)
+    short = math.cbrt(0.0883 * red + 0.2817 * green + 0.6300 * blue)
+    a = 1.9780 * long - 2.4286 * medium + 0.4506 * short
+    b = 0.0259 * long + 0.7828 * medium - 0.8087 * short
+    return round(math.degrees(math.atan2(b, a))) % 360
+
+
+FONTS = {
+    "serif": '"Iowan Old Style",Palatino,"Palatino Linotype",P052,Georgia,serif',
+    "sans": '"Avenir Next",Avenir,"Segoe UI",Ubuntu,"Helvetica Neue",Arial,sans-serif',
+    "round": 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Nunito,"Segoe UI",Arial,sans-serif',
+    "slab": 'Rockwell,"Rockwell Nova","Roboto Slab","Sitka Small","DejaVu Serif",serif',
+}
+_ORDER = tuple(FONTS)
+_TURNS = (0, 155, 250, 75)
+"""Degrees by which the hue of each variant is turned if no colour was asked for."""
+_SMALL_TURNS = (0, -22, 14, -12)
+_MUDDY = range(84, 132)
+"""Hues that turn olive where they are dark enough for text; used only if asked for."""
+_COLOURFUL = 40
+"""Difference between the highest and lowest of red, green and blue that makes a colour count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    hue: int
+    chroma: float
+    scheme: str
+    """The CSS `color-scheme`; `light dark` follows the reader's setting."""
+    font: str
+    layout: int
+
+    @property
+    def weight(self) -> str:
+        return {"serif": "400", "slab": "600"}.get(self.font, "700")
+
+
+def choose_look(brief: Brief, image_hue: int | None = None) -> Look:
+    wish = read_wish(brief.prompt[:600])
+    asked = wish.hue if wish.hue is not None else image_hue
+    turns = _TURNS if asked is None else _SMALL_TURNS
+    usual = brief.trade.hue if brief.trade.hue is not None else brief.seed % 360
+    hue = ((usual if asked is None else asked) + turns[brief.variant % len(turns)]) % 360
+    if asked is None and hue in _MUDDY:
+        hue = 68 if hue < 108 else 150
+    return Look(
+        hue=hue,
+        chroma=wish.chroma or 0.13,
+        scheme=wish.scheme or "light dark",
+        font=_ORDER[(_ORDER.index(brief.trade.font) + brief.variant) % len(_ORDER)],
+        layout=brief.variant % 3,
+    )
+
+
+def main_hue(images: Sequence[Image]) -> int | None:
+    """The hue of the most common strong colour in the first image; None if there is none."""
+    if not images:
+        return None
+    try:
+        import PIL.Image
+
+        with PIL.Image.open(io.BytesIO(images[0].data)) as opened:
+            small = opened.convert("RGB").resize((24, 24)).quantize(8)
+    except (ImportError, OSError, ValueError, SyntaxError):
+        return None
+    palette = small.getpalette() or []
+    for _, index in sorted(small.getcolors() or [], reverse=True):
+        assert isinstance(index, int)  # in an image with a palette, colours are indices
+        red, green, blue = palette[3 * index : 3 * index + 3]
+        if max(red, green, blue) - min(red, green, blue) > _COLOURFUL:
+            return hue_of(f"#{red:02x}{green:02x}{blue:02x}")
+    return None
+
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 

@@ -11,6 +11,7 @@ from agent_nb.demo.compose import (
     TITLES,
     Html,
     Layout,
+    Look,
     art,
     emphasised,
     fill,
@@ -24,7 +25,6 @@ from agent_nb.demo.compose import (
     spoken,
 )
 from agent_nb.demo.dashboard import dashboard, insight
-from agent_nb.demo.look import Look
 from agent_nb.demo.texts import entry_for, table, template
 
 Slots = dict[str, str]

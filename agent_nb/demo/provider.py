@@ -5,13 +5,13 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import replace
 
-from agent_nb._base.model_name import DEMO
+from agent_nb._base.constants import DEMO
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
 from agent_nb.demo.brief import Brief, asks_for_a_page, bound_brief, read_brief
-from agent_nb.demo.cell_fix import fix_answer, is_fix
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
+from agent_nb.demo.compose import Look, choose_look, main_hue
 from agent_nb.demo.conversation import (
     CREATE,
     EDIT,
@@ -24,7 +24,6 @@ from agent_nb.demo.conversation import (
     Think,
     read_conversation,
 )
-from agent_nb.demo.look import Look, choose_look, main_hue
 from agent_nb.demo.notebook_data import (
     brief_for,
     concluded,
@@ -35,7 +34,9 @@ from agent_nb.demo.notebook_data import (
 )
 from agent_nb.demo.own_tools import announce_results, failure, found, try_out
 from agent_nb.demo.page import build_page, improvement
+from agent_nb.demo.speech import CONNECT
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Provider, Request, VirtualClock
 from agent_nb.providers.settings import check_pace
@@ -254,3 +255,40 @@ def is_question(prompt: str) -> bool:
     if asked.endswith("?") and _MARKED.match(asked):
         return True
     return _UNMARKED.match(asked) is not None and not _PAGE.search(asked)
+
+
+_PARTS = re.compile(
+    r"The cell:\n(?P<fence>`{3,})python\n(?P<cell>.*?)\n(?P=fence)\n\n"
+    r"The error:\n(?P<ticks>`{3,})\n(?P<error>.*?)\n(?P=ticks)(?:\n|$)",
+    re.DOTALL,
+)
+_NEAR = re.compile(r"^Names like `(\w+)` that the notebook has: (\w+)", re.MULTILINE)
+_VARIABLE = re.compile(r"^Variable `([^`\n]+)`:$", re.MULTILINE)
+
+
+def is_fix(prompt: str) -> bool:
+    return prompt.startswith(prompt_text("fix")) and _PARTS.search(prompt) is not None
+
+
+def fix_answer(prompt: str) -> str:
+    parts = _PARTS.search(prompt)
+    cell, error = (parts["cell"], parts["error"]) if parts else ("", "")
+    rest = prompt[parts.end() :] if parts else ""
+    if near := _NEAR.match(rest.strip()):
+        wrong, right = near.groups()
+        fixed = re.sub(rf"(?<![\w.]){wrong}\b", right, cell)
+        return (
+            f"The notebook has no `{wrong}`, but it has `{right}`. This is the offline demo model, a script that "
+            f"corrects misspelt names.\n\n{fenced(fixed, 'python')}\n"
+        )
+    names = ", ".join(f"`{name}`" for name in _VARIABLE.findall(rest))
+    values = f"the values of {names}" if names else "no values, because it names no variables that hold data"
+    return (
+        "This is the offline demo model, a script that corrects misspelt names, and this error is another. A real"
+        f" model would get the cell ({_lines(cell)}), the error ({_lines(error)}) and {values}.\n\n{CONNECT}\n"
+    )
+
+
+def _lines(text: str) -> str:
+    count = text.count("\n") + 1
+    return "1 line" if count == 1 else f"{count} lines"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.changes import Change
+from agent_nb.demo.compose import HUES, Look
 from agent_nb.demo.conversation import EDIT, Conversation
-from agent_nb.demo.look import HUES, Look
 from agent_nb.demo.own_tools import failure, summaries
 from agent_nb.demo.page import describe
 from agent_nb.demo.texts import table

@@ -3,15 +3,17 @@
 import asyncio
 import json
 import math
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.events import UsageUpdated
-from agent_nb.images.charge import Charge
+from agent_nb.images.maker import Charge
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.run import Run
 from agent_nb.run_settings import Limits
 
 CHARS_PER_TOKEN = 4
@@ -212,3 +214,50 @@ def _rates(price: Price, sent: Usage) -> tuple[float, float] | None:
 
 def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
+
+
+@dataclass(slots=True)
+class ModelCosts:
+    runs: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    unpriced: int = 0
+    replays: int = 0
+    """Runs that played a cassette, which is free. They are not counted in `runs`."""
+    recorded_cost: float = 0.0
+
+    def add(self, run: Run) -> None:
+        if run.settings.get("replayed"):
+            self.replays += 1
+            self.recorded_cost += run.cost or 0.0
+            return
+        self.runs += 1
+        self.usage += run.usage
+        self.cost += run.cost or 0.0
+        self.unpriced += run.cost is None
+
+
+class SessionCosts:
+    """The cost of all runs of this process that have ended, by model. Runs loaded from disk are not counted.
+
+    Runs may be added from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_model: dict[str, ModelCosts] = {}
+
+    def add(self, run: Run) -> None:
+        with self._lock:
+            self._by_model.setdefault(run.model, ModelCosts()).add(run)
+
+    def by_model(self) -> dict[str, ModelCosts]:
+        with self._lock:
+            return dict(self._by_model)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._by_model.clear()
+
+
+SESSION = SessionCosts()

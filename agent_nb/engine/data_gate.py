@@ -119,14 +119,12 @@ class DataGate:
             case Text(text) if text in self._texts or is_built_in(text):
                 return part
             case ToolResult(text=text, images=images) if text in self._texts:
-                return replace(part, images=tuple(each for each in images if self._may_see(each)))
+                shown = {id(image) for image in self._images}
+                return replace(part, images=tuple(image for image in images if id(image) in shown))
             case ToolResult():
                 return replace(part, text=HELD, images=())
             case _:
                 return Text(HELD)
-
-    def _may_see(self, image: Image) -> bool:
-        return any(image is each for each in self._images)
 
     def learn(self, call: ToolCall) -> None:
         self._names.update(_words(call.arguments))

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent_nb._base.threads import ticking
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Ask
+from agent_nb.engine.cost import SESSION
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
-from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason

@@ -16,8 +16,8 @@ from agent_nb.engine.approval import AllowedHosts, Approvals
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
-from agent_nb.engine.history import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.journal import Journal
+from agent_nb.engine.opening import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError, ModelNotFoundError

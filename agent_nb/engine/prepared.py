@@ -1,28 +1,45 @@
 """A run that has not started: what would be sent, what identifies it, and how to start it."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 from agent_nb._base.log import log
+from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval_rules import Rules
-from agent_nb.engine.fingerprint import release_fingerprint, variants_fingerprint
-from agent_nb.engine.handle import Recording, RunHandle
-from agent_nb.engine.journal import OBSERVERS
+from agent_nb.engine.approval import Rules
+from agent_nb.engine.compaction import Window
+from agent_nb.engine.handle import Handle, Recording, RunHandle
+from agent_nb.engine.journal import OBSERVERS, EventLog
 from agent_nb.engine.loop import EngineRun, VariantGroup
 from agent_nb.engine.middleware import Hooks, Listener
 from agent_nb.engine.opening import Opening
-from agent_nb.engine.window import Window
 from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.events import Reason
+from agent_nb.files import Files
 from agent_nb.images.maker import Studio
 from agent_nb.looking.element_look import Element
 from agent_nb.looking.page_check import PageViewer
-from agent_nb.messages import Message, ToolSpec, Usage
+from agent_nb.messages import Message, Text, ToolCall, ToolSpec, Usage
+from agent_nb.prompts import (
+    CHANGE_FROM_IMAGE,
+    FROM_IMAGE,
+    STACKS,
+    has_note,
+    is_about_images,
+    is_built_in,
+    prompt_text,
+    summary_entries,
+)
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
+from agent_nb.run.manifest import package_versions
+from agent_nb.run.run import Run, combine_variants
 from agent_nb.run_settings import RunSettings
-from agent_nb.tools import Toolbox
+from agent_nb.tools import Tool, Toolbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -178,3 +195,142 @@ def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
     for subscriber in prepared.hooks.subscribers:
         handle.subscribe(subscriber)
     return handle
+
+
+_DIGITS = 16
+
+
+def digest(value: Any) -> str:
+    return sha256(value if isinstance(value, bytes) else json.dumps(value, sort_keys=True))[:_DIGITS]
+
+
+def tool_digest(tool: Tool) -> str:
+    spec = {"description": tool.spec.description, "schema": tool.spec.schema}
+    return digest(
+        mask_json(spec) if tool.origin else spec
+    )  # a cassette holds the spec of such a tool, masked
+
+
+def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
+    """What a recording of these variants is for, with secrets masked. They differ only in the model."""
+    first = variants[0]
+    opening, own_tools = first.opening, first.toolbox.own
+    own_system = "\n\n".join(text for text in (opening.system, first.settings.instructions) if text)
+    fingerprint: Json = {
+        "prompt": opening.prompt,
+        "model": first.provider.name,
+        "system": own_system,
+        "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
+        "files": {path: digest(content) for path, content in (opening.files or {}).items()},
+        "tools": {tool.name: digest(tool.name) if tool.packaged else tool_digest(tool) for tool in own_tools},
+        "history": history_digest(opening.history),
+        **first.settings.matched(),
+    }
+    if servers := {tool.name: tool.origin for tool in own_tools if tool.origin}:
+        fingerprint["servers"] = servers
+    if len(variants) > 1:
+        fingerprint["variants"] = [each.provider.name for each in variants]
+    return mask_json(fingerprint)  # type: ignore[no-any-return]
+
+
+def release_fingerprint(prepared: "Prepared") -> Json:
+    texts = ["system", "look", "no_look", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
+    if (stack := prepared.settings.stack) in STACKS:
+        texts.append(f"stacks/{stack}")
+    tools = [tool for tool in Toolbox.default() if tool.name in prepared.toolbox]
+    return {
+        "prompts": {name: digest(prompt_text(name)) for name in texts},
+        "tools": {tool.name: tool_digest(tool) for tool in tools},
+        "versions": package_versions(),
+    }
+
+
+def history_digest(history: Sequence[Message]) -> str:
+    if not history:
+        return ""
+    return digest([_content(message) for message in history if not _is_built_in(message)])
+
+
+def _is_built_in(message: Message) -> bool:
+    """Tool results and built-in texts are left out: their wording may change between releases."""
+    if message.role == "user":
+        return is_built_in(message.text) or summary_entries(message.text) is not None
+    return message.role == "tool"
+
+
+def _content(message: Message) -> list[Any]:
+    content: list[Any] = [message.role]
+    for part in message.parts:
+        match part:
+            case Text(text):
+                content += [] if is_about_images(text) else [mask(text)]
+            case ToolCall(name=name, arguments=arguments):
+                content.append([name] if has_note(arguments) else [name, mask(arguments)])
+    return content
+
+
+MOST_VARIANTS = 8
+
+
+def count_variants(models: int, variants: int) -> int:
+    if not isinstance(variants, int):
+        raise ConfigError(f"`variants` is a whole number, not {variants!r}.")
+    total = max(1, models) * variants
+    if not 1 <= total <= MOST_VARIANTS:
+        raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
+    return total
+
+
+class Race(Handle):
+    """Variants in progress: `await` it for their `Run`, iterate over it for events, `stop()` one or all."""
+
+    def __init__(self, handles: Sequence[RunHandle]) -> None:
+        super().__init__(handles[0].id, EventLog(), handles)
+        self.handles = tuple(handles)
+        self.settings = handles[0].settings
+        self._event_log.on_interrupt = partial(self.stop, "interrupted")
+        for handle in handles:
+            handle.subscribe(self._event_log.publish)
+            handle.when_done.append(self._settle)
+
+    def label(self, name: str, key: str) -> None:
+        super().label(name, key)
+        for handle in self.handles:
+            handle.label(name, key)
+
+    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
+        for handle in self.handles:
+            if number is None or handle.variant == number - 1:
+                handle.stop(reason)
+
+    def pick(self, number: int) -> None:
+        """Makes a finished variant, counted from 1, the result, and stops the others."""
+        if not 1 <= number <= len(self.handles):
+            raise ConfigError(f"There is no variant {number}; there are 1 to {len(self.handles)}.")
+        if not self.handles[number - 1].done:
+            raise ConfigError(f"Variant {number} is still running. Wait for it or stop it, then pick.")
+        self.chosen = number
+        if self.result is not None:
+            self.result = self.result.pick(number)
+        self.stop()
+
+    @property
+    def files(self) -> Files:
+        return self.result.files if self.result else self.files_of(0)
+
+    async def _wait(self) -> Run:
+        for handle in self.handles:
+            await handle
+        assert self.result is not None
+        return self.result
+
+    def __repr__(self) -> str:
+        done = sum(handle.done for handle in self.handles)
+        return f"<Race {self.name} {self.model}: {done} of {len(self.handles)} ended>"
+
+    def _settle(self) -> None:
+        results = [handle.result for handle in self.handles if handle.result is not None]
+        if len(results) == len(self.handles):
+            run = combine_variants(results)
+            self.result = run if self.chosen is None else run.pick(self.chosen)
+            self._event_log.close()

@@ -16,7 +16,7 @@ from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.engine.middleware import Hooks
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
-from agent_nb.images.charge import Charge
+from agent_nb.images.maker import Charge
 from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn

@@ -6,9 +6,8 @@ from typing import Any
 
 from agent_nb._base.threads import off_loop
 from agent_nb.errors import ToolError
-from agent_nb.images.charge import Charge
 from agent_nb.images.convert import to_image
-from agent_nb.images.maker import Cutting, ImageMaker, Order
+from agent_nb.images.maker import Charge, Cutting, ImageMaker, Order
 from agent_nb.images.pillow import opened, require_pillow, saved
 from agent_nb.messages import Image
 

@@ -9,8 +9,7 @@ import unicodedata
 from typing import Any
 
 from agent_nb._base.threads import off_loop
-from agent_nb.images.charge import Charge
-from agent_nb.images.maker import Order
+from agent_nb.images.maker import Charge, Order
 from agent_nb.images.pillow import require_pillow, saved
 from agent_nb.messages import Image
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.model_name import is_demo, is_replay
+from agent_nb._base.constants import is_demo, is_replay
 from agent_nb._base.text import sha256
-from agent_nb.engine.race import count_variants
+from agent_nb.engine.prepared import count_variants
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, RunFinished, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter

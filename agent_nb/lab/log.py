@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent_nb._base.atomic import PATIENCE, append, locked, read_plain
-from agent_nb._base.model_name import is_demo
+from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import change_texts, printable_line, sha256, shortened, showable_text

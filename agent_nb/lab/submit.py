@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import read_plain, write_atomically
-from agent_nb._base.secret_names import is_secret_name
-from agent_nb._base.secrets import can_be_secret, secret_spans
+from agent_nb._base.secrets import can_be_secret, is_secret_name, secret_spans
 from agent_nb._base.text import printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, SavedRunError

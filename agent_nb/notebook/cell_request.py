@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb._base.model_name import is_demo
+from agent_nb._base.constants import MODE_VARIABLE, is_demo
 from agent_nb._base.text import listed
-from agent_nb.cassette import AGAIN, locate, replay
+from agent_nb.cassette.player import AGAIN, locate, replay
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.prepared import Prepared, start_variants
-from agent_nb.engine.race import Race
+from agent_nb.engine.prepared import Prepared, Race, start_variants
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.options import CassetteMode
 from agent_nb.providers import model

@@ -41,7 +41,7 @@ def parse_line(line: str, magic: str) -> Options:
     if not is_named:
         values.pop("name", None)
     if check:
-        from agent_nb.run.checks import read_check
+        from agent_nb.run.compare import read_check
 
         try:
             check = read_check(check)

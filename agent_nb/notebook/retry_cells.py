@@ -5,7 +5,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.model_name import DEMO, DEMO_MODEL
+from agent_nb._base.constants import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.events import RunFinished

@@ -16,12 +16,11 @@ from agent_nb.events import Stop
 from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
-from agent_nb.providers.base import Piece, Request, UsagePiece
-from agent_nb.providers.dialects import ANTHROPIC
-from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.tool_schemas import ANTHROPIC
 
 _KINDS = ("thinking", "redacted_thinking")
 _TOOL = ("name", "description", "input_schema")

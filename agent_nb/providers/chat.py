@@ -10,15 +10,13 @@ from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
-from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.dialects import CHAT
+from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.http import shared_client
-from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.responses import make_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
-from agent_nb.providers.tool_schemas import Offered
+from agent_nb.providers.tool_schemas import CHAT, Offered
 from agent_nb.providers.vendors import EFFORT
 from agent_nb.providers.written_calls import WrittenCalls
 

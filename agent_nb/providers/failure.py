@@ -12,9 +12,8 @@ from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
 from agent_nb.errors import ModelNotFoundError, ProviderError, RateLimitError, RequestRefusedError
-from agent_nb.providers.keys import IN_MEMORY
 from agent_nb.providers.prices import listed_models
-from agent_nb.providers.settings import Settings
+from agent_nb.providers.settings import IN_MEMORY, Settings
 
 Limit = Literal["rate", "credit", "period", "size"]
 """Too many requests in a minute, no credit left, the quota of a day or week used up, one request too large."""

@@ -1,10 +1,11 @@
-"""HTTP in a browser, where every request is a `fetch` by the page.
+"""HTTP in a browser, where every request is a `fetch` by the page, and bodies that must be UTF-8.
 
 httpx2 brings the transport. Here its chunks become bytes, a closed response ends the request, waiting for headers is
 not taken for connecting, and headers that only count SDKs are left out: a server must allow each one by name.
 """
 
 import asyncio
+import codecs
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -61,3 +62,22 @@ class _Body(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         await self._stream.aclose()
         self._stream.abort_controller_js.abort()
+
+
+class Utf8Body(httpx2.AsyncByteStream):
+    """Passes on a body, and raises `DecodingError` at the first byte that is not UTF-8."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        async for chunk in self._stream:
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                raise httpx2.DecodingError("The answer is not valid UTF-8.") from None
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

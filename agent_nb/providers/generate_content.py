@@ -18,14 +18,13 @@ from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Piece, Request, UsagePiece
-from agent_nb.providers.dialects import GEMINI
+from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
-from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Answer, VendorProvider
+from agent_nb.providers.tool_schemas import GEMINI
 
 VENDOR = "generate_content"
 REFUSALS = frozenset(

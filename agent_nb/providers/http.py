@@ -98,7 +98,7 @@ async def _limit_silence(request: "httpx2.Request") -> None:
 async def _collect(response: "httpx2.Response") -> None:
     if watch := _watch.get():
         if watch.strict and "content-encoding" not in response.headers:
-            from agent_nb.providers.utf8 import Utf8Body
+            from agent_nb.providers.fetch import Utf8Body
 
             response.stream = Utf8Body(response.stream)
         watch.found.append(response)

@@ -14,13 +14,12 @@ from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
-from agent_nb.providers.base import Piece, Request, UsagePiece
-from agent_nb.providers.dialects import GEMINI
+from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.http import HEADER_SECONDS, tls
-from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.tool_schemas import GEMINI
 
 if TYPE_CHECKING:
     import httpx2

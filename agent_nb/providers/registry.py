@@ -5,11 +5,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.model_name import DEMO, REPLAY
+from agent_nb._base.constants import DEMO, IN_BROWSER, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
-from agent_nb.providers.keys import find_key
-from agent_nb.providers.sdk_packages import can_load, is_installed
+from agent_nb.providers.settings import can_load, find_key, is_installed
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
 from agent_nb.run_settings import SETTINGS
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
-from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.dialects import OPENAI
-from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.tool_schemas import OPENAI
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,19 +1,79 @@
 """What a provider is made from: one value, checked before anything is sent."""
 
+import importlib.util
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from agent_nb._base.constants import EFFORTS
+from agent_nb._base.constants import EFFORTS, IN_BROWSER
 from agent_nb._base.secrets import register
-from agent_nb.errors import ConfigError, MissingKeyError
-from agent_nb.providers.keys import find_key
+from agent_nb.errors import ConfigError, InstallError, MissingKeyError
 from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import VENDORS, YOUR_SERVER, Vendor
+
+IN_MEMORY = "memory"
+"""Stands for the variable of a key that was entered with `%agent key`."""
+
+_from_colab: dict[str, str] = {}
+_entered: dict[str, str] = {}
+
+
+def remember_key(variable: str, key: str) -> None:
+    """Keeps a key for the vendor with this variable until the process ends. It is masked from now on."""
+    register(key)
+    _entered[variable] = key
+
+
+def forget_key(variable: str) -> bool:
+    """Forgets a key that was entered; False if there was none. It stays masked."""
+    return _entered.pop(variable, None) is not None
+
+
+def key_source(variables: Sequence[str]) -> str:
+    """Where the key would be taken from, in a few words; empty if there is none."""
+    found = find_key(variables)
+    if found is None:
+        return ""
+    name = found[0]
+    if name == IN_MEMORY:
+        return "this kernel's memory"
+    return f"variable {name}" if os.environ.get(name, "").strip() else f"Colab secret {name}"
+
+
+def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
+    """The first variable that holds a key, and the key. A key that was entered comes first, as `IN_MEMORY`."""
+    if variables and (value := _entered.get(variables[0])):
+        return IN_MEMORY, value
+    for name in variables:
+        if value := os.environ.get(name, "").strip():
+            return name, value
+    for name in variables:
+        if value := _colab_secret(name):
+            return name, value
+    return None
+
+
+def _colab_secret(name: str) -> str:
+    """A secret of this Colab notebook; empty when there is none or the user did not grant it."""
+    if name in _from_colab:
+        return _from_colab[name]
+    try:
+        from google.colab import userdata
+    except ImportError:
+        return ""
+    try:
+        value = str(userdata.get(name) or "").strip()
+    except Exception:  # Colab raises its own classes for "no such secret", "no access" and "no answer"
+        return ""
+    if value:
+        _from_colab[name] = value
+    return value
+
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
 """Names of headers whose values are secret; those of others, such as a content type, are ordinary text."""
@@ -132,3 +192,34 @@ def check_number(name: str, value: Any, wanted: str, kind: Any = int | float) ->
     if not isinstance(value, kind) or isinstance(value, bool) or not 0 < value < math.inf:
         raise ConfigError(f"`{name}` is {wanted}, not {value!r}.")
     return value
+
+
+def is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def can_load(package: str) -> bool:
+    """Whether this Python runs in a page that has the package to load."""
+    if not IN_BROWSER:
+        return False
+    import pyodide_js
+
+    return hasattr(pyodide_js.lockfile.packages, package)
+
+
+async def load_package(package: str, module: str) -> None:
+    """Loads a package and what it needs into Python in a browser, if it can be loaded and is not there yet."""
+    if not can_load(package) or is_installed(module):
+        return
+    import pyodide_js
+
+    failures: list[str] = []
+    await pyodide_js.loadPackage(package, messageCallback=lambda _: None, errorCallback=failures.append)
+    if not is_installed(module):
+        reason = f" ({failures[-1]})" if failures else ""
+        raise InstallError(
+            f"The browser could not load the {package!r} package{reason}. Check the network, then run the cell again."
+        )

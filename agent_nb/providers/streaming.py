@@ -21,15 +21,21 @@ from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult, ToolSpec
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
-from agent_nb.providers.dialects import Dialect
+from agent_nb.providers.base import (
+    Accepted,
+    OptionalParameter,
+    Piece,
+    Provider,
+    Request,
+    Turn,
+    explained,
+    lean_body,
+)
 from agent_nb.providers.http import make_client, release, responses_opened, shared_client
-from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.prices import context_window
-from agent_nb.providers.sdk_packages import load_package
-from agent_nb.providers.settings import Settings
+from agent_nb.providers.settings import Settings, load_package
 from agent_nb.providers.sse import SseReader
-from agent_nb.providers.tool_schemas import Offered
+from agent_nb.providers.tool_schemas import Dialect, Offered
 
 if TYPE_CHECKING:
     import httpx2

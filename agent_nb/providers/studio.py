@@ -6,24 +6,22 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb._base.model_name import vendor_of
+from agent_nb._base.constants import MODE_VARIABLE, vendor_of
 from agent_nb.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import BorderCutter, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder
-from agent_nb.providers.keys import find_key
 from agent_nb.providers.prices import has_image_price
 from agent_nb.providers.registry import load
 from agent_nb.providers.registry import model as make_model
-from agent_nb.providers.settings import Settings, check_base_url
+from agent_nb.providers.settings import Settings, check_base_url, find_key
 from agent_nb.providers.vendors import VENDORS
 
 CHOICE = "AGENT_NB_IMAGES"
 """`local`, or the maker's `vendor:model`. A maker that is named here is never replaced by another."""
 IMAGE_MAKERS = {
-    "openai": "agent_nb.providers.openai_image_maker:OpenAIImageMaker",
-    "gemini": "agent_nb.providers.gemini_image_maker:GeminiImageMaker",
+    "openai": "agent_nb.providers.image_maker:OpenAIImageMaker",
+    "gemini": "agent_nb.providers.image_maker:GeminiImageMaker",
 }
 """What makes images at each vendor, as `module:Class`."""
 UNPRICED = "the run has a budget, and the price of {} is not known"

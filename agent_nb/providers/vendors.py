@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agent_nb._base.model_name import ACP, DEMO, REPLAY
+from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.wire import Json
 from agent_nb.providers.models import (
     ANTHROPIC_MODELS,

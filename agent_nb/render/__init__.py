@@ -15,31 +15,14 @@ from agent_nb.render.frozen import (
     running_html,
     still_page,
 )
-from agent_nb.render.markdown_writer import as_text
 from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
 from agent_nb.render.rows import Row, shortened, shortened_text
-from agent_nb.render.summary import model_label, ready_line, run_digest
+from agent_nb.render.safe_markdown import as_text
+from agent_nb.render.summary import model_label
 from agent_nb.render.transcript import transcript
 
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
-
-__all__ = [
-    "FORMS",
-    "Form",
-    "Progress",
-    "abandoned_frame",
-    "bundle",
-    "first_frame",
-    "live_page",
-    "page_html",
-    "ready_line",
-    "run_digest",
-    "to_html_page",
-    "to_markdown",
-    "to_page",
-    "to_text",
-]
 
 
 def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
@@ -113,21 +96,6 @@ TEXT = Form(
     unmasked=lambda run: plain_text(run, transcript(run.events), run.text),
 )
 FORMS = (HTML, MARKDOWN, TEXT)
-
-
-def to_markdown(run: "RunRecord") -> str:
-    """The run as a Markdown document: how it ended, its transcript, its files, its notes."""
-    return MARKDOWN.render(run)
-
-
-def to_text(run: "RunRecord") -> str:
-    """The run as plain text that is the same every time: no times, tokens or costs."""
-    return TEXT.render(run)
-
-
-def to_html_page(run: "RunRecord") -> str:
-    """The run as a self-contained HTML page, with its notes below."""
-    return HTML.render(run)
 
 
 def to_page(run: "RunRecord") -> str | None:

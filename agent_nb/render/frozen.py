@@ -7,15 +7,20 @@ the style sheet requires `[data-anb-run]`, so the styles of a trusted output nev
 
 import base64
 import html
+import itertools
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, assert_never
 
+from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
-from agent_nb.events import ENDINGS
+from agent_nb.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
+from agent_nb.render.policy import PLAIN_TAGS
 from agent_nb.render.preview import (
     TooLargeError,
     assembled,
@@ -23,14 +28,26 @@ from agent_nb.render.preview import (
     frame_attributes,
     framed_page,
     saved_script,
+    still_frame_attributes,
 )
-from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, names_left
-from agent_nb.render.rows_html import code_html, row_html, rows_html
-from agent_nb.render.safe_markdown import with_code
+from agent_nb.render.rows import (
+    LOOKS,
+    ImagesRow,
+    LineRow,
+    Row,
+    SourcesRow,
+    State,
+    TextRow,
+    ThinkingRow,
+    ToolRow,
+    names_left,
+)
+from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
     duration,
     ending,
     facts,
+    image_labels,
     plural,
     result_expression,
     run_digest,
@@ -43,6 +60,297 @@ from agent_nb.render.summary import (
 
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
+
+MAX_OUTPUT = 20_000
+MAX_TABLE = 60_000
+"""Characters of HTML that is no more than tables and text."""
+MAX_IMAGE = 400_000
+MAX_ARGUMENT = 2_000
+FIRST_LINES, MOST_LINES = 30, 40
+"""Of a text with more than the most lines, only the first are not folded."""
+
+_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+_DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim", "\\": "anb-dim"}
+_COLOURS = {
+    "Keyword": "k",
+    "Operator.Word": "k",
+    "Literal.String": "s",
+    "Literal.Number": "s",
+    "Comment": "m",
+}
+_FRAME_STYLE = (
+    "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
+    "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
+)
+
+
+def rows_html(rows: Iterable[Row]) -> str:
+    """Rows one after another; consecutive edits of one file are a single row, which unfolds."""
+    drawn = []
+    for path, group in itertools.groupby(rows, key=_edited_path):
+        edits = [row_html(row) for row in group]
+        head = f"{_icon('ok')} {len(edits)} edits of <code>{html.escape(path)}</code>"
+        drawn += [_fold(head, "".join(edits))] if path and len(edits) > 1 else edits
+    return "\n".join(drawn)
+
+
+def _edited_path(row: Row) -> str:
+    return row.path if isinstance(row, ToolRow) and row.state == "ok" and row.action == "edited" else ""
+
+
+def row_html(row: Row) -> str:
+    match row:
+        case TextRow(text=text):
+            return f'<div class="anb-text">{to_html(text)}</div>'
+        case ThinkingRow(text=text, seconds=seconds):
+            label = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
+            return _fold(
+                f'<span class="anb-dim">{label}</span>', f'<div class="anb-dim">{to_html(text)}</div>'
+            )
+        case SourcesRow(sources=sources):
+            items = "".join(f"<li>{link(source.url, source.title or source.url)}</li>" for source in sources)
+            return f'<ul class="anb-text">{items}</ul>'
+        case ImagesRow(images=images):
+            drawn = map(_thumbnail, image_labels(images), (image.data for image in images))
+            return f'<p class="anb-given">{" ".join(drawn)}</p>'
+        case LineRow():
+            return _line(row)
+        case _:
+            assert_never(row)
+
+
+def _thumbnail(label: str, data: bytes) -> str:
+    """The image is as small as it is shown: sanitised HTML has no styles to shrink it."""
+    alt = html.escape(label)
+    if not data:
+        return f'<span class="anb-dim">{alt}</span>'
+    return f'<img alt="{alt}" title="{alt}" src="data:image/jpeg;base64,{base64.b64encode(data).decode()}">'
+
+
+def _line(row: LineRow) -> str:
+    facts = [row.outcome] if row.outcome else []
+    title, inside = with_code(row.title), ""
+    if isinstance(row, ToolRow):
+        title, inside = _tool_title(row), _inside(row)
+        facts += [duration(row.seconds)] if row.seconds >= 0.05 else []
+    detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
+    line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
+    if isinstance(row, ToolRow) and row.code:
+        return f'<div class="anb-step"><p class="anb-row">{line}</p>{inside}</div>'
+    return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
+
+
+def _icon(state: State) -> str:
+    look = LOOKS[state]
+    return f'<span class="anb-{look.tone}">{look.icon}</span>'
+
+
+def _tool_title(row: ToolRow) -> str:
+    before, path, after = row.title.partition(row.path) if row.path else (row.title, "", "")
+    if not path:
+        return with_code(row.title)
+    return f"{html.escape(before)}<code>{html.escape(path)}</code>{html.escape(after)}"
+
+
+def _inside(row: ToolRow) -> str:
+    pieces = [_source(row.code)] if row.code else []
+    if row.hint and row.state == "failed":
+        pieces.append(f"<p>{with_code(row.hint)}</p>")
+    if row.decision:
+        pieces.append(f"<p>{with_code(row.decision[:1].upper() + row.decision[1:])}.</p>")
+    if row.note and row.state != "stopped":
+        pieces.append(f"<p>Note to the model: <q>{html.escape(row.note)}</q></p>")
+    if row.args and not row.path and not row.code:
+        pieces.append(_block(_arguments(row.args)))
+    checks = [output for output in row.outputs if CHECK_TYPE in output]
+    pieces += map(_check, checks) if checks else map(_output, row.outputs)
+    if not row.outputs and row.state == "ok" and not row.path and row.result.strip() != row.detail:
+        pieces.append(_block(row.result))
+    return "".join(pieces)
+
+
+def _source(code: str) -> str:
+    """Code in colours, which a sanitiser takes away. Masked first: half a key would not be recognised."""
+    pieces = (
+        f'<span class="anb-{colour}">{text}</span>' if colour else text
+        for colour, text in coloured(_cut(mask(code)).rstrip())
+    )
+    return f'<pre class="anb-source"><code>{"".join(pieces)}</code></pre>'
+
+
+def _arguments(args: Mapping[str, Any]) -> str:
+    """`name: value` lines, with strings unquoted so that code reads as code."""
+    lines = []
+    for name, value in args.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+        # Masked before it is cut, because half a key would not be recognised.
+        text = text if len(text) <= MAX_ARGUMENT else mask(text)[:MAX_ARGUMENT] + " …"
+        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
+    return "\n".join(lines)
+
+
+def _output(bundle: MimeBundle) -> str:
+    """The richest representation that is safe to show here."""
+    texts = {kind: _text(content) for kind, content in bundle.items()}
+    plain = texts.get("text/plain", "")
+    for kind in _IMAGES:
+        if kind in texts:
+            return _image(kind, texts[kind], plain)
+    if "text/x-diff" in texts:
+        return _diff(texts["text/x-diff"])
+    if NAMES_TYPE in texts:
+        return f'<p class="anb-dim">{with_code(plain)}</p>' if plain else ""
+    if INTERACTIVE_TYPE in texts or "<script" in texts.get("text/html", "").lower():
+        return f'<p class="anb-dim">{INTERACTIVE_NOTE}</p>{_block(plain)}'
+    if "text/html" in texts:
+        copy = plain_html(texts["text/html"])
+        if copy is not None and len(copy) <= MAX_TABLE:
+            return f'<div class="anb-plain">{copy}</div>'
+        if len(texts["text/html"]) <= MAX_OUTPUT:
+            return _framed(texts["text/html"], plain)
+    if "text/markdown" in texts:
+        return f'<div class="anb-text">{to_html(_cut(texts["text/markdown"]))}</div>'
+    return _block(plain) if plain else ""
+
+
+def _check(bundle: MimeBundle) -> str:
+    """The thumbnails of a page check and its problems; the screenshots themselves are too large to save."""
+    shots = [shot for shot in bundle[CHECK_TYPE].get("screenshots", ()) if shot.get("thumbnail")]
+    images = (_thumbnail(f"{shot['width']} px wide", base64.b64decode(shot["thumbnail"])) for shot in shots)
+    return f'<p class="anb-given">{" ".join(images)}</p>{_block(_text(bundle.get("text/plain", "")))}'
+
+
+def _framed(markup: str, plain: str) -> str:
+    """A sandboxed frame cannot size itself, so the height is guessed from the number of table rows."""
+    rows = markup.lower().count("<tr")
+    height = min(40 + 25 * rows, 640) if rows else 160
+    frame = f'style="height:{height}px" {still_frame_attributes(_FRAME_STYLE + markup)}'
+    unframed = f'<div class="anb-untrusted">{_block(plain)}</div>' if plain else ""
+    return f'<iframe class="anb-html" title="Tool output" loading="lazy" {frame}></iframe>{unframed}'
+
+
+def _image(kind: str, content: str, caption: str) -> str:
+    label = html.escape(caption or "image")
+    if len(content) > MAX_IMAGE:
+        size = human_size(len(content) * 3 // 4)
+        return f'<p class="anb-dim">{label}: {kind}, {size}, too large to save here</p>'
+    if kind == "image/svg+xml" and content.lstrip().startswith("<"):
+        content = base64.b64encode(content.encode("utf-8", "replace")).decode()
+    if not _BASE64.fullmatch(content):
+        return f'<p class="anb-dim">{label}: {kind}, unreadable</p>'
+    return f'<p><img alt="{label}" title="{label}" src="data:{kind};base64,{"".join(content.split())}"></p>'
+
+
+def _diff(diff: str) -> str:
+    lines = [line for line in _cut(diff).split("\n") if not line.startswith(("--- ", "+++ "))]
+    pieces = []
+    for kind, group in itertools.groupby(lines, key=lambda line: _DIFF_CLASSES.get(line[:1], "")):
+        text = code_html("\n".join(group))
+        pieces.append(f'<span class="{kind}">{text}</span>' if kind else text)
+    return f"<pre>{chr(10).join(pieces).rstrip()}</pre>"
+
+
+def _block(text: str) -> str:
+    lines = code_html(_cut(text)).rstrip().split("\n")
+    end = FIRST_LINES if len(lines) > MOST_LINES else len(lines)
+    first, rest = "\n".join(lines[:end]), "\n".join(lines[end:])
+    more = _fold(f"{len(lines) - end} more lines", f"<pre>{rest}</pre>") if rest else ""
+    return f"<pre>{first}</pre>{more}" if text.strip() else ""
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_OUTPUT:
+        return text
+    return f"{mask(text)[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
+
+
+def _text(content: Any) -> str:
+    """Notebooks may store text as a list of lines."""
+    return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
+
+
+def _fold(summary: str, inside: str) -> str:
+    return f"<details><summary>{summary}</summary>{inside}</details>"
+
+
+def code_html(code: str) -> str:
+    """Masked code with few entities: JupyterLab sanitises every output of a notebook, and entities take longest."""
+    return re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(code)).replace("<", "&lt;")
+
+
+def coloured(code: str) -> Iterator[tuple[str, str]]:
+    """The class of each piece of code, empty for most, and the piece as HTML."""
+    try:
+        from pygments.lexers.python import PythonLexer
+    except ImportError:
+        yield "", code_html(code)
+        return
+    tokens = PythonLexer(stripnl=False, ensurenl=False).get_tokens(code)
+    for colour, group in itertools.groupby(tokens, key=lambda token: _colour(str(token[0]))):
+        yield colour, code_html("".join(text for _, text in group))
+
+
+def _colour(kind: str) -> str:
+    name = kind.removeprefix("Token.")
+    return next((colour for prefix, colour in _COLOURS.items() if name.startswith(prefix)), "")
+
+
+_VOID = frozenset({"br", "hr"})
+_KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
+"""What the tables of pandas and polars bring along."""
+MAX_SHEET = 2_000
+"""Characters; in a longer one the pattern would look for too long."""
+_KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
+
+
+def plain_html(markup: str) -> str | None:
+    """The same tables and text, without attributes; None if there is more to it."""
+    copy = _PlainCopy()
+    copy.feed(markup)
+    copy.close()
+    copy.end_all()
+    return "".join(copy.written) if copy.is_plain else None
+
+
+class _PlainCopy(HTMLParser):
+    """Writes known tags, and ends those that are open, so that nothing around it is ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[str] = []
+        self.is_plain = True
+        self._open: list[str] = []
+        self._in_sheet = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._in_sheet = tag == "style"
+        if self._in_sheet:
+            return
+        self.is_plain &= tag in PLAIN_TAGS and _KNOWN_STYLE.fullmatch(given.get("style") or "") is not None
+        spans = {name: given.get(name) or "" for name in ("colspan", "rowspan")}
+        written = "".join(f' {name}="{number}"' for name, number in spans.items() if number.isdecimal())
+        self.written.append(f"<{tag}{written}>")
+        if tag not in _VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_sheet = False
+        if tag in self._open:
+            while (last := self._open.pop()) != tag:
+                self.written.append(f"</{last}>")
+            self.written.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_sheet:
+            self.is_plain &= len(data) <= MAX_SHEET and _KNOWN_SHEET.fullmatch(data) is not None
+        else:
+            self.written.append(html.escape(data, quote=False))
+
+    def end_all(self) -> None:
+        self.written += [f"</{tag}>" for tag in reversed(self._open)]
+
 
 MAX_PAGE = 1_000_000
 """Characters of all pages in one output. A page that exceeds it is replaced by a note."""

@@ -1,5 +1,6 @@
 """A finished run as Markdown and as plain text. Equal runs give equal text: it has no times, tokens or costs."""
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
@@ -7,10 +8,8 @@ from typing import TYPE_CHECKING, assert_never
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import fenced
-from agent_nb.files import human_size
-from agent_nb.files.unfinished import lost_files
+from agent_nb.files import human_size, lost_files
 from agent_nb.messages import Source
-from agent_nb.render.markdown_writer import as_text, code_span, rebuilt, web_link
 from agent_nb.render.rows import (
     LOOKS,
     LineRow,
@@ -23,8 +22,9 @@ from agent_nb.render.rows import (
     names_left,
     whole_outcome,
 )
-from agent_nb.render.safe_markdown import is_safe_link
+from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
 from agent_nb.render.summary import (
+    duration,
     ending,
     facts,
     model_label,
@@ -39,16 +39,11 @@ from agent_nb.render.summary import (
 
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
-import html
-from typing import TYPE_CHECKING
 
-from agent_nb.render.safe_markdown import to_html
-from agent_nb.render.summary import duration
 
 if TYPE_CHECKING:
     from agent_nb.run.annotations import Annotation
     from agent_nb.run.record import RunRecord
-
 
 _IMAGE = re.compile(r"image/(?!svg)[\w.+-]+", re.ASCII)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")

@@ -1,14 +1,28 @@
-"""Makes Markdown from a model safe to show: no raw HTML, no images, only web and mail links."""
+"""Makes Markdown from a model safe to show: no raw HTML, no images, only web and mail links.
+
+It is written anew from the parser's tokens: patterns over the source miss what a parser sees. Viewers read other
+dialects than ours, so nothing may depend on how they pair backticks, dollars or the pipes of tables. JupyterLab takes
+formulas out before it parses, from one delimiter to the next, and with them the end of a code span between them.
+"""
 
 import html
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from agent_nb._base.secrets import mask
+from agent_nb._base.text import fenced
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
+
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 
@@ -130,3 +144,160 @@ def _line(state: "StateBlock", number: int) -> str:
 
 def _show(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
     return html.escape(tokens[index].content, quote=False)
+
+
+_SPECIAL = re.compile(r"[\\`<>&*\[\]~$|]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
+"""The last two: a viewer that makes links of addresses takes all up to the next space, backticks included."""
+_ENTITIES = {"\\": "&#92;", "`": "&#96;", "<": "&lt;", ">": "&gt;", "&": "&amp;", "[": "&#91;", "]": "&#93;"}
+"""Some viewers do not take a backslash before these for an escape: marked removes it in the text of a link."""
+_BLOCK_START = re.compile(r"^\d+(?=[.)](?:\s|$))|^(?=[-#=:]|\+(?:\s|$)|~~~)", re.MULTILINE)
+_LINE_BREAK = re.compile(r"[\x00-\x1f\x85\u2028\u2029]+")
+_FORMULA_START = re.compile(r"\\\\[()\[\]]|\\(?:begin|end)\{")
+"""What JupyterLab takes for the border of a formula, also in code."""
+_LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(\[:])")
+_LANGUAGES = re.compile(
+    "bash|c|console|cpp|css|csv|diff|go|html|ini|i?python|java|javascript|jsx?|jsonl?|julia|latex|markdown|md|php|py|r"
+    "|ruby|rust|sh|shell|sql|tex|text|toml|tsx?|txt|typescript|xml|ya?ml"
+)
+"""Others may be more than colours: JupyterLab draws `mermaid`, whose diagrams can hold images."""
+_MARKS = {"em": "*", "strong": "**", "s": "~~"}
+_ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
+
+
+def rebuilt(markdown: str, *, quoted: bool = False) -> str:
+    """Markdown with the same meaning; images are links, HTML is text. `quoted` if it will stand in a quotation."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    return _blocks(SyntaxTreeNode(parser().parse(mask(markdown))).children, quoted)
+
+
+def as_text(text: str, *, in_table: bool = False) -> str:
+    """Markdown that shows the text as it is, with `backticks` as code."""
+    pieces = mask(text).split("`")
+    if len(pieces) % 2 == 0:
+        pieces = ["`".join(pieces)]
+    spans = (
+        code_span(piece, in_table=in_table) if index % 2 else _escaped(piece)
+        for index, piece in enumerate(pieces)
+    )
+    return _BLOCK_START.sub(r"\g<0>\\", "".join(spans))
+
+
+def code_span(code: str, *, in_table: bool = False) -> str:
+    """A text as code, with a fence longer than any backticks in it."""
+    code = _LINE_BREAK.sub(" ", mask(code))
+    if _FORMULA_START.search(code) or (in_table and "|" in code):
+        return f"<code>{_entities(code)}</code>"
+    fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", code)), default=0))
+    space = " " if code.strip() and (code[0] in "` " or code[-1] in "` ") else ""
+    return f"{fence}{space}{code}{space}{fence}" if code else ""
+
+
+def web_link(url: str, text: str) -> str:
+    """A link to an address that `is_safe_link`, with a text that is Markdown."""
+    # A dollar or a backslash could begin a formula, and brackets could end the link.
+    address = quote(url, safe="/:?#@!&'+,;=%~").replace("&", "&amp;")
+    return f"[{text}]({address})"
+
+
+def _blocks(nodes: "Iterable[SyntaxTreeNode]", quoted: bool) -> str:
+    return "\n\n".join(filter(None, (_block(node, quoted) for node in nodes)))
+
+
+def _block(node: "SyntaxTreeNode", quoted: bool) -> str:
+    match node.type:
+        case "paragraph" | "inline":
+            lines = _inline(node).split("\n")
+            return _BLOCK_START.sub(r"\g<0>\\", "\n".join(line.strip() for line in lines))
+        case "heading":
+            line = re.sub(r"\\?\n", " ", _inline(node))
+            return f"{'#' * int(node.tag[1])} {line}"
+        case "fence" | "code_block":
+            return _code_block(node, quoted)
+        case "bullet_list" | "ordered_list":
+            return _list(node, quoted)
+        case "blockquote":
+            return _indented(_blocks(node.children, quoted=True), "> ", "> ")
+        case "table":
+            head, *body = (row for part in node.children for row in part.children)
+            borders = [_ALIGNED.get(str(cell.attrs.get("style")), "---") for cell in head.children]
+            rows = [[_inline(cell, in_table=True) for cell in row.children] for row in (head, *body)]
+            return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], borders, *rows[1:]))
+        case "hr":
+            return "***"
+        case _:
+            return _escaped(node.content)
+
+
+def _code_block(node: "SyntaxTreeNode", quoted: bool) -> str:
+    code, language = node.content.rstrip("\n"), "".join(node.info.lower().split()[:1])
+    if quoted and ("$" in code or _FORMULA_START.search(code)):  # no empty line ends a formula in a quotation
+        return f"<pre><code>{_entities(code)}</code></pre>"
+    return fenced(code, language if _LANGUAGES.fullmatch(language) else "")
+
+
+def _list(node: "SyntaxTreeNode", quoted: bool) -> str:
+    is_tight = all(
+        child.type.endswith("_list") or (child.type == "paragraph" and child.hidden)
+        for item in node.children
+        for child in item.children
+    )
+    items = []
+    for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
+        mark = f"{number}{item.markup} " if node.type == "ordered_list" else f"{item.markup} "
+        blocks = [_block(child, quoted) for child in item.children]
+        text = ("\n" if is_tight else "\n\n").join(filter(None, blocks))
+        items.append(_indented(text, mark, " " * len(mark)))
+    return ("\n" if is_tight else "\n\n").join(items)
+
+
+def _indented(text: str, first: str, others: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(f"{others if index else first}{line}".rstrip() for index, line in enumerate(lines))
+
+
+def _inline(node: "SyntaxTreeNode", *, in_table: bool = False) -> str:
+    text = ""
+    for child in node.children:
+        if child.type == "link" and text.endswith("!"):  # or else the link would be an image
+            text = f"{text[:-1]}\\!"
+        text += _span(child, in_table)
+    return text
+
+
+def _span(node: "SyntaxTreeNode", in_table: bool) -> str:
+    match node.type:
+        case "inline":
+            return _inline(node, in_table=in_table)
+        case "code_inline":
+            return code_span(node.content, in_table=in_table)
+        case "em" | "strong" | "s":
+            mark = _MARKS[node.type]
+            return f"{mark}{_inline(node, in_table=in_table)}{mark}"
+        case "link":
+            text, url = _inline(node, in_table=in_table), str(node.attrs.get("href", ""))
+            return web_link(url, text) if is_safe_link(url) else text
+        case "softbreak":
+            return "\n"
+        case "hardbreak":
+            return "\\\n"
+        case "math":
+            return _formula(node.content, in_table)
+        case _:
+            return _escaped(node.content)
+
+
+def _formula(formula: str, in_table: bool) -> str:
+    """A formula in one line, with space where a viewer without formulas would see HTML or an image."""
+    if re.search(r"`|(?<!\\)%", formula) or (in_table and "|" in formula):
+        return _escaped(formula)
+    return _LIVE.sub(r"\g<0> ", _LINE_BREAK.sub(" ", formula))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), _LINE_BREAK.sub(" ", text))
+
+
+def _entities(code: str) -> str:
+    """The code for an HTML element, with nothing in it that means anything in Markdown."""
+    return re.sub(r"[^\w\s]|_", lambda found: f"&#{ord(found[0])};", code)

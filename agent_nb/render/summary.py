@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import agent_nb.events as ev
-from agent_nb._base.model_name import DEMO, is_demo
+from agent_nb._base.constants import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
-from agent_nb.files import human_size
-from agent_nb.files.unfinished import lost_files, unfinished_files
+from agent_nb.files import human_size, lost_files, unfinished_files
 from agent_nb.run_settings import header_words
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
 from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.files import Files, contents
-from agent_nb.render.markdown_writer import rebuilt
+from agent_nb.render.safe_markdown import rebuilt
 from agent_nb.run.code_names import names_in, names_of, needed_by, parsed
 from agent_nb.run.record import RunRecord, unique_call_id
 

@@ -8,22 +8,27 @@ the network, except for the files of a stack that the run itself names.
 import base64
 import html
 import json
+import os
 import re
+import tempfile
+import webbrowser
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.model_name import is_demo
+from agent_nb._base.atomic import write_atomically
+from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, TurnStarted
 from agent_nb.files import media_type
+from agent_nb.render import to_page
 from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import saved_values
 from agent_nb.run.annotations import safe_annotations
-from agent_nb.run.encoder import JOINED_SECONDS, Encoder
-from agent_nb.run.protocol import Meta, bound_names
+from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
 from agent_nb.run_settings import header_words
@@ -118,3 +123,35 @@ def _binary_files(run: RunRecord) -> list[Json]:
                 kind = media_type(path, content)
                 found.append({"path": safe_text(path), "version": number, "media_type": kind, "base64": data})
     return found
+
+
+def open_page(run: RunRecord) -> Path:
+    page = to_page(run)
+    if page is None:
+        raise ConfigError(f"`{run.name}` has no page to open: {', '.join(run.files) or 'no files'}.")
+    browser = _browser()
+    if browser is None:
+        raise ConfigError(
+            f"There is no browser on the machine that runs Python. `{run.name}.files.save('site')` writes the files "
+            "to a folder; in a notebook, the output of the cell shows the page."
+        )
+    folder = Path(_folder().name)
+    path = folder / f"{run.name}-{run.id}.html"
+    write_atomically(path, page.encode("utf-8", "replace"), within=folder)
+    browser.open(path.as_uri())
+    return path
+
+
+def _browser() -> webbrowser.BaseBrowser | None:
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return None
+    # Without a display Python finds text browsers, which would take the kernel's terminal and not return.
+    is_text_browser = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+    return None if is_text_browser else browser
+
+
+@cache
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True)

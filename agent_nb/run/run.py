@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.atomic import write_own
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
-from agent_nb._base.written import write_own
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
@@ -18,11 +18,10 @@ from agent_nb.run.annotations import Annotation, given_choices, meant_answer
 from agent_nb.run.cells import Cells, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
-from agent_nb.run.manifest import manifest_of
+from agent_nb.run.manifest import manifest_of, statement_of
 from agent_nb.run.moments import changes_back_to, placed
 from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
-from agent_nb.run.statement import statement_of
 from agent_nb.run.turn_requests import request_of
 
 PAGES: "list[Callable[[Run], Any]]" = []
@@ -120,15 +119,15 @@ class Run(RunRecord):
 
     def to_markdown(self) -> str:
         """The run as a Markdown document: how it ended, the transcript, the files, your notes."""
-        from agent_nb.render import to_markdown
+        from agent_nb.render import MARKDOWN
 
-        return to_markdown(self)
+        return MARKDOWN.render(self)
 
     def to_html(self) -> str:
         """The run as one self-contained HTML page with the transcript, the result and your notes."""
-        from agent_nb.render import to_html_page
+        from agent_nb.render import HTML
 
-        return to_html_page(self)
+        return HTML.render(self)
 
     def statement(self) -> str:
         """A statement on the use of the model, in Markdown: what the run knows, with blanks for what you must write."""
@@ -159,7 +158,7 @@ class Run(RunRecord):
 
     def open(self) -> Path:
         """Opens the page in your browser, from a temporary file as closed as the preview, and returns its path."""
-        from agent_nb.run.browser import open_page
+        from agent_nb.run.replay_file import open_page
 
         return open_page(self)
 

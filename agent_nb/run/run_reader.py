@@ -21,8 +21,7 @@ from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.messages import Message
 from agent_nb.run.moments import placed
 from agent_nb.run.run import Run
-from agent_nb.run.run_writer import FORMAT, RUN, VARIANT, VERSION, derived
-from agent_nb.run.text_pool import DELTAS, TextReader
+from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, TextReader, derived
 from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

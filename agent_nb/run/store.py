@@ -10,10 +10,9 @@ import re
 import time
 from pathlib import Path
 
-from agent_nb._base.atomic import locked, read_plain, write_atomically
+from agent_nb._base.atomic import FOLDER, locked, own_folder, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
-from agent_nb._base.written import FOLDER, own_folder
 from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
 from agent_nb.run.run_reader import read_header

@@ -21,8 +21,7 @@ from agent_nb.files import (
 )
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.partial import FileArguments
+from agent_nb.tools.base import FileArguments, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import described, object_schema, tool_spec
 
 MAX_DIFF_CHARACTERS = 8_000

@@ -103,7 +103,8 @@ def types_only(schema: Any) -> Any:
     for key, value in schema.items():
         match key, value:
             case "type", str() | list():
-                known = [kind for kind in _all(value) if kind in (*_JSON_TYPES.values(), "null")]
+                named = value if isinstance(value, list) else [value]
+                known = [kind for kind in named if kind in (*_JSON_TYPES.values(), "null")]
                 types[key] = known[0] if len(known) == 1 else known
             case "enum", list() if "type" not in schema:
                 types["type"] = list(dict.fromkeys(map(_json_type, value)))
@@ -120,10 +121,6 @@ def types_only(schema: Any) -> Any:
             case "$ref", str():
                 types[key] = value
     return types
-
-
-def _all(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _json_type(value: Any) -> str:

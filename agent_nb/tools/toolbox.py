@@ -23,10 +23,9 @@ from agent_nb.files import Change, Content, Files, Workspace
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS
-from agent_nb.tools.function import reduce_tool, spec_of_types
+from agent_nb.tools.function import checked, reduce_tool, spec_of_types
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.image_tools import IMAGE_TOOLS
-from agent_nb.tools.output import checked
 from agent_nb.tools.preview_tools import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variant_tools import VARIANT_TOOLS

@@ -8,8 +8,7 @@ from playwright.sync_api import expect
 from agent_nb import Agent, Run, tool
 from agent_nb._base.wire import to_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.run.encoder import Encoder
-from agent_nb.run.protocol import Ready
+from agent_nb.run.protocol import Encoder, Ready
 from agent_nb.tools.base import ToolOutput
 from tests.support.widget_stage import Stage, needs_browser
 

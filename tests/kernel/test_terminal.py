@@ -9,7 +9,7 @@ import pytest
 
 from agent_nb import Agent, tool
 from agent_nb.events import TextDelta
-from agent_nb.notebook.views.terminal import TerminalView
+from agent_nb.notebook.views.views import TerminalView
 from agent_nb.providers.scripted import ScriptedProvider, call, pause, text
 from tests.support.kernels import quiet_environment
 from tests.support.waiting import PATIENCE

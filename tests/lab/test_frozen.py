@@ -14,7 +14,7 @@ from playwright.sync_api import Dialog, Page, Request, expect
 from agent_nb.agent import Agent
 from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, wait
-from agent_nb.render import bundle, first_frame, to_html_page
+from agent_nb.render import HTML, bundle, first_frame
 from agent_nb.tools import Toolbox, tool
 from agent_nb.tools.base import ToolOutput
 from tests.support.lab import Lab, keep_screenshot, open_notebook, write_notebook
@@ -290,7 +290,7 @@ def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
-    (tmp_path / "run.html").write_text(to_html_page(hero()), encoding="utf-8")
+    (tmp_path / "run.html").write_text(HTML.render(hero()), encoding="utf-8")
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 480 if scheme == "dark" else 1100, "height": 900})
     page.goto((tmp_path / "run.html").as_uri())

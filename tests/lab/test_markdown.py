@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, Route
 
-from agent_nb.render.markdown_writer import rebuilt
+from agent_nb.render.safe_markdown import rebuilt
 from tests.support.lab import Lab, open_notebook, write_notebook
 from tests.support.markdown_forms import FORMS
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 
-from agent_nb.cassette import replay
 from agent_nb.cassette.matching import cassettes_for
+from agent_nb.cassette.player import replay
 from agent_nb.errors import AgentError
 from agent_nb.images.convert import to_image
 from agent_nb.lab.rules import LabWatch
 from agent_nb.notebook.magic.inputs import find_system
 from agent_nb.run.run_reader import load
 from agent_nb.run.store import RunStore
-from agent_nb.tools.mcp.project import read_project
+from agent_nb.tools.mcp.server_config import read_project
 
 RUN = ".agent_nb/000001-20261117-180000-hero-0123abcd.run.jsonl"
 READERS: dict[str, Any] = {

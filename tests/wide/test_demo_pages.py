@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.look import choose_look
+from agent_nb.demo.compose import choose_look
 from agent_nb.demo.page import build_page, improvement
 from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import AXE, needs_axe

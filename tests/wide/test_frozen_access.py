@@ -4,7 +4,7 @@ import pytest
 
 from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import call, fail, think
-from agent_nb.render import first_frame, to_html_page
+from agent_nb.render import HTML, first_frame
 from tests.lab.test_frozen import hero, play
 from tests.support.widget_stage import AXE, needs_axe, needs_browser
 
@@ -28,9 +28,9 @@ def forms() -> dict[str, str]:
     )
     first = first_frame("hero-1", "hero", "demo:")["text/html"]
     return {
-        "done": to_html_page(hero()),
-        "failed": to_html_page(failed),
-        "edits": to_html_page(edited),
+        "done": HTML.render(hero()),
+        "failed": HTML.render(failed),
+        "edits": HTML.render(edited),
         "first": PAGE + first,
     }
 

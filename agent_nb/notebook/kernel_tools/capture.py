@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agent_nb._base.constants import INTERACTIVE_TYPE
-from agent_nb._base.stream_masker import StreamMasker
+from agent_nb._base.secrets import StreamMasker
 from agent_nb.events import MimeBundle
 
 HEAD, TAIL = 40_000, 10_000

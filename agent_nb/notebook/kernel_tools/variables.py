@@ -26,7 +26,7 @@ from agent_nb.notebook.values.tables import counted
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import lookup_masked
 from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
-from agent_nb.tools.output import to_output
+from agent_nb.tools.function import to_output
 from agent_nb.tools.schema import tool_spec
 
 MOST = 200

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 
-from agent_nb._base.model_name import is_demo
+from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
@@ -28,11 +28,11 @@ from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.page.store import store_of
 from agent_nb.notebook.retry_cells import fix_of, repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
-from agent_nb.render import bundle, ready_line, run_digest
+from agent_nb.render import bundle
 from agent_nb.render.preview import TooLargeError, assembled
+from agent_nb.render.summary import ready_line, run_digest
 from agent_nb.run.annotations import Annotation, safe_annotations
-from agent_nb.run.encoder import JOINED_SECONDS, Encoder
-from agent_nb.run.protocol import Meta, Ready, bound_names
+from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
 from agent_nb.run_settings import header_words

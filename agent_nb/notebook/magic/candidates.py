@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.model_name import DEMO
+from agent_nb._base.constants import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
@@ -82,8 +82,8 @@ def variables(session: Session, accepts: Callable[[Any], bool] = lambda value: T
 
 
 def _models() -> list[Candidate]:
-    from agent_nb.providers.keys import find_key
     from agent_nb.providers.registry import LISTINGS
+    from agent_nb.providers.settings import find_key
     from agent_nb.providers.vendors import VENDORS
 
     models = []

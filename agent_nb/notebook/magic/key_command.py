@@ -8,14 +8,13 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.constants import DEMO_MODEL, IN_BROWSER
 from agent_nb._base.secrets import register
 from agent_nb._base.table import Table
 from agent_nb.errors import MissingKeyError
 from agent_nb.notebook.asking import NO_INPUT
 from agent_nb.notebook.session import Session
-from agent_nb.providers.keys import forget_key, key_source, remember_key
+from agent_nb.providers.settings import forget_key, key_source, remember_key
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.render.safe_markdown import with_code
 

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from agent_nb._base.constants import MODEL_VARIABLE
-from agent_nb._base.model_name import DEMO, DEMO_MODEL
+from agent_nb._base.constants import DEMO, DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.table import Table
-from agent_nb.engine.session_costs import SESSION, ModelCosts
+from agent_nb.engine.cost import SESSION, ModelCosts
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.images.maker import EDITS, INPUTS, Studio
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
@@ -13,8 +12,8 @@ from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, plugins, switch_off
 from agent_nb.providers import default_model_name, full_name
-from agent_nb.providers.keys import find_key
 from agent_nb.providers.registry import LISTINGS
+from agent_nb.providers.settings import find_key
 from agent_nb.providers.studio import studio_for_name
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.tools import Tool, Toolbox

@@ -25,15 +25,14 @@ from agent_nb._base.installed import InstalledFirst
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
-from agent_nb.notebook.magic_settings import Settings
-from agent_nb.notebook.session import Session
+from agent_nb.notebook.session import Session, Settings
 from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 _SHOWN = (
     ("agent_nb.run.run", "Run"),
     ("agent_nb.engine.handle", "RunHandle"),
-    ("agent_nb.engine.race", "Race"),
+    ("agent_nb.engine.prepared", "Race"),
 )
 """What is displayed as a run when it is a cell's result."""
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from agent_nb._base.model_name import ACP
+from agent_nb._base.constants import ACP
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, printable, sha256
@@ -19,10 +19,17 @@ from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session
 from agent_nb.tools import Tool
-from agent_nb.tools.mcp.listing import wire_prefix
-from agent_nb.tools.mcp.project import FILE, accepted_tools, description, is_allowed, read_project, remember
-from agent_nb.tools.mcp.server import Server, check_installed, wait_for
-from agent_nb.tools.mcp.server_config import ServerConfig, server_config
+from agent_nb.tools.mcp.server import Server, check_installed, wait_for, wire_prefix
+from agent_nb.tools.mcp.server_config import (
+    FILE,
+    ServerConfig,
+    accepted_tools,
+    description,
+    is_allowed,
+    read_project,
+    remember,
+    server_config,
+)
 
 PREFIX = "mcp:"
 _FLAGS = {"-e": "=", "--env": "=", "-H": ":", "--header": ":"}

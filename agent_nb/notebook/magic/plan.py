@@ -11,18 +11,17 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb._base.model_name import DEMO_MODEL, REPLAY, is_demo, is_replay
+from agent_nb._base.constants import DEMO_MODEL, MODE_VARIABLE, REPLAY, is_demo, is_replay
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
-from agent_nb.cassette import cassettes_for, locate
-from agent_nb.engine.approval_rules import MODES, Mode, Rules
+from agent_nb.cassette.matching import cassettes_for
+from agent_nb.cassette.player import locate
+from agent_nb.engine.approval import MODES, Mode, Rules
 from agent_nb.engine.middleware import check_middleware, methods_of
-from agent_nb.engine.prepared import Prepared
-from agent_nb.engine.race import count_variants
+from agent_nb.engine.prepared import Prepared, count_variants
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
@@ -31,10 +30,9 @@ from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
-from agent_nb.notebook.magic.inputs import find_system, load_images
+from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
-from agent_nb.notebook.magic.stubs import is_stub
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
 from agent_nb.notebook.page.store import BoundPage, BoundViewer, store_of
 from agent_nb.notebook.retry_cells import line_options
@@ -46,8 +44,7 @@ from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.options import OPTIONS, CassetteMode, Options
 from agent_nb.plugins import TOOLS
-from agent_nb.prompts import check_stack
-from agent_nb.prompts.left_out import count_requests
+from agent_nb.prompts import check_stack, count_requests
 from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key

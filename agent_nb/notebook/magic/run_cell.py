@@ -11,17 +11,17 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.atomic import FOLDER, not_ours
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking
-from agent_nb._base.written import FOLDER, not_ours
-from agent_nb.cassette import ReplayProvider
+from agent_nb.cassette.player import ReplayProvider
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.race import Race
+from agent_nb.engine.prepared import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
+from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
-from agent_nb.files.files import targets_of, write_files
 from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.looking.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
 from agent_nb.messages import Image, Text, Usage
@@ -36,13 +36,11 @@ from agent_nb.notebook.page.store import succeed
 from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
-from agent_nb.notebook.views.view import View
-from agent_nb.notebook.views.views import view_for
+from agent_nb.notebook.views.views import View, view_for
 from agent_nb.options import Options
 from agent_nb.plugins import plugins
 from agent_nb.run import Run
-from agent_nb.run.checks import failure_of
-from agent_nb.run.compare import scope_of
+from agent_nb.run.compare import failure_of, scope_of
 from agent_nb.run.manifest import package_versions
 from agent_nb.run.run import total_cost
 from agent_nb.run.store import RunStore

@@ -20,7 +20,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.render import FORMS
 from agent_nb.run import Run, load
 from agent_nb.run.cells import Cells
-from agent_nb.run.statement import statement_of
+from agent_nb.run.manifest import statement_of
 from agent_nb.run.store import RunStore, run_id
 
 VERIFY, OFF = "--verify", "--off"

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_nb._base.secret_names import is_secret_name
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import is_secret_name, mask
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError

@@ -13,8 +13,7 @@ from agent_nb._base.secrets import masked_line
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ConfigError
-from agent_nb.notebook.kernel_tools.execute import alone
-from agent_nb.notebook.kernel_tools.watchdog import Watchdog
+from agent_nb.notebook.kernel_tools.execute import Watchdog, alone
 from agent_nb.notebook.page.bindings import Binding
 from agent_nb.tools.schema import compile_schema
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
-from agent_nb._base.written import write_own
+from agent_nb._base.atomic import write_own
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.page import exported
 from agent_nb.notebook.page.bindings import Bindings

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from agent_nb._base.secret_names import is_secret_name
-from agent_nb._base.secrets import MASK, mask
+from agent_nb._base.secrets import MASK, is_secret_name, mask
 from agent_nb._base.text import fenced
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, describe, limited
 from agent_nb.notebook.values.value_masking import Masks

@@ -13,8 +13,7 @@ from agent_nb._base.text import fenced
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError
 from agent_nb.events import ENDINGS
-from agent_nb.files import Files, human_size
-from agent_nb.files.file_paths import entry_of
+from agent_nb.files import Files, entry_of, human_size
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
 from agent_nb.notebook.user_variables import is_of

@@ -11,8 +11,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from agent_nb._base.secret_names import are_secret_names, is_secret_name
-from agent_nb._base.secrets import MASK
+from agent_nb._base.secrets import MASK, are_secret_names, is_secret_name
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values import tables
 from agent_nb.notebook.values.tables import Content, Table
@@ -432,7 +431,7 @@ _OTHERS = {
     "xarray": "Dataset DataArray",
     "networkx": "Graph",
     "agent_nb.run.run": "Run",
-    "agent_nb.files.files": "Files",
+    "agent_nb.files": "Files",
 }
 """Other classes that are named with `--data schema`, by module."""
 _BY_CLASS = {name: kind for kind in KINDS for name in kind.classes}

@@ -15,8 +15,7 @@ from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any
 
-from agent_nb._base.secret_names import is_secret_name
-from agent_nb._base.secrets import MASK, register
+from agent_nb._base.secrets import MASK, is_secret_name, register
 from agent_nb.notebook.user_variables import is_of
 from agent_nb.notebook.values.kinds import columns_only, is_text, kind_of
 

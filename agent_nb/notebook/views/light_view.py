@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from agent_nb._base.secrets import mask
-from agent_nb._base.stream_masker import StreamMasker
+from agent_nb._base.secrets import StreamMasker, mask
 from agent_nb._base.text import printable_line
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested, Event

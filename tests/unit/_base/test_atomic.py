@@ -50,7 +50,7 @@ ALLOWED = {
     "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",
     "run/store.py": "deletes old runs, under a lock that refuses links",
-    "run/browser.py": "a new folder of its own below the system's temporary folder",
+    "run/replay_file.py": "a new folder of its own below the system's temporary folder",
 }
 
 

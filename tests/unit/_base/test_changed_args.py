@@ -1,6 +1,6 @@
 """The sentence on how a call was changed."""
 
-from agent_nb._base.changed_args import MOST_CHARACTERS, changes
+from agent_nb.render.transcript import MOST_CHARACTERS, changes
 
 
 def test_changed_added_and_removed_arguments_are_named():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb._base.model_name import is_demo, is_replay, vendor_of
+from agent_nb._base.constants import is_demo, is_replay, vendor_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb._base.secrets import MASK, mask, register, registered
-from agent_nb._base.stream_masker import StreamMasker
+from agent_nb._base.secrets import MASK, StreamMasker, mask, register, registered
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8
 KNOWN = "hunter2-the-fourth"

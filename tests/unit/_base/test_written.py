@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb._base import written
-from agent_nb._base.written import note_written, write_own
+from agent_nb._base import atomic
+from agent_nb._base.atomic import note_written, write_own
 from agent_nb.errors import FileError
 from agent_nb.files import Files
 
@@ -14,12 +14,12 @@ from agent_nb.files import Files
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(written, "_written", set())
+    monkeypatch.setattr(atomic, "_written", set())
     return tmp_path
 
 
 def restart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written, "_written", set())
+    monkeypatch.setattr(atomic, "_written", set())
 
 
 def test_what_a_run_wrote_is_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

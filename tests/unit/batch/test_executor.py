@@ -14,7 +14,7 @@ from agent_nb import Agent, ConfigError, model
 from agent_nb.batch import tally
 from agent_nb.batch.executor import VERSIONS, pack, run_job
 from agent_nb.demo.provider import DemoProvider
-from agent_nb.engine.session_costs import SESSION
+from agent_nb.engine.cost import SESSION
 from agent_nb.errors import MissingKeyError
 from agent_nb.events import RunFinished
 from tests.support.wire import Hold, Say, Tokens, WireServer, reply
@@ -239,7 +239,7 @@ async def test_a_closed_executor_and_other_values_are_refused():
 
 
 def parcel_of(agent: Agent, **material) -> bytes:
-    from agent_nb.batch.jobs import plan_jobs
+    from agent_nb.batch.runs import plan_jobs
 
     return pack(plan_jobs(agent, PROMPTS, None, material, saved=False)[0])
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent, load, replay, tool
 from agent_nb.engine.approval import Answer
-from agent_nb.engine.session_costs import SESSION
+from agent_nb.engine.cost import SESSION
 from agent_nb.errors import ProviderError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning, TurnFinished
 from agent_nb.messages import Message, ToolResult

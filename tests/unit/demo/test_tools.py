@@ -12,7 +12,7 @@ import pytest
 from agent_nb import Limits, Run, ToolError, tool
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.look import hue_of
+from agent_nb.demo.compose import hue_of
 from agent_nb.demo.own_tools import sample_arguments
 from agent_nb.engine.approval import Answer
 from agent_nb.events import ApprovalRequested

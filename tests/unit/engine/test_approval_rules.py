@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, ConfigError, tool
-from agent_nb.engine.approval_rules import Rules
+from agent_nb.engine.approval import Rules
 from agent_nb.events import ApprovalRequested
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import of, run_script

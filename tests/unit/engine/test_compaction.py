@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from agent_nb.engine.compaction import compact
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, user
-from agent_nb.prompts import prompt_text
-from agent_nb.prompts.left_out import count_requests
+from agent_nb.prompts import count_requests, prompt_text
 from agent_nb.tools import Toolbox
 from agent_nb.tools.base import Tool, ToolOutput
 from agent_nb.tools.schema import tool_spec

@@ -9,8 +9,7 @@ import pytest
 
 from agent_nb import Agent, Run
 from agent_nb.engine.approval import Answer
-from agent_nb.engine.prepared import start_variants
-from agent_nb.engine.race import Race
+from agent_nb.engine.prepared import Race, start_variants
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text

@@ -6,8 +6,8 @@ import pytest
 
 from agent_nb import Tool
 from agent_nb._base.text import fenced
-from agent_nb.engine.approval_rules import Rules
-from agent_nb.engine.history import files_in, page_in, to_message
+from agent_nb.engine.approval import Rules
+from agent_nb.engine.opening import files_in, page_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, assistant
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput

@@ -12,7 +12,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, Limits, read_images, tool
-from agent_nb.engine.history import images_in
+from agent_nb.engine.opening import images_in
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged
 from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user

@@ -12,7 +12,7 @@ from agent_nb.images.convert import MAX_PIXELS, to_image
 from agent_nb.messages import Image
 from agent_nb.prompts import image_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render import bundle, to_text
+from agent_nb.render import TEXT, bundle
 from tests.support.cassettes import PROMPT, facts, play, record
 
 SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
@@ -146,7 +146,7 @@ async def test_every_form_shows_what_was_given():
     assert re.findall(r'<img alt="([^"]+)"', html) == ["shot.png (640 x 400)", "image 2 (640 x 400)"]
     assert html.index("<img") < html.index("<details")
     assert run.to_markdown().splitlines()[2] == "- Images: shot.png (640 x 400), image 2 (640 x 400)"
-    assert "  • Images: shot.png (640 x 400), image 2 (640 x 400)\n" in to_text(run)
+    assert "  • Images: shot.png (640 x 400), image 2 (640 x 400)\n" in TEXT.render(run)
 
 
 async def test_a_name_is_text_not_markup():

@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from agent_nb.engine.retries import LIMIT_SECONDS, RETRIES, Retries
+from agent_nb.engine.turns import LIMIT_SECONDS, RETRIES, Retries
 from agent_nb.errors import ProviderError, RateLimitError
 
 CUT = ProviderError("cut", retryable=True)

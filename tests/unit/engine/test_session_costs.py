@@ -3,7 +3,7 @@
 from dataclasses import replace
 from threading import Thread
 
-from agent_nb.engine.session_costs import ModelCosts, SessionCosts
+from agent_nb.engine.cost import ModelCosts, SessionCosts
 from agent_nb.messages import Usage
 from tests.support.shells import quick_run
 

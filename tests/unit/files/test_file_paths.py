@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb.errors import FileError
-from agent_nb.files.file_paths import media_type, safe_path
+from agent_nb.files import media_type, safe_path
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from agent_nb._base.secrets import mask
 from agent_nb.errors import FileError
-from agent_nb.files import Files
-from agent_nb.files.file_versions import MAX_READ_BYTES
+from agent_nb.files import MAX_READ_BYTES, Files
 
 
 def test_a_small_edit_is_saved_small() -> None:

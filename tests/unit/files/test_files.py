@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agent_nb.files as module
 from agent_nb.errors import FileError
 from agent_nb.files import Files, count_lines, human_size
-from agent_nb.files import files as module
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
 STEPS = st.lists(

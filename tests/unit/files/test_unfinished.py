@@ -6,7 +6,7 @@ import html
 from agent_nb import Agent, Run, RunHandle, tool
 from agent_nb.events import FileDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
-from agent_nb.render import ready_line
+from agent_nb.render.summary import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS
 from tests.support.scripts import PAGE, write
 

@@ -8,8 +8,8 @@ import PIL.ImageDraw
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.images.charge import Charge
 from agent_nb.images.cutout import LIMITS, BorderCutter, RembgCutter, local_cutter, without_border
+from agent_nb.images.maker import Charge
 from agent_nb.messages import Image
 from tests.support.drawings import as_image, encoded, on_ground, opened, overlap, png
 

@@ -4,8 +4,7 @@ import colorsys
 
 import pytest
 
-from agent_nb.images.charge import Charge
-from agent_nb.images.maker import ASPECTS, Order
+from agent_nb.images.maker import ASPECTS, Charge, Order
 from agent_nb.images.placeholder import LABEL, Placeholder, draw, palette
 from tests.support.drawings import opened
 

@@ -3,8 +3,7 @@
 import pytest
 
 from agent_nb.errors import ProviderError
-from agent_nb.images.charge import Charge
-from agent_nb.images.maker import ASPECTS, Order
+from agent_nb.images.maker import ASPECTS, Charge, Order
 from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import image_makers

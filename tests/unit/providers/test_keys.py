@@ -6,7 +6,7 @@ import types
 import pytest
 
 from agent_nb.errors import MissingKeyError
-from agent_nb.providers import default_model_name, keys, model
+from agent_nb.providers import default_model_name, model, settings
 from agent_nb.providers.vendors import VENDORS
 
 EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys})
@@ -16,7 +16,7 @@ EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys}
 def _no_keys(monkeypatch: pytest.MonkeyPatch):
     for name in EVERY_KEY:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(keys, "_from_colab", {})
+    monkeypatch.setattr(settings, "_from_colab", {})
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.events import RunFinished, TurnRetrying
-from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.base import OptionalParameter
 from tests.support.wire import Call, ErrorEvent, Reply, Say, Think, WireServer, problem, reply
 from tests.support.wire.cases import CASE
 

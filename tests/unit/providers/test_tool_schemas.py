@@ -15,8 +15,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ToolArgsDelta
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import CallPiece
-from agent_nb.providers.dialects import ANTHROPIC, CHAT, GEMINI, OPENAI
-from agent_nb.providers.tool_schemas import _renamed, converted
+from agent_nb.providers.tool_schemas import ANTHROPIC, CHAT, GEMINI, OPENAI, _renamed, converted
 from agent_nb.tools.base import Tool, ToolOutput
 from tests.support.server_schemas import server_schemas
 from tests.support.wire import Call, Say, WireServer, reply

@@ -4,7 +4,7 @@ import re
 
 from agent_nb import Agent, tool
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render import FORMS, bundle, to_html_page, to_markdown
+from agent_nb.render import FORMS, HTML, MARKDOWN, bundle
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
 from tests.unit.render.test_render import PNG, Elements
@@ -53,7 +53,7 @@ async def test_markdown_has_code_and_outputs_as_blocks_and_exports_the_figures()
     run = await data_run(
         "a = '```'\ntop", {"text/plain": "printed\n"}, TABLE, FIGURE, {"text/markdown": "**b**"}
     )
-    saved, exported = bundle(run)["text/markdown"], to_markdown(run)
+    saved, exported = bundle(run)["text/markdown"], MARKDOWN.render(run)
     assert "````python\na = '```'\ntop\n````\n\n```\nprinted\n```\n\n```\n  region\n0  south\n```" in saved
     assert PNG not in saved
     assert f"![image](data:image/png;base64,{PNG})\n\n**b**" in exported
@@ -62,7 +62,7 @@ async def test_markdown_has_code_and_outputs_as_blocks_and_exports_the_figures()
 async def test_secrets_in_code_are_masked_before_it_is_coloured():
     key = "sk-ant-api03-" + "aB3" * 30
     run = await data_run(f"token = '{key[:20]}' '{key}'\nif 1: print('{key}')")
-    for text_ in (*bundle(run).values(), to_markdown(run), to_html_page(run)):
+    for text_ in (*bundle(run).values(), MARKDOWN.render(run), HTML.render(run)):
         assert key not in re.sub(r"<[^>]+>", "", text_)
 
 
@@ -78,7 +78,7 @@ async def test_the_answer_and_the_names_that_code_left_come_last():
     assert f"{answer}{left}</div>" in bundle(run)["text/html"]
     assert (
         "South leads.\n\nIn the notebook:\n\n- `top`: pandas.DataFrame, 12 rows x 3 columns\n"
-        in to_markdown(run)
+        in MARKDOWN.render(run)
     )
 
 

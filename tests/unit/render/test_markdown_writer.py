@@ -14,8 +14,7 @@ from agent_nb import Agent, tool
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle
-from agent_nb.render.markdown_writer import as_text, rebuilt
-from agent_nb.render.safe_markdown import to_html
+from agent_nb.render.safe_markdown import as_text, rebuilt, to_html
 from agent_nb.tools import Toolbox
 from agent_nb.tools.base import ToolOutput
 from tests.support.markdown_forms import FORMS

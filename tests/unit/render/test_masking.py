@@ -12,7 +12,7 @@ from agent_nb._base.secrets import MASK, register, registered
 from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import FORMS, bundle
-from agent_nb.render.rows_html import MAX_ARGUMENT, code_html
+from agent_nb.render.frozen import MAX_ARGUMENT, code_html
 from agent_nb.run import Run
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox

@@ -12,19 +12,11 @@ from agent_nb import Agent, Files, tool
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
-from agent_nb.render import (
-    FORMS,
-    bundle,
-    first_frame,
-    ready_line,
-    run_digest,
-    to_html_page,
-    to_markdown,
-    to_text,
-)
+from agent_nb.render import FORMS, HTML, MARKDOWN, TEXT, bundle, first_frame
+from agent_nb.render.frozen import MAX_IMAGE, code_html
 from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
-from agent_nb.render.rows_html import MAX_IMAGE, code_html
+from agent_nb.render.summary import ready_line, run_digest
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
 from tests.support.demo_kit import BAKERY, built
@@ -78,7 +70,7 @@ async def test_equal_runs_give_equal_bytes():
     assert first.id != second.id
     assert bundle(first) == bundle(second)
     assert first.id not in str(bundle(first))
-    assert to_html_page(first) == to_html_page(second)
+    assert HTML.render(first) == HTML.render(second)
 
 
 async def test_the_outcome_tells_runs_apart():
@@ -130,7 +122,7 @@ async def test_hostile_text_stays_text():
     )
     for markup in (
         bundle(run)["text/html"],
-        to_html_page(run),
+        HTML.render(run),
         first_frame(HOSTILE, HOSTILE, HOSTILE)["text/html"],
     ):
         seen = Elements(markup)
@@ -139,7 +131,7 @@ async def test_hostile_text_stays_text():
         assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on")]
         assert all(link["href"].startswith("https://") for link in seen.named("a"))
         assert all("allow-same-origin" not in frame["sandbox"] for frame in seen.named("iframe"))
-    live = Elements(MarkdownIt("commonmark", {"html": True}).render(to_markdown(run)))
+    live = Elements(MarkdownIt("commonmark", {"html": True}).render(MARKDOWN.render(run)))
     assert {tag for tag, _ in live.tags} <= {
         "p",
         "h1",
@@ -179,7 +171,7 @@ async def test_a_withdrawn_turn_is_not_shown():
     shown = Elements(bundle(run)["text/html"]).text
     assert "Half a sen" not in shown
     assert "↻ Retry: The line was cut." in shown
-    assert to_text(run).count("create index.html") == 1
+    assert TEXT.render(run).count("create index.html") == 1
 
 
 async def test_tools_unfold_to_their_outputs():
@@ -212,7 +204,7 @@ async def test_tools_unfold_to_their_outputs():
 async def test_a_failed_tool_says_why():
     run = await play([call("edit_file", {"path": "no.html", "old": "a", "new": "b"})], [text("I see.")])
     assert "✗ edit no.html: failed: There is no file" in Elements(bundle(run)["text/html"]).text
-    assert "  ✗ edit no.html: failed: There is no file" in to_text(run)
+    assert "  ✗ edit no.html: failed: There is no file" in TEXT.render(run)
 
 
 async def test_a_failure_without_files_is_short():
@@ -222,7 +214,7 @@ async def test_a_failure_without_files_is_short():
     assert not seen.named("iframe")
     assert not seen.named("input")
     assert "<code>SOME_KEY</code>" in bundle(run)["text/html"]
-    assert "No key. Set `SOME_KEY`." in to_text(run)
+    assert "No key. Set `SOME_KEY`." in TEXT.render(run)
 
 
 @pytest.mark.parametrize("size", [1_000, 70_000, 400_000, 900_000])
@@ -330,8 +322,8 @@ def test_files_that_multiply_are_refused():
 async def test_plain_text_is_stable():
     run = await play([think("Hm."), write()], [text("Done."), usage(output=5)])
     other = replace(run, seconds=99.0, cost=4.2, usage=Usage(input=7), id="x")
-    assert to_text(run) == to_text(other)
-    assert to_text(run).splitlines() == [
+    assert TEXT.render(run) == TEXT.render(other)
+    assert TEXT.render(run).splitlines() == [
         f"hero: done ({run.model.partition(':')[2] or run.model})",
         "  ✓ create index.html: 29 bytes, 1 line",
         "",
@@ -347,7 +339,7 @@ async def test_markdown_reads_as_a_document():
         [write()],
         [text("See `<main>` and <main>.\n\n```html\n<b>\n```\n\n|a|\n|-|\n|<i>|"), stop("max_tokens")],
     )
-    shown = to_markdown(run)
+    shown = MARKDOWN.render(run)
     assert shown.startswith("**hero**: cut off at the token limit")
     assert "- ✓ `create index.html`: 29 bytes, 1 line" in shown
     assert "See `<main>` and &lt;main&gt;." in shown
@@ -399,7 +391,7 @@ def test_the_first_frame_says_what_to_do():
 async def test_the_page_of_its_own_is_whole():
     run = await page_run("<h1>Hi</h1>")
     assert bundle(run)["text/html"].startswith("<!-- hero: done -->\n")
-    seen = Elements(to_html_page(run))
+    seen = Elements(HTML.render(run))
     assert seen.named("title")
     assert "A page" in seen.text
     assert not [tag for tag, attributes in seen.tags if "src" in attributes or tag == "link"]

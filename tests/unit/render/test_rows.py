@@ -12,7 +12,7 @@ from agent_nb.errors import ProviderError
 from agent_nb.events import MessageAdded, TextDelta
 from agent_nb.messages import Source, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
-from agent_nb.render import bundle, to_markdown, to_text
+from agent_nb.render import MARKDOWN, TEXT, bundle
 from agent_nb.render.frozen import frozen_html
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import MAX_TEXT, LineRow, line_text, shortened_text
@@ -44,7 +44,7 @@ async def test_a_stopped_call_is_no_failed_call():
         if event.type == "file_delta":
             handle.stop()
     run = await handle
-    for shown in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
+    for shown in (Elements(bundle(run)["text/html"]).text, MARKDOWN.render(run), TEXT.render(run)):
         assert "Not run: the run ended first." in shown
         assert "failed" not in shown
         assert "✗" not in shown
@@ -122,7 +122,7 @@ async def test_a_denied_call_is_no_failed_call(note, expected):
     html = bundle(run)["text/html"]
     assert expected in Elements(html).text
     assert "Go on without it." not in html
-    for shown in (Elements(html).text, to_markdown(run), to_text(run)):
+    for shown in (Elements(html).text, MARKDOWN.render(run), TEXT.render(run)):
         assert "denied: You said no." in shown
         assert "failed" not in shown
         assert "✗" not in shown
@@ -141,7 +141,7 @@ async def test_every_form_says_who_approved_and_what_ran():
 
     run = await run_approved(answer=change)
     decision = 'pproved by you with changes: {0}command{0} from "ls" to "ls /tmp"'
-    for shown in (to_markdown(run), to_text(run)):
+    for shown in (MARKDOWN.render(run), TEXT.render(run)):
         assert f"ran ls /tmp (a{decision.format('`')}; note to the model: “Not there.”)" in shown
     html = Elements(bundle(run)["text/html"]).text
     assert f"A{decision.format('')}." in html
@@ -153,14 +153,14 @@ async def test_a_function_and_an_earlier_always_are_named():
     async def always(request: object) -> Answer:
         return Answer(True, by="always")
 
-    assert "ran ls (approved by a function)" in to_text(await run_approved(lambda asked, args: True))
-    assert "ran ls (approved by your earlier “always”)" in to_text(await run_approved(answer=always))
+    assert "ran ls (approved by a function)" in TEXT.render(await run_approved(lambda asked, args: True))
+    assert "ran ls (approved by your earlier “always”)" in TEXT.render(await run_approved(answer=always))
 
 
 async def test_a_switched_off_tool_says_so():
     with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
         run = await Agent(provider, tools=[shell], approve="deny").run("List")
-    assert "denied: This tool is switched off for this run." in to_markdown(run)
+    assert "denied: This tool is switched off for this run." in MARKDOWN.render(run)
 
 
 async def test_a_compacted_conversation_is_a_row_in_every_form():
@@ -171,7 +171,7 @@ async def test_a_compacted_conversation_is_a_row_in_every_form():
     [row] = [row for row in transcript(run.events) if isinstance(row, LineRow) and row.state == "info"]
     assert (row.title, row.turn) == ("Too long, compacted", 1)
     figures = r"about 4\.\dk tokens before, 1\.\dk now; contents left out of 1 message"
-    for shown in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
+    for shown in (Elements(bundle(run)["text/html"]).text, MARKDOWN.render(run), TEXT.render(run)):
         assert re.search(rf"Too long, compacted: {figures}", shown)
 
 
@@ -181,7 +181,7 @@ UNREACHABLE = "The address [cannot](x) be *reached*: [Errno -2] Name_or <b>, che
 async def test_errors_are_text():
     run = await play(*[[cut(UNREACHABLE)]] * 5)
     assert run.reason == "failed"
-    html, document = bundle(run)["text/html"], to_markdown(run)
+    html, document = bundle(run)["text/html"], MARKDOWN.render(run)
     assert Elements(html).text.count(UNREACHABLE.replace("`", "")) == 5
     assert not Elements(html).named("a")
     shown = Elements(MarkdownIt("commonmark").render(document))
@@ -199,7 +199,7 @@ async def test_long_texts_are_cut_in_the_output_and_whole_in_the_kernel():
         assert f"{run.name}.text" in form
     assert f"{run.name}.thinking" in shown["text/html"]
     assert run.text.strip().endswith("The end.")
-    assert all("The end." in whole for whole in (to_markdown(run), to_text(run)))
+    assert all("The end." in whole for whole in (MARKDOWN.render(run), TEXT.render(run)))
 
 
 def test_a_cut_text_ends_with_a_line_and_closes_its_code():

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_nb import Agent, replay
-from agent_nb.notebook.views.terminal import TerminalView
+from agent_nb.notebook.views.views import TerminalView
 from agent_nb.providers.scripted import ScriptedProvider, text, usage
-from agent_nb.render import bundle, to_text
+from agent_nb.render import TEXT, bundle
 from agent_nb.render.summary import facts
 from agent_nb.run import Run, load
 from tests.support.cassettes import PROMPT, play, record
@@ -23,7 +23,7 @@ async def test_the_last_turn_shows_how_full_the_context_is(tmp_path):
     run = await finished(1_000)
     assert "38 % of context" in facts(run)
     assert "38 % of context" in bundle(run)["text/html"]
-    assert "%" not in to_text(run)
+    assert "%" not in TEXT.render(run)
     assert "38 % of context" in facts(load(run.save(tmp_path / "hero.run.json")))
 
 

@@ -15,7 +15,7 @@ from agent_nb.demo import DemoProvider
 from agent_nb.events import FileDelta
 from agent_nb.files.diffs import apply_patch
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
-from agent_nb.run.encoder import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder
+from agent_nb.run.protocol import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder
 
 SPAN = 0.1
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from agent_nb import Agent, Answer, Run, tool
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.run.statement import statement_of
+from agent_nb.run.manifest import statement_of
 
 KEY = "sk-ant-api03-" + "a" * 40
 

@@ -15,7 +15,7 @@ import pytest
 from agent_nb.errors import ToolError
 from agent_nb.messages import Image
 from agent_nb.tools import ToolOutput
-from agent_nb.tools.output import MAX_REPR, to_output
+from agent_nb.tools.function import MAX_REPR, to_output
 
 matplotlib.use("Agg")
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from agent_nb._base.text import whole_text
 from agent_nb.errors import FileError
-from agent_nb.files import MAX_TEXT_BYTES, Files
-from agent_nb.files.file_paths import safe_path
-from agent_nb.tools.partial import FileArguments
+from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
+from agent_nb.tools.base import FileArguments
 
 NAMES = ("path", "content")
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)

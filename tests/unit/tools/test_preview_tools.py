@@ -9,7 +9,7 @@ from agent_nb import Agent, load, model, replay
 from agent_nb.looking.page_check import CHECK_TYPE, CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render import bundle, to_text
+from agent_nb.render import TEXT, bundle
 from agent_nb.run.compare import compare
 from tests.support.cassettes import PROMPT, facts
 from tests.support.page_viewer import ReportingViewer, png_of
@@ -164,4 +164,4 @@ async def test_saved_output_has_small_images_and_every_form_a_row():
     assert len(html) < 6 * 8_000 + 12_000
     problems = "1 error, 1 blocked load, 1 accessibility problem, 41 px too wide for a phone"
     assert f"`look at the page`: {problems}" in run.to_markdown()
-    assert f"✓ look at the page: {problems}" in to_text(run)
+    assert f"✓ look at the page: {problems}" in TEXT.render(run)

@@ -216,7 +216,7 @@ const MOST = 20_000;
 
 /**
  * HTML that is no more than tables and text, with elements of our own: in the colours of the notebook, as large as it is,
- * and with nothing in it that could run. Null for other HTML. `agent_nb/render/rows_html.py` does the same when saving.
+ * and with nothing in it that could run. Null for other HTML. `agent_nb/render/frozen.py` does the same when saving.
  */
 export function createPlainHtml(html: string): HTMLElement | null {
 	const { body, head } = new DOMParser().parseFromString(html, "text/html");

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, ConfigError, tool
-from agent_nb.engine.approval_rules import Rules
+from agent_nb.engine.approval import Rules
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
 from agent_nb.providers.scripted import ScriptedProvider, call, text

@@ -23,8 +23,7 @@ from agent_nb.notebook.live.live_run import (
     Pace,
     RunStream,
 )
-from agent_nb.run.encoder import JOINED_SECONDS
-from agent_nb.run.protocol import Meta, Ready
+from agent_nb.run.protocol import JOINED_SECONDS, Meta, Ready
 
 META = Meta(key="hero-1", name="hero", model="demo:", demo=True)
 READY = Ready(line="`hero` is ready", files_name=None, variant=0, picked=False, paths=(), digest="d")

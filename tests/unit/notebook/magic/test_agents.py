@@ -8,7 +8,7 @@ import pytest
 from traitlets import TraitError
 
 from agent_nb.agents import known
-from agent_nb.notebook.magic_settings import Settings
+from agent_nb.notebook.session import Settings
 from tests.support.agents import FAKE, private_folder
 
 STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]

@@ -10,10 +10,9 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted
 from agent_nb.notebook.magic.names import bind
 from agent_nb.notebook.magic.run_cell import pick
-from agent_nb.prompts.left_out import has_note
+from agent_nb.prompts import has_note
 from agent_nb.render import bundle
-from agent_nb.run.checks import failure_of
-from agent_nb.run.compare import scope_of
+from agent_nb.run.compare import failure_of, scope_of
 from tests.support.shells import quick_run
 from tests.support.wire import Call, Say, problem, reply
 
@@ -363,7 +362,7 @@ def test_what_a_run_wrote_is_replaced_in_the_next_kernel_and_edits_are_not(
 ):
     for _ in range(2):
         assert shell.run(f"%%agent hero {DEMO} --save site\nA form").ok
-        monkeypatch.setattr("agent_nb._base.written._written", set())  # another kernel
+        monkeypatch.setattr("agent_nb._base.atomic._written", set())  # another kernel
     page = tmp_path / "site" / "index.html"
     (question,) = acting("y", "--save site")[1]
     assert "sitecustomize.py runs" in question

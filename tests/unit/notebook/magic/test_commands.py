@@ -8,7 +8,7 @@ import pytest
 
 from agent_nb import Agent, load, replay, tool
 from agent_nb.agents.known import AGENTS
-from agent_nb.engine.session_costs import SESSION
+from agent_nb.engine.cost import SESSION
 from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.run.store import RunStore

@@ -10,7 +10,7 @@ from agent_nb import model
 from agent_nb._base.secrets import MASK, mask, registered
 from agent_nb.errors import MissingKeyError
 from agent_nb.notebook.magic.key_command import missing_key
-from agent_nb.providers import keys
+from agent_nb.providers import settings
 from tests.support.shells import in_kernel
 from tests.support.wire import Say, WireServer, problem, reply
 
@@ -21,7 +21,7 @@ CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA page"
 
 @pytest.fixture(autouse=True)
 def _fresh_keys(monkeypatch):
-    monkeypatch.setattr(keys, "_entered", {})
+    monkeypatch.setattr(settings, "_entered", {})
     known = set(registered)
     yield
     registered.clear()

@@ -8,8 +8,7 @@ import pytest
 
 from agent_nb._base import program, secrets
 from agent_nb.events import ToolFinished
-from agent_nb.tools.mcp.project import description
-from agent_nb.tools.mcp.server_config import ServerConfig
+from agent_nb.tools.mcp.server_config import ServerConfig, description
 from tests.support import ROOT
 from tests.support.scripts import of
 

@@ -4,11 +4,10 @@ import pytest
 from IPython.utils.capture import capture_output
 
 from agent_nb import Agent
-from agent_nb.notebook.views.terminal import TerminalView
-from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, show_run, view_for
+from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, TerminalView, show_run, view_for
 from agent_nb.options import Options
 from agent_nb.providers.scripted import ScriptedProvider, stall, text
-from agent_nb.render import bundle, to_text
+from agent_nb.render import TEXT, bundle
 from tests.support.scripts import run_script, write
 from tests.support.shells import in_kernel
 
@@ -48,7 +47,7 @@ async def test_the_plain_view_prints_only_text(shell, run, handle):
         view = PlainView(handle)
         view.start(NOTE)
         view.finish(run, "files", [])
-    assert seen.stdout == f"{NOTE}\n{to_text(run)}\n"
+    assert seen.stdout == f"{NOTE}\n{TEXT.render(run)}\n"
     assert not seen.outputs
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from agent_nb._base import program
 from agent_nb.errors import AgentError, ToolError
-from agent_nb.providers.dialects import OPENAI
-from agent_nb.providers.tool_schemas import converted
+from agent_nb.providers.tool_schemas import OPENAI, converted
 from agent_nb.tools.mcp import connection
 from agent_nb.tools.mcp.server import Server, on_thread
 from agent_nb.tools.mcp.server_config import server_config

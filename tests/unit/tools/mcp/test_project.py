@@ -4,7 +4,14 @@ import json
 
 import pytest
 
-from agent_nb.tools.mcp.project import FILE, accepted_tools, consent_path, is_allowed, read_project, remember
+from agent_nb.tools.mcp.server_config import (
+    FILE,
+    accepted_tools,
+    consent_path,
+    is_allowed,
+    read_project,
+    remember,
+)
 
 
 @pytest.fixture
