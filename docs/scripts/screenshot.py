@@ -27,10 +27,30 @@ LOAD = "%load_ext agent_nb"
 HERO = "%%agent hero\nA landing page for a small bakery in Lyon, warm colours, opening hours."
 SALES = """import pandas as pd
 sales = pd.DataFrame({"month": ["May", "June", "July"], "bread": [410, 380, 450], "cakes": [120, 180, 160]})"""
+BEST = "%%agent best -t kernel --approve run_python=auto\nWhich month sold best in sales? Draw it."
+TOOL = """from agent_nb import tool
+
+@tool
+def opening_hours(day: str) -> str:
+    "Look up the opening hours for a day of the week."
+    return "7:00 to 13:00\""""
+
+CELLS: dict[str, tuple[tuple[str, ...], int]] = {
+    "models": (("%agent models",), 1),
+    "data": ((SALES, "%%agent board\nA dashboard of {{sales}}."), 2),
+    "kernel": ((SALES, BEST), 2),
+    "cells": ((SALES, BEST, "%agent cells best --verify"), 3),
+    "tools": ((TOOL, "%%agent hours -t opening_hours\nA page with the opening hours on Sunday."), 1),
+    "limits": (('%%agent hero --check "<form" in html\nA landing page for a small bakery in Lyon.',), 1),
+    "statement": ((HERO, "%agent statement hero"), 2),
+}
+"""Notebooks whose pictures need no click: their cells, and the first cell that is shown."""
 
 
 def open_cells(page: Page, lab: Lab, name: str, *cells: str) -> None:
-    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells, "")
+    path = lab.root / f"{name}.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    write_notebook(path, LOAD, *cells, "")
     open_notebook(page, lab, f"{name}.ipynb")
     page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     page.add_style_tag(content=":root { --anb-height: 600px }")  # as the handle at the lower edge sets it
@@ -48,12 +68,6 @@ def take_widget(page: Page, lab: Lab) -> None:
     wait_until_done(page)
     page.locator('[aria-label="Tablet, 768 px"]').click()
     shoot(page, "widget", 1, 2)
-
-
-def take_data(page: Page, lab: Lab) -> None:
-    open_cells(page, lab, "data", SALES, "%%agent board\nA dashboard of {{sales}}.")
-    wait_until_done(page)
-    shoot(page, "data", 2)
 
 
 def take_point(page: Page, lab: Lab) -> None:
@@ -83,13 +97,6 @@ def take_approval(page: Page, lab: Lab) -> None:
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible(timeout=90_000)
     shoot(page, "approval", 2)
     page.get_by_role("button", name="Stop", exact=True).first.click()
-
-
-def take_kernel(page: Page, lab: Lab) -> None:
-    cell = "%%agent best -t kernel --approve run_python=auto\nWhich month sold best in sales? Draw it."
-    open_cells(page, lab, "kernel", SALES, cell)
-    wait_until_done(page)
-    shoot(page, "kernel", 2)
 
 
 def take_fix(page: Page, lab: Lab) -> None:
@@ -135,12 +142,6 @@ reviews = pd.DataFrame({"id": range(17, 22), "text": texts})"""
     shoot(page, "bound", 2, 3)
 
 
-def take_models(page: Page, lab: Lab) -> None:
-    open_cells(page, lab, "models", "%agent models")
-    wait_for_kernel(page)
-    shoot(page, "models", 1)
-
-
 def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
     """These cells, one below the other; with `leave`, neither is selected."""
     if leave:
@@ -160,16 +161,33 @@ def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
 
 
 PICTURES: dict[str, Callable[[Page, Lab], None]] = {
-    name.removeprefix("take_"): take for name, take in globals().items() if name.startswith("take_")
+    "widget": take_widget,
+    "point": take_point,
+    "variants": take_variants,
+    "approval": take_approval,
+    "fix": take_fix,
+    "replay": take_replay,
+    "bound": take_bound,
 }
+
+
+def take_cells(page: Page, lab: Lab, name: str) -> None:
+    cells, first = CELLS[name]
+    open_cells(page, lab, f"{name}/{name}", *cells)
+    last = page.locator(".jp-Cell").nth(len(cells)).locator(".jp-InputPrompt")
+    expect(last).to_have_text(f"[{len(cells) + 1}]:", timeout=120_000)
+    shoot(page, name, first, len(cells))
 
 
 def main(*names: str) -> None:
     TARGET.mkdir(exist_ok=True)
     with start_lab(Path(tempfile.mkdtemp())) as lab, open_browser() as browser:
-        for name in names or PICTURES:
+        for name in names or (*PICTURES, *CELLS):
             page = browser.new_page(viewport={"width": 1240, "height": 1500}, device_scale_factor=1.5)
-            PICTURES[name](page, lab)
+            if name in CELLS:
+                take_cells(page, lab, name)
+            else:
+                PICTURES[name](page, lab)
             page.close()
 
 
