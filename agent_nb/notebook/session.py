@@ -55,6 +55,7 @@ class Settings(Configurable):
         False, help="Save a small image of the page in the output, for readers of an untrusted notebook."
     )
     fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.")
+    stage = Bool(False, help="Show runs on the stage, a panel beside the notebook in JupyterLab.")
     magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.")
 
     @property

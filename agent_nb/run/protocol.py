@@ -79,6 +79,8 @@ class Meta:
     """Counts the runs that this kernel has shown."""
     folds: bool = False
     """Whether the outputs of older runs fold to their headers."""
+    stage: bool = False
+    """Whether the stage opens with the run."""
     running_code: tuple[int, ...] = ()
     """The variants in which code runs without asking because the user has allowed it for this run."""
     bound: tuple[BoundName, ...] = ()

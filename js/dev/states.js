@@ -26,6 +26,7 @@ const META = {
 	numbers: [],
 	number: 0,
 	folds: false,
+	stage: false,
 };
 const READY = {
 	line: '`hero` and `files` are ready: `hero.files["index.html"]` (3.4 kB)',

@@ -1,29 +1,39 @@
 // Inserts, runs and opens cells for the widget, through JupyterLab's own actions.
 
-import { type CellText, type Lab, type Place, VERSION } from "./interface.ts";
+import { type CellText, type Lab, type Place, type Stage, VERSION } from "./interface.ts";
 import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 
 /** Milliseconds after which a press no longer counts. The kernel may be asked for the cells in between. */
 const FRESH = 10_000;
-const OPEN_OUTPUT = "notebook:create-output-view";
 const SAVE = "docmanager:save";
 
 type Runs = Pick<NotebookModule["NotebookActions"], "runCells">;
+
+export interface Stages {
+	/** False in Notebook 7, which has no room beside the notebook. */
+	readonly isPossible: boolean;
+	get(context: object | null): Stage | null;
+	/** The notebook whose stage has the element. */
+	notebookOf(element: Element): NotebookPanel | undefined;
+	/** Opens the stage. If the user asks for it, it comes to the front with that run; else it stays closed once closed. */
+	show(notebook: NotebookPanel, key: string, isAsked: boolean): boolean;
+}
 
 interface Found {
 	readonly panel: NotebookPanel;
 	readonly index: number;
 }
 
-export function createLab(app: App, tracker: Tracker, actions: Runs): Omit<Lab, "setRuns"> {
-	const insert = createInsert(tracker);
+export function createLab(app: App, tracker: Tracker, actions: Runs, stages: Stages): Omit<Lab, "setRuns"> {
+	const locate = createLocate(tracker, stages);
+	const insert = createInsert(locate);
 	return {
 		version: VERSION,
-		path: (place) => locate(tracker, place)?.panel.context.path ?? null,
+		path: (place) => locate(place)?.panel.context.path ?? null,
 		insert: (place, cells, press) => (isPress(press) && cells.length > 0 ? insert(place, cells) : null),
 
 		replace(place, { cell_id, before, after }, press) {
-			const panel = isPress(press) ? locate(tracker, place)?.panel : null;
+			const panel = isPress(press) ? locate(place)?.panel : null;
 			const at = indexOf(panel?.content.widgets ?? [], cell_id);
 			const cell = panel?.content.widgets[at]?.model.sharedModel;
 			if (panel?.content.model?.readOnly !== false || cell?.getSource() !== before) return false;
@@ -34,18 +44,18 @@ export function createLab(app: App, tracker: Tracker, actions: Runs): Omit<Lab, 
 		},
 
 		run(place, id, press) {
-			const panel = isPress(press) ? locate(tracker, place)?.panel : null;
+			const panel = isPress(press) ? locate(place)?.panel : null;
 			return panel ? runCell(actions, panel, id) : false;
 		},
 
 		interrupt(place, press) {
-			const kernel = isPress(press) ? locate(tracker, place)?.panel.sessionContext.session?.kernel : null;
+			const kernel = isPress(press) ? locate(place)?.panel.sessionContext.session?.kernel : null;
 			void kernel?.interrupt();
 			return Boolean(kernel);
 		},
 
 		save(place) {
-			const panel = locate(tracker, place)?.panel;
+			const panel = locate(place)?.panel;
 			const held = outside(place.element).contains(document.activeElement) && panel === tracker.currentWidget;
 			const { readOnly = true, dirty = false } = panel?.content.model ?? {};
 			if (!held || readOnly || !app.commands.isEnabled(SAVE)) return false;
@@ -53,22 +63,21 @@ export function createLab(app: App, tracker: Tracker, actions: Runs): Omit<Lab, 
 			return true;
 		},
 
-		open(place, press) {
-			const found = isPress(press) ? locate(tracker, place) : null;
-			if (!found || app.name === "Jupyter Notebook" || !app.commands.hasCommand(OPEN_OUTPUT)) return false;
-			found.panel.content.activeCellIndex = found.index;
-			void app.commands.execute(OPEN_OUTPUT);
-			return true;
+		hasStages: stages.isPossible,
+		stage: stages.get,
+		show(place, press) {
+			const panel = press === null || isPress(press) ? locate(place)?.panel : null;
+			return panel ? stages.show(panel, place.key, press !== null) : false;
 		},
 	};
 }
 
 /** Inserts cells below an output and those inserted there before; null in a notebook that cannot be changed. */
-function createInsert(tracker: Tracker) {
+function createInsert(locate: Locate) {
 	/** The id of the cell inserted last below each output, by the run's key. */
 	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
 	return (place: Place, cells: readonly CellText[]): string | null => {
-		const { panel, index } = locate(tracker, place) ?? {};
+		const { panel, index } = locate(place) ?? {};
 		if (!panel || index === undefined || panel.content.model?.readOnly !== false) return null;
 		const below = inserted.get(panel) ?? new Map<string, string>();
 		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
@@ -143,27 +152,29 @@ export function isPress(event: UIEvent): boolean {
 	}
 }
 
-/** The cell whose output this is: the one around the element, or for a view of its own the one with the run's key. */
-function locate(tracker: Tracker, { element, key }: Place): Found | null {
-	const host = outside(element);
-	const holds = (cell: Cell) => cell.node.contains(host);
-	const shows = (cell: Cell) => showsRun(cell, key);
-	return search(tracker, holds) ?? search(tracker, shows);
+type Locate = (place: Place) => Found | null;
+
+/** Finds the cell whose output this is: the one around the element, or for another view the one with the run's key. */
+function createLocate(tracker: Tracker, stages: Stages): Locate {
+	function search(matches: (cell: Cell) => boolean, only?: NotebookPanel): Found | null {
+		const has = ({ content }: NotebookPanel): boolean => content.widgets.some(matches);
+		const panel = tracker.find((one) => (only ?? one) === one && has(one));
+		return panel ? { panel, index: panel.content.widgets.findIndex(matches) } : null;
+	}
+	return ({ element, key }) => {
+		const host = outside(element);
+		const shows = (cell: Cell): boolean => showsRun(cell, key);
+		return search((cell) => cell.node.contains(host)) ?? search(shows, stages.notebookOf(host));
+	};
 }
 
-function search(tracker: Tracker, matches: (cell: Cell) => boolean): Found | null {
-	const panel = tracker.find(({ content }) => content.widgets.some(matches));
-	return panel ? { panel, index: panel.content.widgets.findIndex(matches) } : null;
-}
-
-/** Whether a cell has an output of the run, or of any run if no key is given. */
-export function showsRun(cell: Cell, key = ""): boolean {
+function showsRun(cell: Cell, key: string): boolean {
 	const outputs = JSON.stringify(cell.model.outputs?.toJSON() ?? []);
-	return outputs.includes(key ? `data-anb-run=\\"${key}\\"` : "data-anb-run=");
+	return outputs.includes(`data-anb-run=\\"${key}\\"`);
 }
 
 /** The element, or that around the shadow roots it is in. */
-function outside(element: Element): Element {
+export function outside(element: Element): Element {
 	const root = element.getRootNode();
 	return root instanceof ShadowRoot ? outside(root.host) : element;
 }

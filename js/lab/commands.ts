@@ -1,6 +1,6 @@
 // Commands for the palette and the context menu of cells.
 
-import { edit, insertCells, showsRun } from "./cells.ts";
+import { edit, insertCells, type Stages } from "./cells.ts";
 import { fixCell, hasFailed } from "./fix.ts";
 import { STOP_ALL } from "./interface.ts";
 import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
@@ -13,6 +13,7 @@ export function addCommands(
 	tracker: Tracker,
 	palette: Palette | null,
 	actions: NotebookModule["NotebookActions"],
+	stages: Stages,
 ): void {
 	function add(
 		id: string,
@@ -38,7 +39,7 @@ export function addCommands(
 		({ content: { activeCell } }) => activeCell !== null && hasFailed(activeCell),
 	);
 	app.contextMenu?.addItem({ command: fix, selector: CELL, rank: 21 });
-	add("page", "Agent: Open the Newest Page Beside the Notebook", (panel) => openNewest(app, panel));
+	if (stages.isPossible) add("stage", "Agent: Open the Stage", (panel) => stages.show(panel, "", true));
 	add("stop", "Agent: Stop All Runs", () => window.dispatchEvent(new Event(STOP_ALL)));
 }
 
@@ -50,17 +51,4 @@ async function askAbout(panel: NotebookPanel): Promise<void> {
 	const prompt = source ? `%%agent\n\nAbout this cell:\n\n${fence}python\n${source}\n${fence}` : "%%agent\n";
 	insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source: prompt }]);
 	await edit(panel, 1);
-}
-
-/** Opens the output of the run that was executed last in a view of its own. */
-async function openNewest(app: App, { content }: NotebookPanel): Promise<void> {
-	const counts = content.widgets.map((cell) =>
-		showsRun(cell) ? (cell.model.executionCount ?? 0) : Number.NEGATIVE_INFINITY,
-	);
-	const newest = Math.max(...counts, Number.NEGATIVE_INFINITY);
-	if (newest === Number.NEGATIVE_INFINITY) return;
-	content.activeCellIndex = counts.lastIndexOf(newest);
-	if (app.commands.hasCommand("notebook:create-output-view")) {
-		await app.commands.execute("notebook:create-output-view");
-	}
 }

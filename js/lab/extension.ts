@@ -1,18 +1,18 @@
 // A prebuilt extension of JupyterLab, Notebook 7 and JupyterLite. They load it as a module federation container: an
 // object on the window with `init` and `get`. Whatever is missing in another version leaves the notebook as it is.
 
+import styles from "../src/styles/lab.css";
 import { createLab } from "./cells.ts";
 import { addCommands } from "./commands.ts";
-import { addFixButtons, FIX_STYLE } from "./fix.ts";
+import { addFixButtons } from "./fix.ts";
 import { LAB } from "./interface.ts";
-import { type App, type NotebookModule, type Palette, setScope, shared, type Tracker } from "./jupyter.ts";
+import type { App, NotebookModule, Palette, Tracker, WidgetModule } from "./jupyter.ts";
+import { setScope, shared } from "./jupyter.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
-import { createStatus, type StatusBar, type WidgetModule } from "./status.ts";
+import { createStages } from "./stages.ts";
+import { createStatus, type StatusBar } from "./status.ts";
 
 const NAME = "agent-nb";
-/** Notebook Intelligence shows buttons over the right end of an output, where ours are: they go to the middle. */
-const ROOM =
-	".jp-Cell-outputArea:has([data-anb-run]) > .nbi-cell-output-toolbar { right: 50%; translate: 50% }";
 
 async function plugins(): Promise<object[]> {
 	const { INotebookTracker, NotebookActions } = await shared<NotebookModule>("@jupyterlab/notebook");
@@ -29,12 +29,13 @@ async function plugins(): Promise<object[]> {
 		optional: [ICommandPalette, IStatusBar],
 		activate(app: App, tracker: Tracker, palette: Palette | null, bar: StatusBar | null): void {
 			const setRuns = bar ? createStatus(bar, lumino) : () => {};
-			const value = Object.freeze({ ...createLab(app, tracker, NotebookActions), setRuns });
+			const stages = createStages(app, tracker, lumino);
+			const value = Object.freeze({ ...createLab(app, tracker, NotebookActions, stages), setRuns });
 			Object.defineProperty(window, LAB, { value });
-			addCommands(app, tracker, palette, NotebookActions);
+			addCommands(app, tracker, palette, NotebookActions, stages);
 			addFixButtons(tracker, NotebookActions);
 			const sheet = new CSSStyleSheet();
-			sheet.replaceSync(ROOM + FIX_STYLE);
+			sheet.replaceSync(styles);
 			document.adoptedStyleSheets.push(sheet);
 		},
 	};

@@ -6,15 +6,6 @@ import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts"
 type Actions = NotebookModule["NotebookActions"];
 
 const CLASS = "anb-fix";
-const BUTTON = `.${CLASS} button`;
-export const FIX_STYLE = `
-.${CLASS} { padding: 2px 0 4px calc(var(--jp-cell-prompt-width) + 8px) }
-${BUTTON} {
-	padding: 1px 8px; border: 1px solid var(--jp-border-color1); border-radius: 3px; background: transparent;
-	color: var(--jp-ui-font-color1); font: var(--jp-ui-font-size1) var(--jp-ui-font-family); cursor: pointer;
-}
-${BUTTON}:hover { background: var(--jp-layout-color2) }
-${BUTTON}:focus-visible { outline: 2px solid var(--jp-brand-color1) }`;
 
 /** Shows the button at cells that fail, in notebooks that use agent_nb and can be changed. */
 export function addFixButtons(tracker: Tracker, actions: Actions): void {

@@ -1,13 +1,42 @@
 // What we use of JupyterLab, as small interfaces: its own packages would add minutes to the installation. At run time
 // its modules come out of the scope that it shares with prebuilt extensions.
 
+/** A signal of Lumino. */
+interface Signal<T> {
+	connect(listener: (sender: unknown, args: T) => void): unknown;
+	disconnect(listener: (sender: unknown, args: T) => void): unknown;
+}
+
+/** A widget of Lumino. */
+export interface Widget {
+	id: string;
+	readonly node: HTMLElement;
+	readonly title: { label: string; caption: string; closable: boolean };
+	readonly disposed: Signal<unknown>;
+	setHidden(hidden: boolean): void;
+	dispose(): void;
+}
+
+export type Panel = Widget & { addWidget(widget: Widget): void; onCloseRequest(): void };
+
+export interface WidgetModule {
+	readonly Widget: new () => Widget;
+	readonly Panel: new () => Panel;
+}
+
 export interface Cell {
 	readonly node: HTMLElement;
 	readonly model: {
 		readonly sharedModel: { getId(): string; getSource(): string; setSource(source: string): void };
-		readonly outputs?: { toJSON(): unknown };
+		readonly outputs?: {
+			readonly length?: number;
+			get?(index: number): { readonly data: Readonly<Record<string, unknown>> };
+			toJSON(): unknown;
+		};
 		readonly executionCount?: number | null;
 	};
+	/** A second view of the outputs of a code cell. */
+	cloneOutputArea?(): Widget;
 	/** Resolves when the cell has its editor. */
 	readonly ready: Promise<void>;
 	readonly editor?: {
@@ -29,10 +58,20 @@ export interface Notebook {
 	scrollToItem(index: number): Promise<void>;
 }
 
+/** An open notebook, which may have several panels. */
+export interface Context {
+	readonly path: string;
+	readonly model: { readonly contentChanged: Signal<unknown> };
+	readonly pathChanged: Signal<unknown>;
+	readonly disposed: Signal<unknown>;
+	readonly ready: Promise<void>;
+}
+
 export interface NotebookPanel {
+	readonly id: string;
 	readonly node: HTMLElement;
 	readonly content: Notebook;
-	readonly context: { readonly path: string };
+	readonly context: Context;
 	readonly sessionContext: {
 		readonly session?: { readonly kernel?: { interrupt(): Promise<void> } | null } | null;
 	};
@@ -40,11 +79,18 @@ export interface NotebookPanel {
 
 export interface Tracker {
 	readonly currentWidget: NotebookPanel | null;
+	readonly widgetAdded: Signal<NotebookPanel>;
 	find(matches: (panel: NotebookPanel) => boolean): NotebookPanel | undefined;
 }
 
 export interface App {
 	readonly name: string;
+	/** Resolves when the layout of the last visit is there again. */
+	readonly restored: Promise<unknown>;
+	readonly shell: {
+		add(widget: Widget, area: "main", options: { mode: string; ref: string; activate: boolean }): void;
+		activateById(id: string): void;
+	};
 	readonly commands: {
 		addCommand(
 			id: string,
@@ -59,11 +105,6 @@ export interface App {
 
 export interface Palette {
 	addItem(item: { command: string; category: string }): unknown;
-}
-
-/** A signal of Lumino. */
-interface Signal<T> {
-	connect(listener: (sender: unknown, args: T) => void): unknown;
 }
 
 export interface NotebookModule {

@@ -1,10 +1,7 @@
 // An item of the status bar that says how many runs are under way: JupyterLab shows their kernel as idle.
 
 import type { Lab } from "./interface.ts";
-
-export interface WidgetModule {
-	readonly Widget: new () => { readonly node: HTMLElement; setHidden(hidden: boolean): void };
-}
+import type { WidgetModule } from "./jupyter.ts";
 
 export interface StatusBar {
 	registerStatusItem(

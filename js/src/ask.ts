@@ -106,8 +106,15 @@ export function cellText(run: RunEntry, asking: Asking): string | null {
 	const next = nextName(name, run);
 	const base = baseOf(run, asking);
 	if (!magic) return marimoCell(base, next, lines.join("\n"));
-	const options = [`--from ${base}`, ...repeatsOf(run, asking.ask).map((one) => one.text)].join(" ");
-	return `%%${magic} ${next}${modelOption(run)} ${options}\n${lines.join("\n")}`;
+	return `${firstLine(run, asking)}\n${lines.join("\n")}`;
+}
+
+/** The first line of a cell that continues from what is shown. Its name must have passed `isName`. */
+export function firstLine(run: RunEntry, asking: Asking): string {
+	const { name = "", magic } = run.state?.meta ?? {};
+	const base = `--from ${baseOf(run, asking)}`;
+	const options = [base, ...repeatsOf(run, asking.ask).map((one) => one.text)].join(" ");
+	return `%%${magic} ${nextName(name, run)}${modelOption(run)} ${options}`;
 }
 
 /** The options of the run's cell that the next one repeats. */

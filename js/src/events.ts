@@ -274,6 +274,7 @@ export interface Meta {
 	annotations: Annotation[];
 	number: number;
 	folds: boolean;
+	stage: boolean;
 	running_code: number[];
 	bound: BoundName[];
 	connected: boolean;

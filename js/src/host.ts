@@ -5,7 +5,7 @@
 // The shadow root is on that node, so the interface keeps its scroll positions and inputs when the frozen result
 // replaces the first frame.
 
-import { STOP_ALL } from "../lab/interface.ts";
+import { STAGE_CLASS, STAGED, STOP_ALL } from "../lab/interface.ts";
 import { type CellOutput, labExtension, type NotebookContext } from "./cells.ts";
 import { claim, release } from "./claims.ts";
 import { keepFarFramesOut } from "./far-frames.ts";
@@ -75,6 +75,7 @@ export class Host {
 		observer.observe(document.documentElement, { childList: true, subtree: true });
 		watchScrolling(signal);
 		window.addEventListener(STOP_ALL, () => this.#runs.stop(), { signal });
+		window.addEventListener(STAGED, () => this.#onStaged(), { signal });
 		this.#signal = signal;
 		const all = () => [...this.#mounts.values()].map(({ run }) => run);
 		this.#sight = new Sight(() => this.#tellSeen(...all()), signal);
@@ -116,6 +117,7 @@ export class Host {
 		if (known) this.unmount(known);
 		const abort = new AbortController();
 		const choices = this.#choicesOf(run);
+		this.#setStage(choices, run, surface);
 		const app = this.#build(run, choices, abort);
 		if (!app) return;
 		const id = run.state?.id ?? "";
@@ -125,12 +127,27 @@ export class Host {
 		adoptStyles(root);
 		root.replaceChildren(app);
 		surface.setAttribute(LIVE, "");
-		run.surface ??= surface;
+		if (choices.stage !== "here") run.surface ??= surface;
 		surface.toggleAttribute(FILLS, surface.closest(".jp-LinkedOutputView") !== null);
 		watchKeys(surface, abort.signal);
 		this.#sight?.watch(surface);
 		// The observer does not report again what it has seen already.
 		if (this.#sight?.has(surface)) this.#tellSeen(run);
+	}
+
+	/** On the stage, the result is shown alone until the user asks for the transcript. */
+	#setStage(choices: Choices, run: RunEntry, surface: Element): void {
+		const stage = labExtension()?.stage(this.#runs.notebook);
+		const isHere = stage?.contains(surface);
+		if (isHere && choices.stage !== "here") choices.alone = true;
+		choices.stage = stage ? (isHere ? "here" : stage.key === run.key ? "shown" : "open") : null;
+	}
+
+	#onStaged(): void {
+		for (const { run, choices, surface } of this.#mounts.values()) {
+			this.#setStage(choices, run, surface);
+			run.redraw();
+		}
 	}
 
 	#tellSeen(...runs: RunEntry[]): void {
@@ -215,13 +232,19 @@ export class Host {
 	}
 
 	#onOutput(element: Element): void {
-		if (!element.isConnected || this.#mounts.has(element)) return;
+		if (!element.isConnected || this.#mounts.has(element) || this.#isElsewhere(element)) return;
 		this.#found += 1;
 		const run = this.#runs.get(element.getAttribute(KEY) ?? "");
 		run.hello();
 		if (!run.state || !this.#tryMount(element, run, !this.#placed.has(run.state.id)))
 			this.#waiting.add(element);
 		this.#checkLength();
+	}
+
+	/** Whether an output is on the stage of another notebook, which may have run the same cell. */
+	#isElsewhere(element: Element): boolean {
+		const stage = labExtension()?.stage(this.#runs.notebook);
+		return element.closest(`.${STAGE_CLASS}`) !== null && !stage?.contains(element);
 	}
 
 	/** Makes scrolling light once the notebook is long and there is a run. */
@@ -296,6 +319,7 @@ export class Host {
 		this.#waiting.delete(element);
 		this.mount(element, run);
 		if (isNew) showWhole(surfaceOf(element));
+		if (isNew && run.state?.meta.stage) labExtension()?.show({ element, key: run.key }, null);
 		if (element.hasAttribute(ID)) void replaceFirstFrames(run);
 		return true;
 	}

@@ -43,6 +43,8 @@ export interface Choices {
 	unfolded: boolean | null;
 	/** The whole run is folded to its header; null if the setting decides. */
 	folded: boolean | null;
+	/** Whether the view is on the stage of its notebook, or its run is, or there is a stage with another run. */
+	stage: "here" | "shown" | "open" | null;
 	/** The transcript is folded to one line at any width. */
 	alone: boolean;
 	/** Whether the result has a pane; null if it gets one as soon as there is a page or an image. */
@@ -78,6 +80,7 @@ export function newChoices(): Choices {
 		rows: new Map(),
 		unfolded: null,
 		folded: null,
+		stage: null,
 		alone: loadLayout().alone,
 		pane: null,
 		wrap: loadLayout().wrap,

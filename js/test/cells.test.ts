@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLab } from "../lab/cells.ts";
 import { LAB, VERSION } from "../lab/interface.ts";
-import type { App, Cell, NotebookPanel, Tracker } from "../lab/jupyter.ts";
+import type { App, Cell, NotebookPanel, Tracker, WidgetModule } from "../lab/jupyter.ts";
+import { createStages } from "../lab/stages.ts";
 import {
 	isName,
 	isReadable,
@@ -66,11 +67,13 @@ function stage({ readOnly = false, version = VERSION } = {}) {
 	const tracker: Tracker = {
 		currentWidget: panel,
 		find: (matches) => (matches(panel) ? panel : undefined),
+		widgetAdded: { connect() {}, disconnect() {} },
 	};
 	const runCells = vi.fn((_notebook: unknown, _cells: readonly Cell[]) => Promise.resolve(true));
 	const commands = { hasCommand: () => true, isEnabled: () => true, execute: vi.fn() };
 	const app = { name: "JupyterLab", commands } as unknown as App;
-	const lab = { ...createLab(app, tracker, { runCells }), version };
+	const stages = createStages(app, tracker, {} as WidgetModule);
+	const lab = { ...createLab(app, tracker, { runCells }, stages), version };
 	vi.stubGlobal(LAB as unknown as string, version ? lab : undefined);
 	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells: [] } } };
 	const sources = () => widgets.map((cell) => cell.model.sharedModel.getSource());

@@ -1,6 +1,7 @@
 // Several runs on one page: folded to their headers, and leading to each other.
 
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { LAB, STAGE_CLASS, STAGED, VERSION } from "../lab/interface.ts";
 import type { Event, Meta } from "../src/events.ts";
 import { changed, done, finished, script, started, text, tool, turn } from "./events.ts";
 import { META, soon } from "./kernel.ts";
@@ -30,6 +31,64 @@ async function pressFold(name: string): Promise<void> {
 }
 
 beforeEach(() => document.body.replaceChildren());
+
+/** The stage of the notebook, which has the second output of a run. */
+async function putOnStage(key: string) {
+	const panel = document.createElement("aside");
+	panel.className = STAGE_CLASS;
+	panel.innerHTML = `<section><div data-anb-run="${key}"></div></section>`;
+	const setVersions = vi.fn();
+	const stage = { key, contains: (element: Element) => panel.contains(element), setVersions };
+	let isOpen = true;
+	const lab = { version: VERSION, hasStages: true, setRuns() {}, stage: () => (isOpen ? stage : null) };
+	vi.stubGlobal(LAB as unknown as string, lab);
+	document.body.append(panel);
+	window.dispatchEvent(new Event(STAGED));
+	await soon();
+	const close = async (): Promise<void> => {
+		isOpen = false;
+		panel.remove();
+		window.dispatchEvent(new Event(STAGED));
+		await soon();
+	};
+	return { panel, setVersions, close };
+}
+
+describe("while the notebook has a stage", () => {
+	test("runs fold to their headers, also one under way that is shown there, and unfold when it is closed", async () => {
+		await run("one");
+		await run("two", { end: false });
+		await run("three", { end: false });
+		const { panel, close } = await putOnStage("two");
+		expect([isFolded("one"), isFolded("two"), isFolded("three")]).toEqual([true, true, false]);
+		const view = panel.querySelector("[data-anb-run]")!.shadowRoot!;
+		expect(view.querySelector(".anb-frame")!.matches(".shut")).toBe(false);
+		await pressFold("two");
+		expect(isFolded("two")).toBe(false);
+		await close();
+		expect([isFolded("one"), isFolded("two"), isFolded("three")]).toEqual([false, false, false]);
+	});
+
+	test("its view shows the result alone and reports its versions", async () => {
+		await run("one");
+		const { panel, setVersions } = await putOnStage("one");
+		const [place, versions] = setVersions.mock.calls.at(-1)!;
+		expect(place.key).toBe("one");
+		expect(panel.contains(place.element.getRootNode().host)).toBe(true);
+		expect(versions).toMatchObject({ moments: [], moment: null });
+	});
+
+	test("an output on the stage of another notebook is left to that one", async () => {
+		vi.stubGlobal(LAB as unknown as string, { version: VERSION, setRuns() {}, stage: () => null });
+		await run("one");
+		const panel = document.body.appendChild(document.createElement("aside"));
+		panel.className = STAGE_CLASS;
+		panel.innerHTML = '<section><div data-anb-run="one"></div></section>';
+		await soon();
+		expect(panel.querySelector("[data-anb-run]")!.shadowRoot).toBeNull();
+		expect(shown("one")).not.toBeNull();
+	});
+});
 
 describe("a run folds to its header", () => {
 	test("by its button, and unfolds by it", async () => {

@@ -358,6 +358,7 @@ describe("several kernels", () => {
 			insert: vi.fn((_at, [{ source }]) => source),
 			run: vi.fn(() => true),
 			setRuns: vi.fn(),
+			stage: () => null,
 		};
 		vi.stubGlobal(LAB as unknown as string, lab);
 		const { model, stopIt, become } = mortal("3", { model: { sharedModel: { cells: [cell] } } });
@@ -389,6 +390,7 @@ describe("several kernels", () => {
 			insert: vi.fn((_at, cells) => cells[0].source),
 			run: vi.fn(() => true),
 			setRuns: vi.fn(),
+			stage: () => null,
 		};
 		const writeText = vi.fn(() => Promise.resolve());
 		vi.stubGlobal(LAB as unknown as string, lab);

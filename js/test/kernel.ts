@@ -23,6 +23,7 @@ export const META: Meta = {
 	numbers: [],
 	number: 0,
 	folds: false,
+	stage: false,
 };
 
 type Fields = Record<string, unknown>;

@@ -472,4 +472,5 @@ def _meta(key: str, name: str, model: str) -> Meta:
         default_model=default_model(),
         number=next(_numbers),
         folds=settings().fold_runs,
+        stage=settings().stage,
     )

@@ -65,7 +65,7 @@ function stopsOf({ file }: ShownFile): Stop[] {
 }
 
 /** The moments of the run since the shown page was there. */
-function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
 	const first = file.versions[0]?.change ?? 0;
 	const stops = new Map<number, Stop>();
 	for (const { path, versions } of files.values())

@@ -59,9 +59,13 @@ export function isFull(inside: HTMLElement): boolean {
 	return Boolean(fullscreenElement) && fullscreenElement === inside.closest(".anb");
 }
 
-/** Folds a run that has ended to its header: by a button, or all but the newest by a setting. */
-export function isFoldedAway({ choices, run }: Context): boolean {
-	return !run.busy && (choices.folded ?? run.isOlder);
+/**
+ * Folds a run that has ended to its header: by a button, all but the newest by a setting, and all while the notebook has
+ * a stage. The run on the stage folds while it is under way too: its questions are there.
+ */
+export function isFoldedAway({ choices: { stage, folded }, run }: Context): boolean {
+	if (stage === "here" || (run.busy && stage !== "shown")) return false;
+	return folded ?? (stage !== null || run.isOlder);
 }
 
 export function createFoldButton(context: Context) {
@@ -75,8 +79,8 @@ export function createFoldButton(context: Context) {
 		update() {
 			const folded = isFoldedAway(context);
 			// The file of a replay has one run and no kernel.
-			element.hidden = !context.run.greeted;
-			element.toggleAttribute("disabled", context.run.busy);
+			element.hidden = !context.run.greeted || context.choices.stage === "here";
+			element.toggleAttribute("disabled", context.run.busy && context.choices.stage !== "shown");
 			setAttribute(element, "aria-expanded", String(!folded));
 			setLabel(element, folded ? "Unfold this run" : "Fold this run to one line");
 		},

@@ -16,6 +16,7 @@ import { insert } from "../shared/cell-button.ts";
 import { failedCheck, phaseNow, statusOf, statusOfAll, withoutSeconds } from "../shared/status.ts";
 import { createMeta } from "./figures.ts";
 import { createFoldButton, createFullScreenButton } from "./full-screen.ts";
+import { createStageButton } from "./stage.ts";
 
 export function createHeader(context: Context) {
 	const status = createStatus(context);
@@ -24,7 +25,18 @@ export function createHeader(context: Context) {
 	const replay = createReplayButton(context);
 	const menu = createMenu(context);
 	const full = createFullScreenButton(context);
-	const parts = [status, createChain(context), meta, stop, replay, menu, full, createFoldButton(context)];
+	const stage = createStageButton(context);
+	const parts = [
+		status,
+		createChain(context),
+		meta,
+		stop,
+		replay,
+		menu,
+		stage,
+		full,
+		createFoldButton(context),
+	];
 	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
 
 	/** Where the focus goes when Stop disappears: Actions, Replay, or else the transcript. */

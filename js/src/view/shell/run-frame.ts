@@ -16,6 +16,7 @@ import { createFooter } from "./footer.ts";
 import { isFoldedAway, listenForFullScreen } from "./full-screen.ts";
 import { createHeader } from "./header.ts";
 import { createEdge } from "./splitter.ts";
+import { tellStage } from "./stage.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
@@ -43,6 +44,7 @@ export function createFrame(context: Context): BodyView {
 			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
+			tellStage(context, snapshot, element);
 			keepEnd();
 		},
 		tick(snapshot) {

@@ -1,0 +1,164 @@
+// The stage: a panel beside a notebook that shows one of its runs at full height, above it the history of the
+// conversation. The view of the run is a second one of its cell's output, over which the widget mounts as over others.
+
+import type { CellContent, Step, Versions } from "../src/history.ts";
+import { conversationOf, orderOf, readSteps } from "../src/history.ts";
+import { createBar } from "../src/view/stage-bar.ts";
+import { edit, insertCells, isPress, outside } from "./cells.ts";
+import { type Place, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
+import type { App, Cell, Context, NotebookPanel, Panel, Widget, WidgetModule } from "./jupyter.ts";
+
+/** Milliseconds after a change of the notebook before it is read again. */
+const READ_AFTER = 100;
+
+export interface StageOptions {
+	readonly app: App;
+	readonly context: Context;
+	readonly lumino: WidgetModule;
+	notebook(): NotebookPanel | undefined;
+	onPin(): void;
+}
+
+export class NotebookStage implements Stage {
+	key = "";
+	readonly panel: Panel;
+	readonly #options: StageOptions;
+	readonly #bar = createBar({
+		choose: (step, moment) => this.#choose(step, moment),
+		pin: () => this.pin(this.key),
+		follow: () => this.pin(""),
+		next: (press) => this.#continue(press),
+	});
+	/** The versions of each run, as far as a view has reported them. */
+	readonly #versions = new Map<string, Versions>();
+	/** What the view on the stage has reported. */
+	#view: Versions | null = null;
+	/** The version to show as soon as the view is there. */
+	#wanted: number | null | undefined;
+	/** The run to stay with; empty to follow the newest. */
+	pinned: string;
+	#steps: Step[] = [];
+	/** The runs by key, the newest last. */
+	#order = new Map<string, Step>();
+	#cell: Cell | null = null;
+	#area: Widget | null = null;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+
+	constructor(options: StageOptions, pinned: string) {
+		const { context, lumino } = options;
+		this.#options = options;
+		this.pinned = pinned;
+		this.panel = new lumino.Panel();
+		this.panel.node.classList.add(STAGE_CLASS, "jp-LinkedOutputView");
+		this.panel.onCloseRequest = () => this.panel.dispose();
+		const bar = new lumino.Widget();
+		bar.node.append(this.#bar.element);
+		this.panel.addWidget(bar);
+		const changed = (): void => {
+			this.#timer ??= setTimeout(() => this.#read(), READ_AFTER);
+		};
+		context.model.contentChanged.connect(changed);
+		this.panel.disposed.connect(() => {
+			clearTimeout(this.#timer);
+			context.model.contentChanged.disconnect(changed);
+		});
+		void context.ready.then(() => this.#read());
+	}
+
+	contains(element: Element): boolean {
+		return this.panel.node.contains(outside(element));
+	}
+
+	/** Stays with a run, or follows the newest if the key is empty. */
+	pin(key: string): void {
+		this.pinned = key;
+		this.#read();
+		this.#options.onPin();
+	}
+
+	/** Shows a run: the newest stays followed. */
+	show(key: string): void {
+		this.#read();
+		this.pin(key === [...this.#order.keys()].at(-1) ? "" : key);
+	}
+
+	setVersions(place: Place, versions: Versions): void {
+		const isView = place.key === this.key && this.contains(place.element);
+		if (isView) this.#view = versions;
+		else if (place.key === this.key && this.#view) return;
+		this.#versions.set(place.key, versions);
+		if (isView && this.#wanted !== undefined) {
+			const moment = this.#wanted;
+			this.#wanted = undefined;
+			versions.choose(moment);
+		}
+		this.#draw();
+	}
+
+	#read(): void {
+		this.#timer = undefined;
+		const { content } = this.#options.notebook() ?? {};
+		if (!content) return;
+		const steps = readSteps(content.widgets.map(contentOf));
+		const own = steps.find(({ index }) => content.widgets[index] === this.#cell);
+		const order = orderOf(steps, this.#order);
+		const newest = [...order.values()].at(-1);
+		const isBegun = newest && newest.execution !== this.#order.get(newest.key)?.execution;
+		// The output of a cell that is run again is empty for a moment.
+		if (this.#cell && content.widgets.includes(this.#cell) && !own && !isBegun) return;
+		this.#steps = steps;
+		this.#order = order;
+		if (!order.has(this.pinned)) this.pinned = (this.pinned && own?.key) ?? "";
+		const step = order.get(this.pinned) ?? newest;
+		this.#place(step?.key ?? "", step ? (content.widgets[step.index] ?? null) : null);
+		this.#draw();
+	}
+
+	/** Puts a view of the cell's output on the stage. */
+	#place(key: string, cell: Cell | null): void {
+		const isOther = key !== this.key;
+		if (cell !== this.#cell) {
+			this.#area?.dispose();
+			this.#area = cell?.cloneOutputArea?.() ?? null;
+			this.#cell = cell;
+			if (this.#area) this.panel.addWidget(this.#area);
+		}
+		this.key = key;
+		if (!isOther) return;
+		this.#view = null;
+		window.dispatchEvent(new Event(STAGED));
+	}
+
+	#draw(): void {
+		const { key, pinned } = this;
+		const shown = this.#order.get(key);
+		const runs = shown ? conversationOf(this.#steps, shown) : [];
+		const versions = runs.map((step) => this.#versions.get(step.key));
+		this.#bar.update({ runs, key, versions, isPinned: pinned !== "", next: this.#view?.next ?? null });
+	}
+
+	#choose(step: Step, moment: number | null): void {
+		if (step.key !== this.key) this.#wanted = moment;
+		else this.#view?.choose(moment);
+		if (moment === null) this.show(step.key);
+		else this.pin(step.key);
+	}
+
+	/** Inserts a cell that continues from what is shown, below the last run of the conversation. */
+	#continue(press: UIEvent): void {
+		const notebook = this.#options.notebook();
+		const shown = this.#order.get(this.key);
+		const source = this.#view?.next;
+		if (!isPress(press) || !shown || !source || notebook?.content.model?.readOnly !== false) return;
+		const last = Math.max(...conversationOf(this.#steps, shown).map(({ index }) => index));
+		const isHidden = notebook.node.offsetParent === null;
+		if (isHidden) this.#options.app.shell.activateById(notebook.id);
+		insertCells(notebook, last + 1, [{ kind: "code", source: `${source}\n` }]);
+		void edit(notebook, 1);
+	}
+}
+
+function contentOf({ model: { outputs, sharedModel, executionCount = null } }: Cell): CellContent {
+	const html = Array.from({ length: outputs?.length ?? 0 }, (_, at) => outputs?.get?.(at).data["text/html"]);
+	return { source: sharedModel.getSource(), html: html.join("\n"), executionCount };
+}

@@ -1,0 +1,91 @@
+// The stages of all notebooks: one each. A stage closes with its notebook, and is there again when that is opened.
+
+import type { Stages } from "./cells.ts";
+import { STAGE_CLASS, STAGED } from "./interface.ts";
+import type { App, Context, NotebookPanel, Panel, Tracker, WidgetModule } from "./jupyter.ts";
+import { NotebookStage } from "./stage.ts";
+
+/** Where there is less room, the stage opens below the notebook. */
+const NARROW = 700;
+const STORE = "agent_nb.stages";
+
+export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): Stages {
+	const isPossible = app.name !== "Jupyter Notebook";
+	const stages = new Map<object, NotebookStage>();
+	/** Notebooks whose stage the user has closed. */
+	const closed = new WeakSet<Context>();
+	let count = 0;
+
+	function open({ context, id, node }: NotebookPanel): NotebookStage {
+		const known = stages.get(context);
+		if (known) return known;
+		const notebook = () => tracker.find((panel) => panel.context === context);
+		const onPin = (): void => store(context.path, stage.pinned);
+		const options = { app, context, lumino, notebook, onPin };
+		const stage = new NotebookStage(options, stored()[context.path] ?? "");
+		stages.set(context, stage);
+		stage.panel.id = `${STAGE_CLASS}-${++count}`;
+		closed.delete(context);
+		nameAfter(context, stage.panel, onPin);
+		context.disposed.connect(() => {
+			stages.delete(context);
+			stage.panel.dispose();
+		});
+		stage.panel.disposed.connect(() => {
+			if (!stages.delete(context)) return;
+			closed.add(context);
+			store(context.path, null);
+			window.dispatchEvent(new Event(STAGED));
+		});
+		const mode = node.clientWidth < NARROW ? "split-bottom" : "split-right";
+		app.shell.add(stage.panel, "main", { mode, ref: id, activate: false });
+		return stage;
+	}
+
+	tracker.widgetAdded.connect(async (_, panel) => {
+		await Promise.all([app.restored, panel.context.ready]);
+		if (isPossible && panel.context.path in stored()) open(panel);
+	});
+	return {
+		isPossible,
+		get: (context) => (context && stages.get(context)) ?? null,
+		notebookOf: (element) => tracker.find(({ context }) => stages.get(context)?.contains(element) ?? false),
+		show(notebook, key, isAsked) {
+			if (!isPossible || (!isAsked && closed.has(notebook.context))) return false;
+			const stage = open(notebook);
+			if (key && isAsked) stage.show(key);
+			if (isAsked) app.shell.activateById(stage.panel.id);
+			return true;
+		},
+	};
+}
+
+/** Names a stage after its notebook, now and whenever that is renamed. */
+function nameAfter(context: Context, { title }: Panel, onName: () => void): void {
+	const name = (): void => {
+		const label = `Stage: ${context.path.split("/").at(-1)}`;
+		Object.assign(title, { label, caption: context.path, closable: true });
+		onName();
+	};
+	context.pathChanged.connect(name);
+	name();
+}
+
+/** The notebooks with a stage, by path, each with the run that is pinned there. */
+function stored(): Record<string, string> {
+	try {
+		return JSON.parse(localStorage.getItem(STORE) ?? "{}") as Record<string, string>;
+	} catch {
+		return {};
+	}
+}
+
+/** Stores the run that is pinned on a stage; null if the stage is closed. */
+function store(path: string, pinned: string | null): void {
+	const { [path]: _, ...others } = stored();
+	try {
+		localStorage.setItem(STORE, JSON.stringify(pinned === null ? others : { ...others, [path]: pinned }));
+	} catch {
+		// Storage is full or forbidden: the stage is not there after a reload.
+	}
+}

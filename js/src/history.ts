@@ -1,0 +1,88 @@
+// The history of a conversation, read from the cells of the notebook and their saved outputs: it needs no kernel. The
+// stage of JupyterLab (`js/lab/stage.ts`) shows it.
+
+/** A run in the notebook. */
+export interface Step {
+	readonly key: string;
+	readonly name: string;
+	/** The first line of its prompt. */
+	readonly prompt: string;
+	/** The number of its cell. */
+	readonly index: number;
+	/** Identifies an execution: it changes when the cell is run again. */
+	readonly execution: string;
+	readonly busy: boolean;
+	/** The run that it continues, if the notebook has it. */
+	readonly base: Step | null;
+}
+
+/** The versions of a run's page that a view can show. */
+export interface Versions {
+	/** The changes after which it can be shown, in order. */
+	readonly moments: readonly number[];
+	/** The change that is shown; null for the newest. */
+	readonly moment: number | null;
+	/** The first line of a cell that continues from what is shown; null if no cell can. */
+	readonly next: string | null;
+	choose(moment: number | null): void;
+}
+
+export interface CellContent {
+	readonly source: string;
+	/** Its HTML outputs, one after another. */
+	readonly html: string;
+	readonly executionCount: number | null;
+}
+
+const OUTPUT = /<!-- ([\p{L}\p{N}_]+): [^<>]* -->\s*<div data-anb-run="([^"]+)"(?: data-anb-id="([^"]+)")?/u;
+const BASE = /\s--from[ =]["']?([\p{L}_][\p{L}\p{N}_]*)/u;
+
+/** The runs in the order of their cells. */
+export function readSteps(cells: readonly CellContent[]): Step[] {
+	const steps: Step[] = [];
+	for (const [index, { source, html, executionCount }] of cells.entries()) {
+		const [, name = "", key = "", id = ""] = OUTPUT.exec(html) ?? [];
+		if (!key) continue;
+		const [head = "", ...prompt] = source.split("\n");
+		const from = BASE.exec(head)?.[1];
+		const base = steps.findLast((step) => step.name === from) ?? null;
+		const text = prompt.find((line) => line.trim())?.trim() ?? "";
+		steps.push({
+			key,
+			name,
+			prompt: text,
+			index,
+			execution: id || `${executionCount}`,
+			busy: id !== "",
+			base,
+		});
+	}
+	return steps;
+}
+
+/** The runs that belong to one conversation: those that continue the same first run. */
+export function conversationOf(steps: readonly Step[], one: Step): Step[] {
+	return steps.filter((step) => firstOf(step) === firstOf(one));
+}
+
+function firstOf(step: Step): Step {
+	return step.base ? firstOf(step.base) : step;
+}
+
+/**
+ * The keys of the runs, the newest last. `before` is the order so far: a run moves to the end when it is begun, and
+ * not when it ends.
+ */
+export function orderOf(steps: readonly Step[], before: ReadonlyMap<string, Step>): Map<string, Step> {
+	const isNew = (step: Step): boolean => {
+		const known = before.get(step.key);
+		return !known || (known.execution !== step.execution && (step.busy || !known.busy));
+	};
+	const kept = [...before.keys()].flatMap(
+		(key) => steps.findLast((step) => step.key === key && !isNew(step)) ?? [],
+	);
+	const count = ({ busy, execution }: Step): number =>
+		busy ? Number.POSITIVE_INFINITY : Number(execution) || 0;
+	const begun = steps.filter(isNew).toSorted((one, other) => count(one) - count(other) || 0);
+	return new Map([...kept, ...begun].map((step) => [step.key, step]));
+}
