@@ -259,7 +259,7 @@ def is_question(prompt: str) -> bool:
 
 _PARTS = re.compile(
     r"The cell:\n(?P<fence>`{3,})python\n(?P<cell>.*?)\n(?P=fence)\n\n"
-    r"The error:\n(?P<ticks>`{3,})\n(?P<error>.*?)\n(?P=ticks)(?:\n|$)",
+    r"(?:The error|Its output):\n(?P<ticks>`{3,})\n(?P<error>.*?)\n(?P=ticks)(?:\n|$)",
     re.DOTALL,
 )
 _NEAR = re.compile(r"^Names like `(\w+)` that the notebook has: (\w+)", re.MULTILINE)
@@ -267,7 +267,10 @@ _VARIABLE = re.compile(r"^Variable `([^`\n]+)`:$", re.MULTILINE)
 
 
 def is_fix(prompt: str) -> bool:
-    return prompt.startswith(prompt_text("fix")) and _PARTS.search(prompt) is not None
+    """Whether this is the prompt of `%agent fix` or `explain`."""
+    return (
+        prompt.startswith((prompt_text("fix"), prompt_text("explain"))) and _PARTS.search(prompt) is not None
+    )
 
 
 def fix_answer(prompt: str) -> str:
@@ -283,9 +286,11 @@ def fix_answer(prompt: str) -> str:
         )
     names = ", ".join(f"`{name}`" for name in _VARIABLE.findall(rest))
     values = f"the values of {names}" if names else "no values, because it names no variables that hold data"
+    is_error = prompt.startswith(prompt_text("fix"))
+    trade = "corrects misspelt names, and this error is another" if is_error else "explains no code"
     return (
-        "This is the offline demo model, a script that corrects misspelt names, and this error is another. A real"
-        f" model would get the cell ({_lines(cell)}), the error ({_lines(error)}) and {values}.\n\n{CONNECT}\n"
+        f"This is the offline demo model, a script that {trade}. A real model would get the cell ({_lines(cell)}),"
+        f" the {'error' if is_error else 'output'} ({_lines(error)}) and {values}.\n\n{CONNECT}\n"
     )
 
 

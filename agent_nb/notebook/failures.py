@@ -1,4 +1,4 @@
-"""The cells that have failed in this session, for `%agent fix`. `%load_ext` imports this module, so it stays light."""
+"""Cells that `%agent fix` and `%agent explain` are about. `%load_ext` imports this module, so it stays light."""
 
 import re
 import traceback
@@ -30,6 +30,14 @@ class Failure:
     """The line of the cell."""
     undefined: str = ""
     """The name that a NameError is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainCell:
+    """A cell that `%agent explain` is about, with the text that it put out."""
+
+    source: str
+    output: str
 
 
 class Failures:

@@ -22,7 +22,7 @@ from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.looking.page_report import PageConsole, console_of
-from agent_nb.notebook.failures import Failure
+from agent_nb.notebook.failures import Failure, PlainCell
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.page.store import store_of
@@ -223,8 +223,8 @@ class LiveRun:
         """The window that writes the result into the notebook where the kernel's update has not reached it."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
-        self.failure: Failure | None = None
-        """The cell that `%agent fix` is about."""
+        self.failure: Failure | PlainCell | None = None
+        """The cell that `%agent fix` or `explain` is about."""
         self.in_background = False
         self.cell_id = ""
         """The cell's id in its notebook; empty if unknown."""

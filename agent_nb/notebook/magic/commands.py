@@ -158,6 +158,11 @@ _ROWS = (
         _late("fix", "read_fix"),
     ),
     Command(
+        "explain [N] [OPTION...]",
+        "Ask a model to explain the last cell, or cell [N], and its output, with the options of a `%%agent` cell.",
+        _late("fix", "read_fix"),
+    ),
+    Command(
         "statement [NAME...]",
         "A statement on the use of models for a paper, in Markdown: what the runs know, and blanks to fill in.",
         _late("run_commands", "print_statement"),

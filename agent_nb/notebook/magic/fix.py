@@ -1,4 +1,4 @@
-"""`%agent fix [N] [OPTION]...`: a run like any other, whose prompt is made from a cell that failed."""
+"""`%agent fix [N] [OPTION]...` and `%agent explain`: runs like any other, whose prompts are made from a cell."""
 
 import ast
 import builtins
@@ -15,7 +15,7 @@ from agent_nb._base.secrets import MASK
 from agent_nb._base.text import fenced
 from agent_nb.engine.data_gate import known_words
 from agent_nb.errors import AgentError
-from agent_nb.notebook.failures import Failure
+from agent_nb.notebook.failures import Failure, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_data, user_names
@@ -28,47 +28,87 @@ from agent_nb.prompts import prompt_text
 from agent_nb.run.code_names import parsed
 
 NAME = "fix"
+EXPLAIN = "explain"
+LEFT_OUT = "(left out: no values are sent)"
+NOTHING = "(no text)"
 MOST_VARIABLES = 8
 SHORTEST_SECRET = 4
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
 def read_fix(session: Session, line: str) -> Options:
-    """The options of `fix 5 -m MODEL`; raises `UsageError` if there is nothing to fix."""
-    rest = line.strip().removeprefix("fix").strip()
-    found = re.match(r"(\d{1,9})(?:\s+|$)", rest)
+    """The options of `fix 5 -m MODEL` or `explain 5`; raises `UsageError` if there is no such cell."""
+    command, _, rest = line.strip().partition(" ")
+    found = re.match(r"\s*(\d{1,9})(?:\s+|$)", rest)
     number = int(found[1]) if found else None
+    about = _failed(session, number) if command == NAME else _executed(session, number)
+    options = parse_line(rest[found.end() :] if found else rest, session.defaults.magic_name)
+    return replace(options, name=options.name if options.is_named else command, failure=about)
+
+
+def _failed(session: Session, number: int | None) -> Failure:
     failure = session.failures.find(number)
     if failure is None and number is not None:
         raise UsageError(f"Cell [{number}] has not failed in this session, or it has been run again since.")
     if failure is None:
         raise UsageError("No cell has failed in this session.")
-    options = parse_line(rest[found.end() :] if found else rest, session.defaults.magic_name)
-    return replace(options, name=options.name if options.is_named else NAME, failure=failure)
+    return failure
+
+
+def _executed(session: Session, number: int | None) -> PlainCell:
+    """A cell of this session, by default the last one that is no prompt and no command of ours."""
+    sources = session.shell.history_manager.input_hist_raw
+    own = (f"%{session.defaults.magic_name}", f"%%{session.defaults.magic_name}")
+    earlier = range(min(session.shell.execution_count, len(sources)) - 1, 0, -1)
+    plain = (
+        count for count in earlier if sources[count].strip() and not sources[count].lstrip().startswith(own)
+    )
+    number = next(plain, 0) if number is None else number
+    if number not in earlier:
+        raise UsageError(
+            f"There is no cell [{number}] in this session." if number else "No cell has been run."
+        )
+    failure = session.failures.find(number)
+    return PlainCell(source=sources[number], output=failure.error if failure else _output(session, number))
+
+
+def _output(session: Session, number: int) -> str:
+    """The text that a cell put out, as far as IPython has kept it."""
+    outputs = getattr(session.shell.history_manager, "outputs", {}).get(number, ())
+    bundles = [output.bundle for output in outputs]
+    texts = ["".join(bundle.get("stream") or bundle.get("text/plain") or "") for bundle in bundles]
+    shown = session.namespace.get("Out", {})
+    return "\n".join(text.strip("\n") for text in texts if text) or (
+        repr(shown[number]) if number in shown else ""
+    )
 
 
 def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tuple[str, Options]:
     """The prompt, and the options with the variables that the cell names."""
-    failure: Failure = options.failure
+    about: Failure | PlainCell = options.failure
     names = user_names(session.shell)
     known = known_names(names) if schema_only else frozenset[str]()
-    error = _without_secrets(failure.error, names)
-    if schema_only:
-        words = known.union(_WORD.findall(failure.source))
-        error = known_words(failure.message, words) + (f" (line {failure.line})" if failure.line else "")
-    near = _near(failure.undefined, names)
-    parts = [
-        prompt_text(NAME),
-        f"The cell:\n{fenced(limited(mask_named(failure.source.strip()), TEXT_LIMIT), 'python')}",
-        f"The error:\n{fenced(error)}",
-        f"Names like `{failure.undefined}` that the notebook has: {', '.join(near)}." if near else "",
-    ]
+    near = _near(about.undefined, names) if isinstance(about, Failure) else []
+    cell = fenced(limited(mask_named(about.source.strip()), TEXT_LIMIT), "python")
+    if isinstance(about, Failure):
+        error = _error_words(about, known) if schema_only else _without_secrets(about.error, names)
+        parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
+        parts += [f"Names like `{about.undefined}` that the notebook has: {', '.join(near)}."] if near else []
+    else:
+        output = LEFT_OUT if schema_only else limited(_without_secrets(about.output, names), TEXT_LIMIT)
+        parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
     describe = partial(describe_schema, known=known) if schema_only else describe_path
-    named = dict.fromkeys([*_names_in(failure.source), *near])
+    named = dict.fromkeys([*_names_in(about.source), *near])
     variables = [name for name in named if name in user_data(session.shell) and name not in options.variables]
     readable = [*_readable(variables, session.namespace, describe)][:MOST_VARIABLES]
-    text = "\n\n".join(escaped(part) for part in parts if part)
+    text = "\n\n".join(escaped(part) for part in parts)
     return text, replace(options, variables=(*options.variables, *readable))
+
+
+def _error_words(failure: Failure, known: frozenset[str]) -> str:
+    """What may be sent of an error with `--data schema`: the words of its message that are no values."""
+    words = known.union(_WORD.findall(failure.source))
+    return known_words(failure.message, words) + (f" (line {failure.line})" if failure.line else "")
 
 
 def _without_secrets(text: str, names: Mapping[str, Any]) -> str:

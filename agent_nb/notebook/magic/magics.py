@@ -81,7 +81,7 @@ class CellRewriter:
         head = lines[start].rstrip("\n")
         magic, _, rest = head.partition(" ")
         body = "".join(lines[start + 1 :])
-        if magic == f"%{self.magic_name}" and re.match(r"\s*fix\b", rest) and not body.strip():
+        if magic == f"%{self.magic_name}" and re.match(r"\s*(?:fix|explain)\b", rest) and not body.strip():
             return [f"await {_AGENT_CELL}({rest!r}, None)\n"]
         if magic.rstrip() != f"%%{self.magic_name}":
             return lines
@@ -99,7 +99,7 @@ class CellRewriter:
 
 
 async def agent_cell(line: str, cell: str | None) -> None:
-    """Runs a rewritten cell, or `%agent fix` if there is no prompt."""
+    """Runs a rewritten cell, or `%agent fix` or `explain` if there is no prompt."""
     magics = get_ipython().magics_manager.registry["AgentMagics"]
     await magics.run_cell(line, cell)
 
@@ -134,7 +134,7 @@ class AgentMagics(Magics, Settings):
 
         `%agent help` explains every option and command, and so does docs/reference.md.
         """
-        if cell is None and line.split()[:1] != ["fix"]:
+        if cell is None and line.split()[:1] not in (["fix"], ["explain"]):
             self.imported.wait()
             from agent_nb.notebook.magic.commands import run_command
 
@@ -148,7 +148,7 @@ class AgentMagics(Magics, Settings):
             raise UsageError(str(error)) from None
 
     async def run_cell(self, line: str, cell: str | None) -> None:
-        """Runs one `%%agent` cell, or `%agent fix`. The rewritten cell awaits this."""
+        """Runs one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
         await off_loop(self.imported.wait)
         from agent_nb.notebook.magic.fix import read_fix
 

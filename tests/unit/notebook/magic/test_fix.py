@@ -143,3 +143,35 @@ def test_the_demo_says_what_a_model_would_get(shell):
         "A real model would get the cell (1 line), the error (4 lines) and the values of `rate`." in run.text
     )
     assert fix_of(run, shell.session.failures.find()) is None
+
+
+def test_explain_sends_the_last_cell_its_output_and_the_variables_it_names(shell):
+    assert "No cell has been run." in shell.run("%agent explain").stderr
+    shell.run("prices = [3, 5]\nother = 'not named'")
+    shell.run("print('the', 'sum')\nsum(prices)")
+    shell.run("%agent models")
+    text = prompt_of(shell, "%agent explain")
+    assert "Its output:\n    ```\n    the sum\n    8\n" in text
+    assert "Variable `prices`:\n    [3, 5]" in text
+    assert "not named" not in text
+    assert "prices = [3, 5]" in prompt_of(shell, "%agent explain 2")
+    assert "There is no cell [99]" in shell.run("%agent explain 99").stderr
+
+
+def test_explain_sends_the_error_of_a_failed_cell_and_no_values_with_a_schema(shell):
+    shell.run("salary = 71_234\nprint(salary)\nsalary")
+    text = prompt_of(shell, "%agent explain --data schema")
+    assert "(left out: no values are sent)" in text
+    assert "71234" not in text
+    shell.run("1 / 0")
+    assert "ZeroDivisionError: division by zero" in prompt_of(shell, "%agent explain")
+
+
+def test_without_a_key_explain_says_what_a_model_would_get(shell):
+    shell.run("prices = [3, 5]")
+    shell.run("sum(prices)")
+    cell = shell.run("%agent explain")
+    assert cell.ok, cell.stderr
+    answer = shell.names["explain"].text
+    assert "the cell (1 line), the output (1 line) and the values of `prices`" in answer
+    assert fix_of(shell.names["explain"], None) is None
