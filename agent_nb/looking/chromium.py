@@ -20,8 +20,14 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.looking.element_look import MAX_SIDE, ElementLook, ElementRequest, read_looks
-from agent_nb.looking.page_check import PHONE, CheckRequest, PageCheck, ViewerUnavailableError
-from agent_nb.looking.page_report import MAX_HEIGHT, read_report
+from agent_nb.looking.page_check import (
+    MAX_HEIGHT,
+    PHONE,
+    CheckRequest,
+    PageCheck,
+    ViewerUnavailableError,
+    read_report,
+)
 from agent_nb.render.gate import gated
 from agent_nb.render.policy import SANDBOX, allowed_files, allowed_hosts, policy_for
 from agent_nb.render.preview import TooLargeError, assembled, with_frame_script

@@ -11,8 +11,14 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from agent_nb.files import Files
 from agent_nb.images.pillow import saved
-from agent_nb.looking.page_check import DESKTOP, PageViewer, ViewerUnavailableError
-from agent_nb.looking.page_report import decoded_png, limited_number, limited_text
+from agent_nb.looking.page_check import (
+    DESKTOP,
+    PageViewer,
+    ViewerUnavailableError,
+    decoded_png,
+    limited_number,
+    limited_text,
+)
 from agent_nb.messages import Image, Part, Text
 from agent_nb.prompts import about_elements
 

@@ -16,10 +16,9 @@ from agent_nb.render.frozen import (
     still_page,
 )
 from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
-from agent_nb.render.rows import Row, shortened, shortened_text
 from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import model_label
-from agent_nb.render.transcript import transcript
+from agent_nb.render.transcript import Row, shortened, shortened_text, transcript
 
 if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord

@@ -30,18 +30,6 @@ from agent_nb.render.preview import (
     saved_script,
     still_frame_attributes,
 )
-from agent_nb.render.rows import (
-    LOOKS,
-    ImagesRow,
-    LineRow,
-    Row,
-    SourcesRow,
-    State,
-    TextRow,
-    ThinkingRow,
-    ToolRow,
-    names_left,
-)
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
     duration,
@@ -56,6 +44,18 @@ from agent_nb.render.summary import (
     unsupported_note,
     variant_lines,
     variant_note,
+)
+from agent_nb.render.transcript import (
+    LOOKS,
+    ImagesRow,
+    LineRow,
+    Row,
+    SourcesRow,
+    State,
+    TextRow,
+    ThinkingRow,
+    ToolRow,
+    names_left,
 )
 
 if TYPE_CHECKING:

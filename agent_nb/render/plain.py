@@ -10,18 +10,6 @@ from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import fenced
 from agent_nb.files import human_size, lost_files
 from agent_nb.messages import Source
-from agent_nb.render.rows import (
-    LOOKS,
-    LineRow,
-    Row,
-    SourcesRow,
-    TextRow,
-    ThinkingRow,
-    ToolRow,
-    line_text,
-    names_left,
-    whole_outcome,
-)
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
 from agent_nb.render.summary import (
     duration,
@@ -35,6 +23,18 @@ from agent_nb.render.summary import (
     unsupported_note,
     variant_lines,
     variant_note,
+)
+from agent_nb.render.transcript import (
+    LOOKS,
+    LineRow,
+    Row,
+    SourcesRow,
+    TextRow,
+    ThinkingRow,
+    ToolRow,
+    line_text,
+    names_left,
+    whole_outcome,
 )
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import agent_nb.events as ev
 from agent_nb._base.wire import Json
 from agent_nb.event_list import EventList
 from agent_nb.files import Files, lost_files
-from agent_nb.looking.page_check import PageCheck, checks_in
-from agent_nb.looking.page_report import PageConsole, console_of
+from agent_nb.looking.page_check import PageCheck, PageConsole, checks_in, console_of
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.supported_numbers import AnswerNumber, answer_numbers

@@ -8,8 +8,7 @@ import pytest
 
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest, read_looks
-from agent_nb.looking.page_check import CheckRequest, PageCheck
-from agent_nb.looking.page_report import read_report
+from agent_nb.looking.page_check import CheckRequest, PageCheck, read_report
 from tests.support.widget_stage import Stage, needs_browser, wrote
 
 pytestmark = needs_browser

@@ -17,8 +17,7 @@ from agent_nb import Agent
 from agent_nb.files import Files
 from agent_nb.looking.chromium import ChromiumViewer
 from agent_nb.looking.element_look import ElementRequest
-from agent_nb.looking.page_check import CheckRequest, PageCheck
-from agent_nb.looking.page_report import MAX_HEIGHT
+from agent_nb.looking.page_check import MAX_HEIGHT, CheckRequest, PageCheck
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import write
 from tests.support.waiting import PATIENCE

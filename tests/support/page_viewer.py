@@ -7,8 +7,7 @@ from typing import Any
 
 import PIL.Image
 
-from agent_nb.looking.page_check import CheckRequest, PageCheck
-from agent_nb.looking.page_report import read_report
+from agent_nb.looking.page_check import CheckRequest, PageCheck, read_report
 
 
 def png_of(image: PIL.Image.Image) -> str:

@@ -23,7 +23,7 @@ from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
-from agent_nb.looking.page_report import PageConsole
+from agent_nb.looking.page_check import PageConsole
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number

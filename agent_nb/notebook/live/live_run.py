@@ -20,8 +20,7 @@ from agent_nb.event_list import EventList
 from agent_nb.events import ApprovalRequested, Event, MessageAdded, UsageUpdated
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
-from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
-from agent_nb.looking.page_report import PageConsole, console_of
+from agent_nb.looking.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.notebook.failures import Failure, PlainCell
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer

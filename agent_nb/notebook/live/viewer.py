@@ -6,8 +6,13 @@ from typing import TypeAlias
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.looking.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
-from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer, ViewerUnavailableError
-from agent_nb.looking.page_report import read_report
+from agent_nb.looking.page_check import (
+    CheckRequest,
+    PageCheck,
+    PageViewer,
+    ViewerUnavailableError,
+    read_report,
+)
 
 Look: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
 """Gets the report of the user's browser about a page, or raises `ViewerUnavailableError`."""

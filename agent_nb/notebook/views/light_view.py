@@ -11,8 +11,7 @@ from agent_nb.notebook.asking import question_title
 from agent_nb.notebook.live.live_run import FIRST_HELLO, LiveRun
 from agent_nb.phase import phase_after
 from agent_nb.render import Progress, first_frame
-from agent_nb.render.rows import LineRow, Row, TextRow, ToolRow
-from agent_nb.render.transcript import Transcript
+from agent_nb.render.transcript import LineRow, Row, TextRow, ToolRow, Transcript
 
 INTERVAL = 1.0
 MAX_ROWS = 10

@@ -16,9 +16,8 @@ from agent_nb.notebook.session import shown_hub
 from agent_nb.options import Options
 from agent_nb.phase import phase_after
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
-from agent_nb.render.rows import LOOKS, Look, line_text
 from agent_nb.render.summary import ready_line, replay_source
-from agent_nb.render.transcript import Transcript
+from agent_nb.render.transcript import LOOKS, Look, Transcript, line_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:  # it loads what only the widget needs

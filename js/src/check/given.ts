@@ -8,7 +8,7 @@ export interface ConsoleLine {
 	file?: string;
 }
 
-/** `agent_nb/looking/page_report.py` reads it. */
+/** `agent_nb/looking/page_check.py` reads it. */
 export interface Report {
 	/** `png` is in base64. */
 	screenshots: { width: number; height: number; png: string; cut: boolean }[];

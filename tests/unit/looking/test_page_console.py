@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.looking.page_report import MOST_LINES, PageConsole, console_of
+from agent_nb.looking.page_check import MOST_LINES, PageConsole, console_of
 from agent_nb.providers.scripted import text as say
 from tests.support.scripts import run_script
 

@@ -8,8 +8,16 @@ from typing import Any
 
 import PIL.Image
 
-from agent_nb.looking.page_check import CheckRequest, PageCheck, checks_in, outputs_of, summary_of
-from agent_nb.looking.page_report import MAX_HEIGHT, MAX_IMAGE_BYTES, read_report
+from agent_nb.looking.page_check import (
+    MAX_HEIGHT,
+    MAX_IMAGE_BYTES,
+    CheckRequest,
+    PageCheck,
+    checks_in,
+    outputs_of,
+    read_report,
+    summary_of,
+)
 
 REQUEST = CheckRequest(files={"index.html": "<h1>é</h1>"}, path="index.html")
 

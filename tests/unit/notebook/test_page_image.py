@@ -7,8 +7,7 @@ import re
 import PIL.Image
 
 from agent_nb import Agent
-from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError
-from agent_nb.looking.page_report import read_report
+from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError, read_report
 from agent_nb.notebook.magic.run_cell import MAX_IMAGE_BYTES, page_image
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.render import bundle

@@ -15,8 +15,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, tex
 from agent_nb.render import MARKDOWN, TEXT, bundle
 from agent_nb.render.frozen import frozen_html
 from agent_nb.render.plain import markdown, plain_text
-from agent_nb.render.rows import MAX_TEXT, LineRow, line_text, shortened_text
-from agent_nb.render.transcript import Transcript, transcript
+from agent_nb.render.transcript import MAX_TEXT, LineRow, Transcript, line_text, shortened_text, transcript
 from tests.support.scripts import of, write
 from tests.unit.render.test_render import Elements, play
 
