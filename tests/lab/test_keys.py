@@ -13,6 +13,9 @@ pytestmark = needs_chromium
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+SETTLED = (
+    "() => window.jupyterapp.shell.currentWidget.content.activeCell.node.contains(document.activeElement)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,7 @@ def press_for_a_cell(page: Page, key: str) -> None:
     count = page.evaluate(CELLS)
     page.keyboard.press(key)
     page.wait_for_function(f"() => ({CELLS})() === {count + 1}")
+    page.wait_for_function(SETTLED)  # JupyterLab moves the focus to the new cell a moment later
 
 
 def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
@@ -51,6 +55,18 @@ def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
     hero.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     assert hero.evaluate(CELLS) == cells
     field.fill("")
+
+
+def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):
+    field = hero.get_by_role("textbox", name="Ask a question or for a change")
+    field.fill("")
+    expect(field).to_be_focused()
+    hero.keyboard.type("darker")
+    hero.keyboard.press("Control+z")
+    expect(field).to_have_value("")
+    hero.keyboard.press("Control+Shift+z")
+    hero.keyboard.press("Shift+Enter")
+    expect(field).to_have_value("darker\n")
 
 
 def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
@@ -75,17 +91,6 @@ def test_ctrl_s_and_escape_leave_the_preview(hero: Page):
     hero.keyboard.press("Escape")
     hero.wait_for_function("() => document.activeElement.matches('.jp-Cell')")
     press_for_a_cell(hero, "b")
-
-
-def test_undo_and_a_line_break_are_those_of_the_field(hero: Page):
-    field = hero.get_by_role("textbox", name="Ask a question or for a change")
-    field.click()
-    hero.keyboard.type("darker")
-    hero.keyboard.press("Control+z")
-    expect(field).to_have_value("")
-    hero.keyboard.press("Control+Shift+z")
-    hero.keyboard.press("Shift+Enter")
-    expect(field).to_have_value("darker\n")
 
 
 @pytest.mark.wide
