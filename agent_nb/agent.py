@@ -73,7 +73,7 @@ BINDERS: list[Callable[[Mapping[str, Any]], BoundNames]] = []
 def _bound_to(values: Mapping[str, Any]) -> BoundNames:
     check_type("bind", values, Mapping, "a dict such as {'sales': sales}")
     if not BINDERS:
-        raise ConfigError("Pages are bound in a notebook: run `%load_ext agent_nb` first.")
+        raise ConfigError("Pages are bound in a notebook: run `%load_ext agent_nb` first, or `import agent_nb.marimo`.")
     return BINDERS[0](values)
 
 

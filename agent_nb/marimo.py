@@ -34,6 +34,7 @@ from agent_nb.looking.chromium import installed_viewer
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode, start
 from agent_nb.notebook.live.hub import Hub, HubModel
+from agent_nb.notebook.page.hooks import register as register_bound_pages
 from agent_nb.options import CassetteMode
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.base import Provider
@@ -48,6 +49,7 @@ __all__ = ["RunView", "agent"]
 
 CACHE = "__marimo__/agent_nb"
 """Where runs are recorded that nobody asked to record; marimo keeps its own caches in this folder."""
+register_bound_pages()
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 

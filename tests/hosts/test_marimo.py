@@ -174,3 +174,48 @@ def serve_front_end(route: Route) -> None:
         return
     kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     route.fulfill(path=file, headers={"access-control-allow-origin": "*", "content-type": kind})
+
+
+BOUND = """
+import marimo
+app = marimo.App()
+
+@app.cell
+async def _():
+    import agent_nb.marimo
+    import marimo as mo
+    reviews = [{"id": 17, "text": "Warm bread"}, {"id": 18, "text": "A long wait"}]
+    def score(text: str) -> int:
+        return len(text)
+    bind = {"reviews": reviews, "labels": None, "score": score}
+    run = await agent_nb.Agent(agent_nb.model("demo:", pace=0), bind=bind).run("Label them.")
+    page = mo.ui.anywidget(run.page)
+    button = mo.ui.run_button(label="Read")
+    return button, mo, page, run
+
+@app.cell
+def _(button, mo, page):
+    mo.vstack([page, button])
+    return
+
+@app.cell
+def _(button, mo, run):
+    mo.md(f"RESULT {run.page.labels if button.value else ''}")
+    return
+"""
+
+
+def test_a_bound_page_reads_calls_and_fills(chromium, tmp_path):
+    notebook = tmp_path / "notebook.py"
+    notebook.write_text(BOUND)
+    with opened(chromium, notebook, "run") as page:
+        preview = page.frame_locator("iframe").first.frame_locator("iframe")
+        expect(preview.locator(".facts")).to_contain_text("score: 10")
+        preview.get_by_role("button", name="good").click()
+        expect(preview.locator("#left")).to_have_text("1 left")
+        for _ in range(20):  # the page's value is on its way
+            page.get_by_role("button", name="Read").click()
+            page.wait_for_timeout(500)
+            if "17" in result(page).inner_text():
+                break
+        expect(result(page)).to_have_text("RESULT {'17': 'good'}")
