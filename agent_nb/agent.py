@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.constants import ACP, DEMO, REPLAY
+from agent_nb._base.late import register_all
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
 from agent_nb.batch.runs import Models, Prompts, Store, plan_jobs
@@ -72,8 +73,11 @@ BINDERS: list[Callable[[Mapping[str, Any]], BoundNames]] = []
 
 def _bound_to(values: Mapping[str, Any]) -> BoundNames:
     check_type("bind", values, Mapping, "a dict such as {'sales': sales}")
+    register_all()
     if not BINDERS:
-        raise ConfigError("Pages are bound in a notebook: run `%load_ext agent_nb` first, or `import agent_nb.marimo`.")
+        raise ConfigError(
+            "Pages are bound in a notebook: run `%load_ext agent_nb` first, or `import agent_nb.marimo`."
+        )
     return BINDERS[0](values)
 
 

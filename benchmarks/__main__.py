@@ -18,6 +18,7 @@ BENCHES = (
     "magic",
     "notebook",
     "widget",
+    "bound",
     "arrangements",
     "demo",
     "first_second",

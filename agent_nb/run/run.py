@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import write_own
+from agent_nb._base.late import register_all
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
@@ -63,6 +64,7 @@ class Run(RunRecord):
     @property
     def page(self) -> Any:
         """Its page as a widget, with a trait for each value that it is bound to. The kernel keeps it, not the run."""
+        register_all()
         if not PAGES:
             raise ConfigError(
                 "`run.page` is a widget, which needs a notebook: run `%load_ext agent_nb` first."

@@ -22,6 +22,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from traitlets import observe
 
 from agent_nb._base.installed import InstalledFirst
+from agent_nb._base.late import REGISTRATIONS
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
@@ -203,6 +204,7 @@ def load(shell: Any) -> None:
     finder = InstalledFirst(magics.session.home)
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
     undo(_remove, sys.meta_path.remove, finder)
+    REGISTRATIONS[:] = [_register_bound_pages]
     watch_with(partial(_watch, shell))
     undo(watch_with, None)
 
@@ -265,6 +267,12 @@ def _import_for_run(shell: Any, imported: threading.Event) -> None:
         if isinstance(provider, VendorClient):
             provider.preload()
             importlib.import_module("genai_prices.data")
+
+
+def _register_bound_pages() -> None:
+    from agent_nb.notebook.page.hooks import register
+
+    register()
 
 
 def _remove(remove: Callable[..., Any], *what: Any) -> None:

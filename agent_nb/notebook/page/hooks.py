@@ -15,7 +15,7 @@ def _page_of(run: Run) -> Any:
 
 
 def register() -> None:
-    """Called when the first cell is planned, and before."""
+    """Called when the first cell is planned, and by `register_all`."""
     BINDERS[:] = [bound_values]
     SAVED_VALUES[:] = [saved_values]
     PAGES[:] = [_page_of]

@@ -3,6 +3,8 @@
 import copy
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -163,3 +165,17 @@ async def test_an_agent_binds_values(shell, server):
     prepared = agent.prepare("A form")
     assert "`rows`, a value" in prepared.opening.prompt
     assert prepared.settings.bind == {"rows": "list", "labels": "filled by the page"}
+
+
+def test_an_agent_binds_right_after_the_extension_is_loaded(tmp_path):
+    code = (
+        "from IPython.testing.globalipapp import start_ipython\n"
+        "shell = start_ipython()\nshell.run_line_magic('load_ext', 'agent_nb')\n"
+        "from agent_nb import Agent, model\n"
+        "run = Agent(model('demo:', pace=0), bind={'rows': [1]}).run_sync('Show them.')\n"
+        "print('rows', run.page.rows)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout.endswith("rows [1]\n"), done.stderr
