@@ -83,6 +83,17 @@ def press(page, preview, keys):
         page.keyboard.press(key)
 
 
+def expect_printed(page, number, text):
+    """Runs a cell again until it prints the text: the page's last value is on its way."""
+    printed = page.get_by_text(text)
+    for _ in range(20):
+        run_cell(page, number)
+        page.wait_for_timeout(500)
+        if printed.is_visible():
+            break
+    expect(printed).to_be_visible()
+
+
 def test_a_page_reads_calls_and_fills(page, lab, vendor):
     watch = "seen = []\nlabeler.page.observe(lambda change: seen.append(change.new), 'labels')"
     shown = "print('labels', labeler.page.labels, len(seen) > 0)"
@@ -95,13 +106,7 @@ def test_a_page_reads_calls_and_fills(page, lab, vendor):
     expect(preview.locator("#score")).to_have_text("score 10")
     press(page, preview, "13")
     expect(preview.locator("#left")).to_have_text("0 left")
-    filled = page.get_by_text("labels {'17': 'good', '18': 'unclear'} True")
-    for _ in range(20):  # the page's last value is on its way
-        run_cell(page, 4)
-        page.wait_for_timeout(500)
-        if filled.is_visible():
-            break
-    expect(filled).to_be_visible()
+    expect_printed(page, 4, "labels {'17': 'good', '18': 'unclear'} True")
     keep_screenshot(page, "bound")
 
 
@@ -246,13 +251,7 @@ def test_the_demo_makes_a_labeller_and_a_slider(page, lab):
     expect(form.locator("svg polyline")).to_be_visible()
     form.get_by_role("slider").nth(1).fill("9")
     expect(form.locator(".result")).to_contain_text("1 to 25.6289")
-    filled = page.get_by_text("labels {'17': 'fine', '18': 'open'}")
-    for _ in range(20):  # the page's last value is on its way
-        run_cell(page, 3)
-        page.wait_for_timeout(500)
-        if filled.is_visible():
-            break
-    expect(filled).to_be_visible()
+    expect_printed(page, 3, "labels {'17': 'fine', '18': 'open'}")
     keep_screenshot(page, "bound-demo")
 
 
@@ -271,11 +270,5 @@ def test_an_exported_page_is_a_widget_without_the_package(page, lab, vendor):
     expect(widget.locator("#score")).to_have_text("score 10")
     press(page, widget, "13")
     expect(widget.locator("#left")).to_have_text("0 left")
-    filled = page.get_by_text("labels {'17': 'good', '18': 'unclear'}")
-    for _ in range(20):  # the page's last value is on its way
-        run_cell(page, 4)
-        page.wait_for_timeout(500)
-        if filled.is_visible():
-            break
-    expect(filled).to_be_visible()
+    expect_printed(page, 4, "labels {'17': 'good', '18': 'unclear'}")
     keep_screenshot(page, "bound-exported")

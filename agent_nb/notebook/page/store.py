@@ -106,7 +106,9 @@ class PageStore:
         self.values[name] = value
         due = time.monotonic() - self._sent.get(name, 0.0) >= INTERVAL and not self._sending
         if due and len(self._encoded.get(name, "..")) == 1:
-            self._send_value(name, 0, "")
+            for view in self._views.values():
+                if name in view.names:
+                    view.send({**self._value(name), "text": self._encoded[name][0], "last": True})
         else:
             self._due[name] = ""
             self._start_sending()
@@ -258,12 +260,6 @@ class PageStore:
     def _value(self, name: str) -> Json:
         self._sent[name] = time.monotonic()
         return {"do": "value", "name": name}
-
-    def _send_value(self, name: str, index: int, origin: str) -> None:
-        """Sends a value that is one message."""
-        for key, view in self._views.items():
-            if key != origin and name in view.names:
-                view.send({**self._value(name), "text": self._encoded[name][index], "last": True})
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
