@@ -5,7 +5,7 @@ import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
 
 /** An element that the user has pointed at. */
-export interface Pointed {
+export interface ElementRef {
 	/** Tag names and numbers alone, such as `main > h2:nth-of-type(2)`. */
 	path: string;
 	file: string;
@@ -19,7 +19,7 @@ export interface Pointed {
 
 /** What should change about some elements. */
 export interface Note {
-	readonly elements: Pointed[];
+	readonly elements: ElementRef[];
 	text: string;
 }
 
@@ -35,7 +35,7 @@ export interface Ask {
 }
 
 /** What is asked for, and of which variant at which moment; null is the newest. */
-export interface Asking {
+export interface PlacedAsk {
 	readonly ask: Ask;
 	readonly moment: number | null;
 	readonly variant: number;
@@ -97,7 +97,7 @@ export function isPath(path: string): boolean {
 }
 
 /** The cell's text, or null if there is nothing to ask, or no cell could hold it. */
-export function cellText(run: RunEntry, asking: Asking): string | null {
+export function cellText(run: RunEntry, asking: PlacedAsk): string | null {
 	const { meta } = run.state ?? {};
 	const { name = "", magic } = meta ?? {};
 	const { notes, text } = asking.ask;
@@ -110,7 +110,7 @@ export function cellText(run: RunEntry, asking: Asking): string | null {
 }
 
 /** The first line of a cell that continues from what is shown. Its name must have passed `isName`. */
-export function firstLine(run: RunEntry, asking: Asking): string {
+export function firstLine(run: RunEntry, asking: PlacedAsk): string {
 	const { name = "", magic } = run.state?.meta ?? {};
 	const base = `--from ${baseOf(run, asking)}`;
 	const options = [base, ...repeatsOf(run, asking.ask).map((one) => one.text)].join(" ");
@@ -123,7 +123,7 @@ export function repeatsOf({ state }: RunEntry, { without }: Ask): Repeat[] {
 }
 
 /** What the next run continues from: the run, or the moment of it that is shown. */
-function baseOf({ state }: RunEntry, { ask, moment, variant }: Asking): string {
+function baseOf({ state }: RunEntry, { ask, moment, variant }: PlacedAsk): string {
 	if (ask.base) return ask.base;
 	const { meta, ready, variants } = state ?? {};
 	const { name = "", magic } = meta ?? {};

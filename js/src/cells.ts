@@ -30,7 +30,7 @@ export interface NotebookContext {
 }
 
 /** A run's key, which its outputs carry, and the notebook it was shown in, if the front end gives access to it. */
-export interface Shown {
+export interface ShownRun {
 	readonly key: string;
 	readonly notebook: NotebookContext | null;
 	/** Whether a kernel has answered for it. */
@@ -57,7 +57,7 @@ export function labExtension(): Lab | null {
 }
 
 /** The source of the cell whose output shows the run; empty where the notebook cannot be read. */
-export function sourceOf({ key, notebook }: Pick<Shown, "key" | "notebook">): string {
+export function sourceOf({ key, notebook }: Pick<ShownRun, "key" | "notebook">): string {
 	const shows = (cell: NotebookCell): boolean =>
 		cell.getOutputs?.().some(({ data }) => `${data?.["text/html"]}`.includes(`data-anb-run="${key}"`)) ??
 		false;
@@ -71,7 +71,7 @@ export function extensionLines(magic: string): string {
 }
 
 /** Whether cells can be inserted into the notebook, and not only copied. */
-export function canInsert({ notebook }: Pick<Shown, "notebook">): boolean {
+export function canInsert({ notebook }: Pick<ShownRun, "notebook">): boolean {
 	return labExtension() !== null && notebook !== null && !notebook.model.readOnly;
 }
 
@@ -79,19 +79,19 @@ export function canInsert({ notebook }: Pick<Shown, "notebook">): boolean {
  * Inserts a code cell with `text` below the output in which a key or button was pressed, selects it, and runs it with
  * `runs`. Where that cannot be done, the text is copied instead.
  */
-export function placeCell(run: Shown, press: UIEvent, text: string, runs = false): Promise<Placed> {
+export function placeCell(run: ShownRun, press: UIEvent, text: string, runs = false): Promise<Placed> {
 	return place(run, press, [{ kind: "code", source: text }], { text, runs });
 }
 
 /** Replaces the source of a cell that the user has seen beside the new one; false where it cannot be done. */
-export function replaceCell(run: Shown, press: UIEvent, fix: Replacement): boolean {
+export function replaceCell(run: ShownRun, press: UIEvent, fix: Replacement): boolean {
 	const output = { element: press.currentTarget as Element, key: run.key };
 	return canInsert(run) && isReadable(fix.after) && (labExtension()?.replace(output, fix, press) ?? false);
 }
 
 /** Inserts several cells below the output that `element` is in, and runs none. Their code is copied instead. */
 export function placeCells(
-	run: Shown,
+	run: ShownRun,
 	press: UIEvent,
 	cells: readonly CellText[],
 	element: Element,
@@ -101,7 +101,7 @@ export function placeCells(
 }
 
 async function place(
-	run: Shown,
+	run: ShownRun,
 	press: UIEvent,
 	cells: readonly CellText[],
 	{ text, runs, element }: { text: string; runs: boolean; element?: Element },

@@ -20,7 +20,7 @@ export interface Version {
 	unfinished: boolean;
 }
 
-export interface Draft {
+export interface FileDraft {
 	call_id: string;
 	text: string;
 	/** Length in code points, in which offsets are counted. */
@@ -35,14 +35,14 @@ export interface FileState {
 	path: string;
 	media_type: string;
 	versions: readonly Version[];
-	draft: Draft | null;
+	draft: FileDraft | null;
 	/** What the model was writing when the run ended, if it was not kept. */
-	unfinished: Draft | null;
+	unfinished: FileDraft | null;
 	deleted: boolean;
 }
 
 /** What a tool call changed. */
-export interface Change {
+export interface FileChange {
 	/** Null when it changed several files. */
 	path: string | null;
 	action: FileAction;
@@ -52,7 +52,7 @@ export interface Change {
 }
 
 /** All that a call has changed; without a path once there is a second file. */
-export function joined(before: Change | null, change: Change): Change {
+export function joined(before: FileChange | null, change: FileChange): FileChange {
 	if (!before || before.path === change.path) return change;
 	return {
 		path: null,

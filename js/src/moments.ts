@@ -100,7 +100,7 @@ class Calls {
 	}
 }
 
-type ToolEvent = Extract<Event, { call_id: string }>;
+type CallEvent = Extract<Event, { call_id: string }>;
 
 /** The moment that an event belongs to; null if it belongs to the moment before it, whichever that is. */
 function describe(event: Event, calls: Calls): Description | null {
@@ -136,7 +136,7 @@ function describe(event: Event, calls: Calls): Description | null {
 	}
 }
 
-function describeTool(event: ToolEvent, calls: Calls): Description | null {
+function describeTool(event: CallEvent, calls: Calls): Description | null {
 	const { call_id } = event;
 	const title = calls.title(call_id);
 	switch (event.type) {

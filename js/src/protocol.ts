@@ -113,7 +113,7 @@ export interface LostRun {
 }
 
 /** Sends commands and matches the answers to them. */
-export class Link {
+export class KernelLink {
 	readonly #send: Send;
 	readonly #client = windowId();
 	/** What the kernel calls this window where others hear it; null until it has answered `hello`. */

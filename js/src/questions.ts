@@ -34,7 +34,7 @@ export function countAlike(questions: readonly Question[], { name, args, identic
 }
 
 /** What the user has typed into the card of a question. It outlives the card's elements. */
-export interface Draft {
+export interface AnswerDraft {
 	note: string;
 	editing: boolean;
 	/** The fields, once Edit has been pressed. */
@@ -47,6 +47,6 @@ export interface Draft {
 	seen: boolean;
 }
 
-export function newDraft(): Draft {
+export function newDraft(): AnswerDraft {
 	return { note: "", editing: false, form: null, args: null, problems: {}, seen: false };
 }

@@ -1,6 +1,6 @@
 // Every run this page knows of, independent of what is on screen: batches in, states out.
 
-import { Link } from "./bind/link.ts";
+import { PageLink } from "./bind/link.ts";
 import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import {
@@ -10,7 +10,7 @@ import {
 	type CheckMessage,
 	type CommandName,
 	type FromKernel,
-	Link as KernelLink,
+	KernelLink,
 	type LostRun,
 	type ReadyMessage,
 	type Refusal,
@@ -37,7 +37,7 @@ export interface RunState {
 }
 
 /** An element of a page. */
-export interface Place {
+export interface ElementPath {
 	path: string;
 	file: string;
 }
@@ -55,7 +55,7 @@ export class RunEntry {
 	/** How many files have been loaded: a page that uses them is drawn again. */
 	loads = 0;
 	/** Called when a view of the run has been drawn, with the elements of its page that were pointed at. */
-	onDraw: (state: RunState, selection: readonly Place[]) => void = () => {};
+	onDraw: (state: RunState, selection: readonly ElementPath[]) => void = () => {};
 	/** The values that its pages are bound to, by variant, where there is no kernel. */
 	saved: readonly Record<string, string>[] = [];
 	/** The cell that was inserted last below its output. */
@@ -68,7 +68,7 @@ export class RunEntry {
 	readonly #listeners = new Set<() => void>();
 	readonly #contents = new Map<string, Content | null>();
 	/** The connections of bound pages. */
-	readonly #bound = new Map<string, Link>();
+	readonly #bound = new Map<string, PageLink>();
 	/** Every variant's events, to replay them. */
 	readonly #tapes = new Map<number, Tape>();
 	/** Runs of this key that a newer one has replaced: one may still be running in the background. */
@@ -164,13 +164,13 @@ export class RunEntry {
 	}
 
 	/** The connection of a variant's page with the notebook; null if this kernel has bound nothing to it. */
-	link(variant: number): Link | null {
+	link(variant: number): PageLink | null {
 		const { id, meta } = this.state ?? {};
 		if (!meta?.connected) return null;
 		const key = `${id} ${variant}`;
 		const known = this.#bound.get(key);
 		if (known) return known;
-		const link: Link = new Link(meta.bound, (message) => {
+		const link: PageLink = new PageLink(meta.bound, (message) => {
 			void this.command("bound", { variant, message }).then((answer) => answer.ok || link.lose(answer.error));
 		});
 		link.onCalled = () => this.redraw();

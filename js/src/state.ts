@@ -16,11 +16,11 @@ import {
 	type WhyCompacted,
 } from "./events.ts";
 import {
-	type Change,
 	contents,
 	countPoints,
-	type Draft,
 	endDrafts,
+	type FileChange,
+	type FileDraft,
 	type FileMap,
 	type FileState,
 	joined,
@@ -324,7 +324,7 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 	const grows = old !== null && (named || offset === old.points);
 	const phase = `writing ${event.path || "a file"}`;
 	const state = { ...before, files, phase, epochs: before.epochs + (grows ? 0 : 1) };
-	const draft: Draft = {
+	const draft: FileDraft = {
 		call_id,
 		text: (grows && !named ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
 		points: offset + countPoints(text),
@@ -364,7 +364,7 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 		},
 	);
 	if (event.call_id === null) return next;
-	const change: Change = { path, action, size, added, removed };
+	const change: FileChange = { path, action, size, added, removed };
 	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));
 }
 

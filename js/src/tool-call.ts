@@ -9,7 +9,7 @@ import type {
 	ToolErrorCode,
 	ToolFinished,
 } from "./events.ts";
-import type { Change } from "./file-state.ts";
+import type { FileChange } from "./file-state.ts";
 import { sameJson } from "./json.ts";
 
 export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
@@ -45,7 +45,7 @@ export interface ToolRow {
 	outputs: readonly MimeBundle[];
 	code: ToolErrorCode | null;
 	hint: string;
-	change: Change | null;
+	change: FileChange | null;
 	/** How the question was decided; null if nobody was asked. */
 	answer: Decision | null;
 }

@@ -1,7 +1,7 @@
 // The user's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
 
 import { type Ask, newAsk } from "./ask.ts";
-import type { Draft } from "./questions.ts";
+import type { AnswerDraft } from "./questions.ts";
 import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
@@ -60,7 +60,7 @@ export interface Choices {
 	/** What the user is about to ask for. */
 	ask: Ask;
 	/** What was typed into open questions, by question. */
-	drafts: Map<string, Draft>;
+	drafts: Map<string, AnswerDraft>;
 	/** The question whose card takes the focus when it is drawn next, because the user asked for it. */
 	question: string | null;
 	/** The user lets the live preview load from any https address. */

@@ -6,7 +6,7 @@ import { Host } from "./host.ts";
 import { setTypesetter, type Typesetter } from "./markdown/typeset.ts";
 import { checkPage } from "./preview/check.ts";
 import type { FromKernel } from "./protocol.ts";
-import { type Place, type RunState, Runs } from "./runs.ts";
+import { type ElementPath, type RunState, Runs } from "./runs.ts";
 import { type Kernel, watchKernel } from "./windows.ts";
 
 /** What we use of anywidget's model. Each hook gets a proxy of its own, so the host is found by its kernel. */
@@ -64,7 +64,7 @@ function initialize({ model }: { model: Model }): () => void {
 }
 
 /** Sets what marimo's reactive cells read: the picked variant, and the elements that were pointed at. */
-function report(model: Model, { ready }: RunState, places: readonly Place[]): void {
+function report(model: Model, { ready }: RunState, places: readonly ElementPath[]): void {
 	if (!ready) return;
 	const value = { variant: ready.variant + 1, selection: places.map(({ path, file }) => ({ path, file })) };
 	for (const name of ["variant", "selection"] as const) {

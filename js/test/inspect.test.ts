@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { readFound, type Step } from "../src/inspect/given.ts";
 import { pathOf, stepsInSource, wordsFor } from "../src/inspect/inspector.ts";
+import { type PathStep, readMatch } from "../src/inspect/messages.ts";
 
-const BODY: Step = ["body", 1, 1];
+const BODY: PathStep = ["body", 1, 1];
 const BOX = [0, 0, 10, 10];
 
 describe("what a page says about an element", () => {
 	test("is a short way of tags and numbers, or nothing", () => {
 		const found = { steps: [BODY, ["x-card", 2, 3]], box: BOX };
-		expect(readFound(found)).toEqual(found);
+		expect(readMatch(found)).toEqual(found);
 		for (const step of [
 			["h2"],
 			['h2")}}', 1, 1],
@@ -18,11 +18,11 @@ describe("what a page says about an element", () => {
 			["h2", 1.5, 2],
 			"h2",
 		])
-			expect(readFound({ steps: [BODY, step], box: BOX })).toBeNull();
-		expect(readFound({ steps: [], box: BOX })).toBeNull();
-		expect(readFound({ steps: Array.from({ length: 61 }, () => BODY), box: BOX })).toBeNull();
-		expect(readFound({ steps: [BODY], box: [0, 0, Number.NaN, 1] })).toBeNull();
-		expect(readFound(null)).toBeNull();
+			expect(readMatch({ steps: [BODY, step], box: BOX })).toBeNull();
+		expect(readMatch({ steps: [], box: BOX })).toBeNull();
+		expect(readMatch({ steps: Array.from({ length: 61 }, () => BODY), box: BOX })).toBeNull();
+		expect(readMatch({ steps: [BODY], box: [0, 0, Number.NaN, 1] })).toBeNull();
+		expect(readMatch(null)).toBeNull();
 	});
 });
 
@@ -45,10 +45,10 @@ test("an element is called what a user calls it", () => {
 
 describe("an element in the source", () => {
 	const SOURCE = "<main><h2>One</h2><h2>Two</h2><ul></ul></main>";
-	const MAIN: Step = ["main", 1, 1];
+	const MAIN: PathStep = ["main", 1, 1];
 
 	test("is found by the same steps", () => {
-		const steps: Step[] = [BODY, MAIN, ["h2", 2, 2]];
+		const steps: PathStep[] = [BODY, MAIN, ["h2", 2, 2]];
 		expect(stepsInSource(SOURCE, steps)).toEqual(steps);
 		expect(pathOf(steps)).toBe("body > main > h2:nth-of-type(2)");
 	});

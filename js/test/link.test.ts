@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
-import { Link } from "../src/bind/link.ts";
+import { PageLink } from "../src/bind/link.ts";
 import type { FromStore } from "../src/bind/messages.ts";
 
 function connected() {
 	const sent: Record<string, unknown>[] = [];
-	const link = new Link([{ name: "level", kind: "value" }], (message) => sent.push(message));
+	const link = new PageLink([{ name: "level", kind: "value" }], (message) => sent.push(message));
 	const signal = new AbortController().signal;
 	const onFlood = vi.fn();
 	const { port } = link.connect({ onStatus: () => {}, onNote: () => {}, onFlood }, signal);

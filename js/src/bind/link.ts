@@ -36,7 +36,7 @@ interface Call {
 }
 
 /** One view of a page: all frames of this window that show it. */
-export class Link {
+export class PageLink {
 	readonly names: readonly BoundName[];
 	readonly #kinds: ReadonlyMap<string, BoundName["kind"]>;
 	readonly #send: (message: Record<string, unknown>) => void;

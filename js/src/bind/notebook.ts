@@ -26,7 +26,7 @@ const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")
 const { postMessage } = MessagePort.prototype;
 
 /** The other end of the port, or the saved values, as the page sees them. */
-class Notebook {
+class NotebookClient {
 	readonly #bound: Bound;
 	readonly #kinds: ReadonlyMap<string, string>;
 	readonly #values = new Map<string, unknown>();
@@ -193,7 +193,7 @@ function written(value: unknown, otherwise: string): string {
 
 export function defineNotebook(bound: Bound): void {
 	if (Object.hasOwn(window, "notebook")) return;
-	const own = new Notebook(bound);
+	const own = new NotebookClient(bound);
 	const value = Object.freeze({
 		get: (name: unknown) => own.get(String(name)),
 		on: (name: unknown, listener: Listener) => own.on(String(name), listener),

@@ -2,7 +2,7 @@
 
 import type { BoundName } from "../events.ts";
 import { isInside, type Kernel, watchKernel } from "../windows.ts";
-import { Link } from "./link.ts";
+import { PageLink } from "./link.ts";
 import type { FromStore } from "./messages.ts";
 
 type Message = (FromStore | { do: "page"; html: string; bound: BoundName[] }) & { view: string };
@@ -22,7 +22,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 	const abort = new AbortController();
 	const { frame, status } = createElements(el);
 	const view = `${performance.timeOrigin}-${Math.random()}`;
-	let link: Link | null = null;
+	let link: PageLink | null = null;
 	const show = (text: string): void => {
 		status.textContent = text;
 		status.hidden = text === "";
@@ -37,7 +37,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 	};
 
 	function load({ html, bound }: Message & { do: "page" }): void {
-		link = new Link(bound, (message) => model.send(message));
+		link = new PageLink(bound, (message) => model.send(message));
 		frame.srcdoc = html;
 		show(html ? "" : "This run has no page.");
 	}

@@ -1,7 +1,7 @@
 // What the page logs and throws, and the addresses that it could not load.
 
 import { describe } from "../preview/describe.ts";
-import type { ConsoleLine, Given, Report } from "./given.ts";
+import type { CheckInput, ConsoleLine, Report } from "./messages.ts";
 
 /** Lines of each level, and addresses. */
 const MOST = 30;
@@ -14,11 +14,11 @@ const LIBRARY = "[snapdom]";
 /** The address of a file that does not exist; the widget reports these. */
 const MISSING = "data:,";
 
-type Send = (part: Partial<Report>) => void;
+type SendPart = (part: Partial<Report>) => void;
 
-export function collect(given: Given, send: Send): void {
+export function collect(given: CheckInput, send: SendPart): void {
 	const lines = limited((line: ConsoleLine) => send({ console: [line] }));
-	const log = (level: ConsoleLine["level"], text: string, place: Place = {}): void =>
+	const log = (level: ConsoleLine["level"], text: string, place: SourcePosition = {}): void =>
 		lines(level, { level, text: text.slice(0, LONGEST), ...place });
 	hookConsole(log);
 	collectLoads(send);
@@ -51,7 +51,7 @@ function hookConsole(log: (level: ConsoleLine["level"], text: string) => void): 
 	}
 }
 
-function collectLoads(send: Send): void {
+function collectLoads(send: SendPart): void {
 	const known = new Set<string>();
 	const pass = limited((load: Report["blocked"][number]) => send({ blocked: [load] }));
 	const add = (address: string, reason: string): void => {
@@ -78,10 +78,14 @@ function addressOf(element: Element): string {
 	return "";
 }
 
-type Place = Pick<ConsoleLine, "line" | "file">;
+type SourcePosition = Pick<ConsoleLine, "line" | "file">;
 
 /** Where an error was thrown, from what the browser says: an address, and the line and column there. */
-function placeOf({ path, html }: Given, address: string, [line, column]: [number, number]): Place {
+function placeOf(
+	{ path, html }: CheckInput,
+	address: string,
+	[line, column]: [number, number],
+): SourcePosition {
 	// A script of another file has its path for an address.
 	if (!isPage(address)) return { file: decoded(address).slice(0, LONGEST), line };
 	// In a document made by `document.write`, lines count from the script's own tag.
@@ -122,7 +126,7 @@ function inlineScript(line: number, column: number): string {
 }
 
 /** Where a promise was rejected with an error: the first place of its stack that has an address. */
-function placeIn(given: Given, reason: unknown): Place {
+function placeIn(given: CheckInput, reason: unknown): SourcePosition {
 	const stack = reason instanceof Error ? String(reason.stack) : "";
 	const found = /(?:at |\(|@)([^\s(@]+):(\d+):(\d+)\)?$/m.exec(stack);
 	return found?.[1] ? placeOf(given, found[1], [Number(found[2]), Number(found[3])]) : {};

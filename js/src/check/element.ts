@@ -1,6 +1,6 @@
 // How elements of the page look: where they are, and those computed styles that have an effect.
 
-import type { Look } from "./given.ts";
+import type { Look } from "./messages.ts";
 
 /** The kernel takes at most 20. */
 const PROPERTIES = [

@@ -1,7 +1,7 @@
 // Accessibility problems that axe-core calls serious or critical.
 
 import axe from "axe-core";
-import type { Report } from "./given.ts";
+import type { Report } from "./messages.ts";
 
 const MOST = 20;
 const MOST_TARGETS = 3;

@@ -4,13 +4,13 @@
 import { collect } from "./collect.ts";
 import { elementStyles } from "./element.ts";
 import { findProblems } from "./findings.ts";
-import type { FromCheck, Given } from "./given.ts";
+import type { CheckInput, FromCheck } from "./messages.ts";
 import { findOverflow } from "./overflow.ts";
 import { imageOf, keepDrawings, screenshot } from "./screenshot.ts";
 import { now, pause, settle, within } from "./settle.ts";
 
 /** The frame's script runs this one with it. */
-declare const given: Given;
+declare const given: CheckInput;
 
 const PHONE = 390;
 /** Milliseconds. */

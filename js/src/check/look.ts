@@ -1,7 +1,7 @@
 // Looks at a page of a run, in a frame of its own that nobody sees. This is a bundle of its own, with the script for that
 // frame, which is large: the widget loads it when it is first needed.
 
-import type { Link } from "../bind/link.ts";
+import type { PageLink } from "../bind/link.ts";
 import { Frame } from "../preview/frame.ts";
 import { LOSSES, type Loss } from "../preview/messages.ts";
 import { Resolver } from "../preview/resolve.ts";
@@ -9,8 +9,8 @@ import type { Mode } from "../preview/shell.ts";
 import type { CheckMessage } from "../protocol.ts";
 import type { RunEntry } from "../runs.ts";
 import { textOf } from "../state.ts";
-import type { FromCheck, Given, Report } from "./given.ts";
 import inside from "./inside.ts?bundle";
+import type { CheckInput, FromCheck, Report } from "./messages.ts";
 
 /** Milliseconds for one page. */
 const MOST = 30_000;
@@ -23,7 +23,7 @@ const HEIGHT = 844;
 const UNSEEN = `position:fixed;inset:0 auto auto 0;height:${HEIGHT}px;border:0;opacity:0;z-index:-1;pointer-events:none;transform:scale(.2);transform-origin:0 0`;
 
 type Files = ReadonlyMap<string, { media_type: string } & ({ text: string } | { base64: string })>;
-type Page = Omit<Given, "port">;
+type CheckedPage = Omit<CheckInput, "port">;
 
 export async function look(run: RunEntry, message: CheckMessage): Promise<Report> {
 	const { path, widths, selectors = [] } = message;
@@ -66,7 +66,7 @@ async function filesOf(run: RunEntry, variant: number): Promise<Files> {
 }
 
 /** Shows the page and fills the report, until the script is done, the page is lost or the time is over. */
-async function inspect(page: Page, report: Report, access: Link | Mode): Promise<void> {
+async function inspect(page: CheckedPage, report: Report, access: PageLink | Mode): Promise<void> {
 	const { port1, port2 } = new MessageChannel();
 	let end: (note: string) => void = () => {};
 	const ended = new Promise<string>((resolve) => {
@@ -103,9 +103,9 @@ async function inspect(page: Page, report: Report, access: Link | Mode): Promise
 	if (note) report.notes.push(note);
 }
 
-function begin(frame: Frame, page: Page, port: MessagePort, link: Link | null): void {
+function begin(frame: Frame, page: CheckedPage, port: MessagePort, link: PageLink | null): void {
 	frame.open(link?.connect({ onStatus() {}, onNote() {}, onFlood() {} }, frame.signal));
-	void frame.ask("run", { code: inside, given: { ...page, port } satisfies Given });
+	void frame.ask("run", { code: inside, given: { ...page, port } satisfies CheckInput });
 	frame.write(page.html);
 	frame.close();
 }

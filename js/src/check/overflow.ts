@@ -1,6 +1,6 @@
 // Whether the page is wider than its window, and which element makes it so.
 
-import type { Report } from "./given.ts";
+import type { Report } from "./messages.ts";
 
 /** Elements that are measured. */
 const MOST = 5000;

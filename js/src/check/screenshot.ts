@@ -1,7 +1,7 @@
 // The page as an image, from its top to its end or to the greatest height.
 
 import { snapdom } from "@zumer/snapdom";
-import type { Report } from "./given.ts";
+import type { Report } from "./messages.ts";
 
 const MOST_HEIGHT = 4096;
 /** Elements that can be drawn in time. */

@@ -1,13 +1,13 @@
 // Runs inside the previewed page: finds elements, and says where they are. It changes nothing there.
 
-import type { Found, Step, Where } from "./given.ts";
+import type { ElementMatch, ElementQuery, PathStep } from "./messages.ts";
 
 declare const given: { port: MessagePort };
 
 const { port } = given;
 let at: Element | null = null;
 
-function find(where: Where): Element | null {
+function find(where: ElementQuery): Element | null {
 	if ("x" in where) return document.elementFromPoint(where.x, where.y);
 	if ("scroll" in where) {
 		window.scrollBy({ left: where.scroll[0], top: where.scroll[1], behavior: "instant" });
@@ -28,8 +28,8 @@ function moved(from: Element, direction: "parent" | "child" | "next" | "previous
 	return next;
 }
 
-function stepsTo(element: Element): Step[] {
-	const steps: Step[] = [];
+function stepsTo(element: Element): PathStep[] {
+	const steps: PathStep[] = [];
 	for (let node = element; node.parentElement; node = node.parentElement) {
 		const same = [...node.parentElement.children].filter((one) => one.localName === node.localName);
 		steps.unshift([node.localName, same.indexOf(node) + 1, same.length]);
@@ -37,9 +37,9 @@ function stepsTo(element: Element): Step[] {
 	return steps;
 }
 
-port.onmessage = ({ data }: MessageEvent<Where>) => {
+port.onmessage = ({ data }: MessageEvent<ElementQuery>) => {
 	const found = find(data) ?? at ?? document.body;
 	at = found === document.documentElement ? document.body : (found.closest("svg") ?? found);
 	const { x, y, width, height } = at.getBoundingClientRect();
-	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies Found);
+	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies ElementMatch);
 };

@@ -1,13 +1,13 @@
 // Pointing at elements of the previewed page. A layer over the preview takes the pointer and the keys, so the page does
 // not notice, and is not changed.
 
-import { isFile, isPath, type Pointed } from "../ask.ts";
+import { type ElementRef, isFile, isPath } from "../ask.ts";
 import { h, hasFocus, listen, moveFocus, setAttribute, setText } from "../dom.ts";
 import { shownPage } from "../shown.ts";
 import { type Context, isBound, type Snapshot } from "../view/context.ts";
 import { iconButton } from "../view/shared/buttons.ts";
-import { type Found, readFound, type Step, type Where } from "./given.ts";
 import inside from "./inside.ts?bundle";
+import { type ElementMatch, type ElementQuery, type PathStep, readMatch } from "./messages.ts";
 
 /** The preview, as far as it is needed here. */
 interface Preview {
@@ -73,7 +73,7 @@ function listenForMoves(
 	{ signal }: Context,
 	element: HTMLElement,
 	preview: Preview,
-	ask: (where: Where) => void,
+	ask: (where: ElementQuery) => void,
 	choose: (event: KeyboardEvent) => void,
 ): void {
 	listen(element, "pointermove", signal, (event) => ask(pointIn(preview, event)));
@@ -91,11 +91,11 @@ function listenForMoves(
 }
 
 /** Asks the page for elements, one at a time, and checks what it answers. */
-function createFinder(preview: Preview, show: (found: Found, moved: boolean) => void) {
+function createFinder(preview: Preview, show: (found: ElementMatch, moved: boolean) => void) {
 	let port: MessagePort | null = null;
 	let asked = 0;
-	let next: Where | null = null;
-	let found: Found | null = null;
+	let next: ElementQuery | null = null;
+	let found: ElementMatch | null = null;
 
 	function connect(): void {
 		const channel = new MessageChannel();
@@ -104,15 +104,15 @@ function createFinder(preview: Preview, show: (found: Found, moved: boolean) => 
 		port.onmessage = ({ data }: MessageEvent<unknown>) => {
 			if (!asked) return;
 			asked = 0;
-			found = readFound(data);
+			found = readMatch(data);
 			if (found) show(found, last !== null && "move" in last);
 			if (next) ask(next);
 		};
 		preview.run(inside, { port: channel.port2 });
 	}
 
-	let last: Where | null = null;
-	function ask(where: Where): void {
+	let last: ElementQuery | null = null;
+	function ask(where: ElementQuery): void {
 		const now = performance.now();
 		if (asked && now - asked < PATIENCE) {
 			next = where;
@@ -143,7 +143,7 @@ function frameOf(preview: Preview) {
 	return { box, scale: box.width / (frame?.offsetWidth || 1) || 1 };
 }
 
-function pointIn(preview: Preview, event: PointerEvent): Where {
+function pointIn(preview: Preview, event: PointerEvent): ElementQuery {
 	const { box, scale } = frameOf(preview);
 	return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
 }
@@ -153,12 +153,14 @@ function createOutline(preview: Preview) {
 	const element = h("div", { class: "anb-outline", "aria-hidden": "true", hidden: true }, name);
 	return {
 		element,
-		show(found: Found | null) {
+		show(found: ElementMatch | null) {
 			element.hidden = found === null;
 			if (!found) return;
 			const { box, scale } = frameOf(preview);
 			const around = preview.element.getBoundingClientRect();
-			const [x, y, width, height] = found.box.map((length) => length * scale) as unknown as Found["box"];
+			const [x, y, width, height] = found.box.map(
+				(length) => length * scale,
+			) as unknown as ElementMatch["box"];
 			const top = box.top - around.top + y;
 			const left = box.left - around.left + x;
 			Object.assign(element.style, { left: `${left}px`, top: `${top}px` });
@@ -169,12 +171,12 @@ function createOutline(preview: Preview) {
 	};
 }
 
-function nameOf({ steps, box }: Found): string {
+function nameOf({ steps, box }: ElementMatch): string {
 	return `${steps.at(-1)?.[0]} ${Math.round(box[2])} × ${Math.round(box[3])}`;
 }
 
 /** Adds an element to the notes: to the last one with `more`, else to a new one. */
-function select(context: Context, found: Found, more: boolean): void {
+function select(context: Context, found: ElementMatch, more: boolean): void {
 	const { choices, run } = context;
 	const state = run.state?.variants.get(choices.variant);
 	const page = state && shownPage(state, choices);
@@ -186,13 +188,13 @@ function select(context: Context, found: Found, more: boolean): void {
 	const inSource = steps.length === found.steps.length;
 	const around = wordsFor(steps.at(-1)?.[0] ?? "html");
 	const label = inSource ? wordsFor(tag) : `${wordsFor(tag)} made by a script, in ${around}`;
-	const pointed: Pointed = { path, file: page.file.path, label, line: null, origin: "" };
+	const pointed: ElementRef = { path, file: page.file.path, label, line: null, origin: "" };
 	note(context, pointed, more);
 	context.announce(`Selected: ${label}`);
 	void locate(context, pointed, inSource ? tag : null);
 }
 
-function note({ choices, draw }: Context, pointed: Pointed, more: boolean): void {
+function note({ choices, draw }: Context, pointed: ElementRef, more: boolean): void {
 	const { notes } = choices.ask;
 	const last = notes.at(-1);
 	if (last && (more || !last.text)) {
@@ -204,7 +206,11 @@ function note({ choices, draw }: Context, pointed: Pointed, more: boolean): void
 }
 
 /** Asks the kernel for the source line, and for what wrote it. A busy kernel answers later. */
-async function locate({ choices, run, draw }: Context, pointed: Pointed, tag: string | null): Promise<void> {
+async function locate(
+	{ choices, run, draw }: Context,
+	pointed: ElementRef,
+	tag: string | null,
+): Promise<void> {
 	const { path, file } = pointed;
 	const answer = await run.command("element", { variant: choices.variant, path, file });
 	if (!answer.ok || !isPath(String(answer.path))) return;
@@ -223,7 +229,7 @@ async function locate({ choices, run, draw }: Context, pointed: Pointed, tag: st
 }
 
 /** The steps that lead to the same place in the source; scripts may have made or moved the rest. */
-export function stepsInSource(source: string, steps: readonly Step[]): readonly Step[] {
+export function stepsInSource(source: string, steps: readonly PathStep[]): readonly PathStep[] {
 	let at: Element = new DOMParser().parseFromString(source, "text/html").documentElement;
 	for (const [index, [tag, number, count]] of steps.entries()) {
 		const same = [...at.children].filter((child) => child.localName === tag);
@@ -255,7 +261,7 @@ export function wordsFor(tag: string, place = ""): string {
 	return place === "1 of 1" ? `the ${word}` : `${word} ${place}`.trim();
 }
 
-export function pathOf(steps: readonly Step[]): string {
+export function pathOf(steps: readonly PathStep[]): string {
 	const names = steps.map(([tag, number, count]) => (count > 1 ? `${tag}:nth-of-type(${number})` : tag));
 	return names.join(" > ") || "html";
 }

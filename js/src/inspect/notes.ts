@@ -1,6 +1,6 @@
 // The notes on elements of the page, in the composer below the run.
 
-import type { Note, Pointed } from "../ask.ts";
+import type { ElementRef, Note } from "../ask.ts";
 import { h, KeyedList, listen, moveFocus, type View } from "../dom.ts";
 import type { Context } from "../view/context.ts";
 import { createField, iconButton } from "../view/shared/buttons.ts";
@@ -27,7 +27,7 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 }
 
 /** An element: the button shows its line in Code, and says before where that is. */
-function createChip(context: Context, { label, file, line, origin }: Pointed): HTMLElement {
+function createChip(context: Context, { label, file, line, origin }: ElementRef): HTMLElement {
 	const title = line ? `${file} line ${line}, ${origin}` : file;
 	const chip = h("button", { class: "anb-chip", type: "button", title }, label);
 	listen(chip, "click", context.signal, () => {

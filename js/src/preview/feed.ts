@@ -2,7 +2,7 @@
 // when its scripts have changed.
 
 import type { Bound } from "../bind/messages.ts";
-import type { GivenField } from "./fields.ts";
+import type { SavedField } from "./fields.ts";
 import { Frame, type FrameEvents } from "./frame.ts";
 import type { ConsoleEntry, Loss, Scroll } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
@@ -64,7 +64,7 @@ export class Feed {
 	#epoch: number | null = null;
 	#closed = false;
 	/** What the user has given to the fields of the previous frame. */
-	#given: GivenField[] = [];
+	#given: SavedField[] = [];
 	#html = "";
 	/** Where the page was last scrolled to from outside. */
 	#share: number | null = null;
@@ -146,7 +146,7 @@ export class Feed {
 	}
 
 	/** Gives the fields of the page what the previous frame had in them. */
-	#put(fields: GivenField[] | null): void {
+	#put(fields: SavedField[] | null): void {
 		if (fields) this.#given = fields;
 		if (this.#closed && this.#given.length) void this.#frame?.ask("put", this.#given);
 	}

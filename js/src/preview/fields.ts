@@ -3,12 +3,12 @@
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** The text of a field, whether it is checked, or which of its options are selected. */
-export type Given = string | boolean | boolean[];
+export type FieldValue = string | boolean | boolean[];
 
-export interface GivenField {
+export interface SavedField {
 	/** Either of them finds the field again. */
 	keys: string[];
-	given: Given;
+	given: FieldValue;
 }
 
 const FIELDS = "input:not([type=file]), textarea, select";
@@ -23,15 +23,15 @@ export class Fields {
 	};
 
 	/** What the user has given to fields, each with the keys to find it again. */
-	take(): GivenField[] {
+	take(): SavedField[] {
 		const all = keyed();
 		return all.flatMap(({ field, keys }) =>
-			this.#touched.has(field) ? [{ keys, given: givenTo(field) }] : [],
+			this.#touched.has(field) ? [{ keys, given: fieldValue(field) }] : [],
 		);
 	}
 
 	/** Gives fields back what `take` has found in them, unless an edit has changed or removed them. */
-	put(given: readonly GivenField[]): void {
+	put(given: readonly SavedField[]): void {
 		const found = new Map(keyed().flatMap(({ field, keys }) => keys.map((key) => [key, field])));
 		for (const { keys, given: value } of given) {
 			const field = keys.map((key) => found.get(key)).find(Boolean);
@@ -82,12 +82,12 @@ function isCheckable(field: Field): field is HTMLInputElement {
 	return field.type === "checkbox" || field.type === "radio";
 }
 
-function givenTo(field: Field): Given {
+function fieldValue(field: Field): FieldValue {
 	if (field instanceof HTMLSelectElement) return [...field.options].map(({ selected }) => selected);
 	return isCheckable(field) ? field.checked : field.value;
 }
 
-function give(field: Field, given: Given): void {
+function give(field: Field, given: FieldValue): void {
 	if (field instanceof HTMLSelectElement) {
 		for (const [at, option] of [...field.options].entries())
 			option.selected = Array.isArray(given) && given[at] === true;

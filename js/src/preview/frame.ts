@@ -7,16 +7,16 @@ import { isInside } from "../windows.ts";
 import { Gate, gated } from "./gate.ts";
 import {
 	ANSWERS,
-	type Answer,
-	type Ask,
-	type Asks,
 	type ConsoleEntry,
+	type FrameAnswer,
+	type FrameReports,
+	type FrameRequest,
+	type FrameRequests,
 	type Hello,
 	type Loss,
 	MOST_PER_SECOND,
+	REPORTS,
 	type Scroll,
-	TELLS,
-	type Tells,
 } from "./messages.ts";
 import { type Mode, SANDBOX, shellDocument } from "./shell.ts";
 
@@ -46,8 +46,8 @@ export interface FrameEvents {
 
 /** A message that the frame has not answered yet. */
 interface Pending {
-	ask: Ask;
-	given: Asks[Ask];
+	ask: FrameRequest;
+	given: FrameRequests[FrameRequest];
 	sent: boolean;
 	/** Called with null if there will be no answer. */
 	settle(answer: unknown): void;
@@ -69,7 +69,7 @@ export class Frame {
 	#received = { second: 0, all: 0, shown: 0 };
 	#gate = new Gate();
 	readonly #blocked = new Set<string>();
-	readonly #told: { [K in keyof Tells]: (given: Tells[K]) => void };
+	readonly #told: { [K in keyof FrameReports]: (given: FrameReports[K]) => void };
 	scroll: Scroll = { x: 0, y: 0 };
 
 	readonly mode: Mode;
@@ -107,9 +107,9 @@ export class Frame {
 	 * Resolves to the frame's answer. It is null if the answer is not one that the frame's own script gives, or if the
 	 * frame is given up or loaded again before it answers.
 	 */
-	ask<K extends Ask>(ask: K, given: Asks[K]): Promise<Answer<K> | null> {
+	ask<K extends FrameRequest>(ask: K, given: FrameRequests[K]): Promise<FrameAnswer<K> | null> {
 		return new Promise((resolve) => {
-			const settle = (answer: unknown): void => resolve(ANSWERS[ask](answer) as Answer<K> | null);
+			const settle = (answer: unknown): void => resolve(ANSWERS[ask](answer) as FrameAnswer<K> | null);
 			this.#pending.set(++this.#count, { ask, given, sent: false, settle });
 			if (ask === "ping") this.#post(this.#count);
 			else this.#flush();
@@ -133,7 +133,7 @@ export class Frame {
 	}
 
 	/** With `reveal`, shows where the page has changed. Resolves to false if the page must be loaded again. */
-	morph({ from, to, ...rest }: Asks["morph"]): Promise<boolean | null> {
+	morph({ from, to, ...rest }: FrameRequests["morph"]): Promise<boolean | null> {
 		this.#gate = new Gate();
 		const morphed = this.ask("morph", { from: gated(from), to: this.#gate.push(to, true), ...rest });
 		this.#reportBlocked();
@@ -192,15 +192,15 @@ export class Frame {
 			this.#pending.delete(id as number);
 			pending.settle(answer);
 			this.#flush();
-		} else if (Object.hasOwn(TELLS, String(tell))) this.#hear(tell as keyof Tells, given);
+		} else if (Object.hasOwn(REPORTS, String(tell))) this.#hear(tell as keyof FrameReports, given);
 	}
 
-	#hear<K extends keyof Tells>(tell: K, data: unknown): void {
-		const given = TELLS[tell](data);
+	#hear<K extends keyof FrameReports>(tell: K, data: unknown): void {
+		const given = REPORTS[tell](data);
 		if (given !== null) this.#told[tell](given);
 	}
 
-	#listeners(): { [K in keyof Tells]: (given: Tells[K]) => void } {
+	#listeners(): { [K in keyof FrameReports]: (given: FrameReports[K]) => void } {
 		const events = this.#events;
 		return {
 			scrolled: (share) => events.onScrolled?.(share),
@@ -271,7 +271,7 @@ export class Frame {
 		pending.sent = true;
 		const { ask, given } = pending;
 		const ports = [
-			ask === "run" && (given as Asks["run"]).given.port,
+			ask === "run" && (given as FrameRequests["run"]).given.port,
 			ask === "open" && (given as Bound)?.port,
 		];
 		this.#port.postMessage(

@@ -7,16 +7,16 @@ import { defineNotebook } from "../bind/notebook.ts";
 import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
-	type Answer,
-	type Ask,
-	type Asks,
 	type ConsoleLevel,
+	type FrameAnswer,
+	type FrameReports,
+	type FrameRequest,
+	type FrameRequests,
 	type FromFrame,
 	type Hello,
 	LEVELS,
 	LONGEST,
 	MOST_PER_SECOND,
-	type Tells,
 	type ToFrame,
 } from "./messages.ts";
 import { reveal } from "./reveal.ts";
@@ -31,7 +31,7 @@ const port = channel.port1;
 const { apply } = Reflect;
 const post: (message: FromFrame) => void = port.postMessage.bind(port);
 const send = (message: FromFrame): void => post(message);
-const tell = <K extends keyof Tells>(kind: K, given: Tells[K]): void =>
+const tell = <K extends keyof FrameReports>(kind: K, given: FrameReports[K]): void =>
 	send({ tell: kind, given } as FromFrame);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
 const listenToPage = prepare();
@@ -54,7 +54,7 @@ const STEP = 30;
 /** Entries per load about what the policy has blocked. */
 const MOST_BLOCKED = 50;
 
-interface Where {
+interface ScriptPosition {
 	line?: number;
 	/** The text of the inline script that the line is in. */
 	script?: string;
@@ -66,7 +66,7 @@ let second = 0;
 let reported = 0;
 
 /** Drops what exceeds the limit of a second: a page that logs without end must not flood the widget. */
-function report(level: ConsoleLevel, text: string, where: Where = {}): void {
+function report(level: ConsoleLevel, text: string, where: ScriptPosition = {}): void {
 	const now = Math.floor(performance.now() / 1000);
 	reported = now === second ? reported + 1 : 1;
 	second = now;
@@ -247,7 +247,7 @@ function listen(): void {
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
 
 /** Changes the page in place. Returns false if its scripts have changed it: it must be loaded again instead. */
-function change({ from, to, reveal: revealed }: Asks["morph"]): boolean {
+function change({ from, to, reveal: revealed }: FrameRequests["morph"]): boolean {
 	const [old, next] = [parse(from), parse(to)];
 	const sameBody = old.body.isEqualNode(next.body);
 	if (!sameBody && !old.body.isEqualNode(document.body)) return false;
@@ -294,7 +294,9 @@ function content(): Promise<true> {
 }
 
 /** What the frame does when the widget asks for it, and what it answers. */
-const HANDLERS: { [K in Ask]: (given: Asks[K]) => Answer<K> | Promise<Answer<K>> } = {
+const HANDLERS: {
+	[K in FrameRequest]: (given: FrameRequests[K]) => FrameAnswer<K> | Promise<FrameAnswer<K>>;
+} = {
 	open(bound) {
 		document.open();
 		shown = false;
@@ -343,9 +345,11 @@ function scroll(to: ScrollToOptions): true {
 
 /** Answers also when a handler has failed: the widget waits before it sends more of a page. */
 async function handle({ id, ask, given }: ToFrame): Promise<void> {
-	let answer: Answer<Ask> | undefined;
+	let answer: FrameAnswer<FrameRequest> | undefined;
 	try {
-		answer = await (HANDLERS[ask] as (given: unknown) => Answer<Ask> | Promise<Answer<Ask>>)(given);
+		answer = await (
+			HANDLERS[ask] as (given: unknown) => FrameAnswer<FrameRequest> | Promise<FrameAnswer<FrameRequest>>
+		)(given);
 	} finally {
 		send({ id, answer });
 	}

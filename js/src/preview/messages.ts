@@ -2,34 +2,34 @@
 // may get at the port, so every message is checked, and no more are accepted than the frame's own script would send.
 
 import type { Bound } from "../bind/messages.ts";
-import type { Given, GivenField } from "./fields.ts";
+import type { FieldValue, SavedField } from "./fields.ts";
 
 /** What the widget asks of the frame, with what it gives; `ANSWERS` says what comes back. */
-export interface Asks {
+export interface FrameRequests {
 	/** With what the page is bound to, if it is. */
 	open: Bound | null;
 	write: string;
 	close: null;
-	morph: Change & { reveal: boolean };
+	morph: PageChange & { reveal: boolean };
 	/** Shows where the page differs from an earlier one. */
-	reveal: Change;
+	reveal: PageChange;
 	scroll: Scroll;
 	/** Scrolls to a share of the page, from 0 to 1. */
 	place: number;
 	/** Asks for what the user has given to the fields. */
 	take: null;
-	put: readonly GivenField[];
+	put: readonly SavedField[];
 	/** Runs a script of ours, which finds `given` and answers through its port. */
 	run: { code: string; given: { port: MessagePort } };
 	ping: null;
 }
-export type Ask = keyof Asks;
-export type Answer<K extends Ask> = NonNullable<ReturnType<(typeof ANSWERS)[K]>>;
-export type Change = { from: string; to: string };
+export type FrameRequest = keyof FrameRequests;
+export type FrameAnswer<K extends FrameRequest> = NonNullable<ReturnType<(typeof ANSWERS)[K]>>;
+export type PageChange = { from: string; to: string };
 export type Scroll = { x: number; y: number };
 
 /** What the frame tells unasked. */
-export interface Tells {
+export interface FrameReports {
 	/** The user has scrolled the page to a share of it, from 0 to 1. */
 	scrolled: number;
 	/** The wheel was turned over a page that nobody has clicked: by how much, and where the page would scroll to. */
@@ -48,10 +48,10 @@ export interface Tells {
 	save: true;
 }
 
-export type ToFrame = { [K in Ask]: { id: number; ask: K; given: Asks[K] } }[Ask];
+export type ToFrame = { [K in FrameRequest]: { id: number; ask: K; given: FrameRequests[K] } }[FrameRequest];
 export type FromFrame =
-	| { id: number; answer: Answer<Ask> | undefined }
-	| { [K in keyof Tells]: { tell: K; given: Tells[K] } }[keyof Tells];
+	| { id: number; answer: FrameAnswer<FrameRequest> | undefined }
+	| { [K in keyof FrameReports]: { tell: K; given: FrameReports[K] } }[keyof FrameReports];
 
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 export type ConsoleLevel = (typeof LEVELS)[number];
@@ -93,10 +93,10 @@ export const ANSWERS = {
 	put: asTrue,
 	run: asTrue,
 	ping: readScroll,
-} satisfies { [K in Ask]: Reader<unknown> };
+} satisfies { [K in FrameRequest]: Reader<unknown> };
 
 /** What is told, read in the same way. */
-export const TELLS: { [K in keyof Tells]: Reader<Tells[K]> } = {
+export const REPORTS: { [K in keyof FrameReports]: Reader<FrameReports[K]> } = {
 	scrolled: asNumber,
 	wheel: readWheel,
 	console: readConsole,
@@ -108,7 +108,7 @@ export const TELLS: { [K in keyof Tells]: Reader<Tells[K]> } = {
 	save: asTrue,
 };
 
-function readConsole(data: unknown): Tells["console"] | null {
+function readConsole(data: unknown): FrameReports["console"] | null {
 	const { entry, script } = (data ?? {}) as Record<string, unknown>;
 	const { level, text, line, file } = (entry ?? {}) as Record<string, unknown>;
 	const known = LEVELS.find((name) => name === level);
@@ -124,20 +124,20 @@ function readScroll(data: unknown): Scroll | null {
 	return isNumber(x) && isNumber(y) ? { x, y } : null;
 }
 
-function readWheel(data: unknown): Tells["wheel"] | null {
+function readWheel(data: unknown): FrameReports["wheel"] | null {
 	const { by, to } = (data ?? {}) as Record<string, unknown>;
 	return isNumber(by) && isNumber(to) ? { by, to } : null;
 }
 
-function readFields(fields: unknown): GivenField[] | null {
+function readFields(fields: unknown): SavedField[] | null {
 	if (!Array.isArray(fields)) return null;
-	return fields.slice(0, MOST_FIELDS).flatMap((field: Partial<GivenField> | null) => {
+	return fields.slice(0, MOST_FIELDS).flatMap((field: Partial<SavedField> | null) => {
 		const { keys, given } = field ?? {};
-		return Array.isArray(keys) && keys.every(isString) && isGiven(given) ? [{ keys, given }] : [];
+		return Array.isArray(keys) && keys.every(isString) && isFieldValue(given) ? [{ keys, given }] : [];
 	});
 }
 
-function isGiven(given: unknown): given is Given {
+function isFieldValue(given: unknown): given is FieldValue {
 	const flags = Array.isArray(given) ? given : [given];
 	return isString(given) || flags.every((flag) => typeof flag === "boolean");
 }

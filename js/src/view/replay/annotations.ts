@@ -20,11 +20,11 @@ export class Annotations implements Stops {
 	readonly #context: Context;
 	readonly #player: Player;
 	readonly #track: HTMLElement;
-	readonly #places: (replay: Replay) => readonly Place[];
+	readonly #places: (replay: Replay) => readonly AnnotatedMoment[];
 	readonly #marks: ReturnType<typeof createMarks>;
 	readonly #bar: ReturnType<typeof createBar>;
 	readonly #cards: ReturnType<typeof createCards>;
-	#shown: Place | null = null;
+	#shown: AnnotatedMoment | null = null;
 	#wasPlaying = false;
 	/** Whether the replay was playing when it came to the place that is shown. */
 	#cameByPlaying = false;
@@ -63,7 +63,7 @@ export class Annotations implements Stops {
 
 	between(replay: Replay, to: Position): Position | null {
 		const { isOpen } = this.#answers;
-		const isOnTheWay = (place: Place): boolean =>
+		const isOnTheWay = (place: AnnotatedMoment): boolean =>
 			comparePositions(place, replay) >= 0 && comparePositions(place, to) <= 0;
 		const places = this.#places(replay).filter(isOnTheWay);
 		const stop = places.find(({ annotations }) => annotations.some(isOpen));
@@ -79,7 +79,7 @@ export class Annotations implements Stops {
 		return answersOf(this.#context.run);
 	}
 
-	#show(place: Place | null, replay: Replay): void {
+	#show(place: AnnotatedMoment | null, replay: Replay): void {
 		this.#shown = place;
 		this.#cameByPlaying = this.#wasPlaying;
 		this.#cards.draw(place);
@@ -93,7 +93,7 @@ export class Annotations implements Stops {
 		const { replay } = this.#context.choices;
 		if (!replay) return;
 		const places = this.#places(replay);
-		const isAhead = (place: Place): boolean => comparePositions(place, replay) * by > 0;
+		const isAhead = (place: AnnotatedMoment): boolean => comparePositions(place, replay) * by > 0;
 		const next = by > 0 ? places.find(isAhead) : places.findLast(isAhead);
 		if (next) this.#player.goTo(next);
 	}
@@ -125,8 +125,8 @@ export class Annotations implements Stops {
 }
 
 /** The places of the shown variant, found once for each tape and each list of annotations. */
-function createPlaces({ run, choices }: Context): (replay: Replay) => readonly Place[] {
-	let known: { tape: unknown; annotations: unknown; places: readonly Place[] } | null = null;
+function createPlaces({ run, choices }: Context): (replay: Replay) => readonly AnnotatedMoment[] {
+	let known: { tape: unknown; annotations: unknown; places: readonly AnnotatedMoment[] } | null = null;
 	return ({ tape }) => {
 		const annotations = run.state?.meta.annotations ?? [];
 		if (known?.tape !== tape || known.annotations !== annotations)
@@ -135,7 +135,7 @@ function createPlaces({ run, choices }: Context): (replay: Replay) => readonly P
 	};
 }
 
-function spoken({ annotations }: Place): string {
+function spoken({ annotations }: AnnotatedMoment): string {
 	const texts = annotations.flatMap(({ text, ask }) => [text && `Note: ${text}`, ask && `Question: ${ask}`]);
 	return texts.filter(Boolean).join(" ").slice(0, LONGEST_SPOKEN);
 }
@@ -144,7 +144,7 @@ function spoken({ annotations }: Place): string {
 function createMarks(track: HTMLElement) {
 	const element = h("div", { class: "marks", "aria-hidden": "true" });
 	track.prepend(element);
-	let marked: readonly Place[] = [];
+	let marked: readonly AnnotatedMoment[] = [];
 	let marks: HTMLElement[] = [];
 
 	function draw({ isOpen }: Answers): void {
@@ -154,7 +154,7 @@ function createMarks(track: HTMLElement) {
 
 	return {
 		draw,
-		update(places: readonly Place[], seconds: number, answers: Answers) {
+		update(places: readonly AnnotatedMoment[], seconds: number, answers: Answers) {
 			if (marked === places) return;
 			marked = places;
 			marks = places.map(() => h("i", { class: "note" }));
@@ -184,7 +184,7 @@ function createBar(context: Context, step: (by: 1 | -1) => void) {
 	);
 	return {
 		element: h("header", null, label, back, forward, h("span", { class: "sp" }), save),
-		update(places: readonly Place[], replay: Replay) {
+		update(places: readonly AnnotatedMoment[], replay: Replay) {
 			const reached = places.filter((place) => comparePositions(place, replay) <= 0).length;
 			setText(label, reached ? `Note ${reached} of ${places.length}` : counted(places.length));
 			const [first, last] = [places[0], places.at(-1)];
@@ -218,9 +218,9 @@ function createCards(
 	});
 	const goOn = h("button", { class: "anb-btn primary sm", type: "button", onclick: proceed }, "Go on");
 	const next = h("div", { class: "next" }, goOn);
-	let shown: Place | null = null;
+	let shown: AnnotatedMoment | null = null;
 
-	function draw(place: Place | null): void {
+	function draw(place: AnnotatedMoment | null): void {
 		shown = place;
 		const answers = answersOf(run);
 		const cards = (place?.annotations ?? []).map((annotation) =>
@@ -303,7 +303,7 @@ function createOwnWords(question: Annotation, answers: Answers, give: (answer: s
 }
 
 /** What was answered, and with an expected answer whether they are the same. */
-function createVerdict({ choices, answer }: Annotation, given: Given): HTMLElement[] {
+function createVerdict({ choices, answer }: Annotation, given: ReaderAnswer): HTMLElement[] {
 	const own = h(
 		"p",
 		null,
@@ -325,7 +325,7 @@ function spokenVerdict({ choices, answer }: Annotation, given: string): string {
 }
 
 /** All annotations at one moment. */
-interface Place extends Position {
+interface AnnotatedMoment extends Position {
 	readonly annotations: readonly Annotation[];
 }
 
@@ -335,8 +335,8 @@ function comparePositions(one: Position, other: Position): number {
 }
 
 /** The places of one variant's annotations, in the order of the run. */
-export function placesOf(annotations: readonly Annotation[], variant: number, tape: Tape): Place[] {
-	const places = new Map<string, Place>();
+export function placesOf(annotations: readonly Annotation[], variant: number, tape: Tape): AnnotatedMoment[] {
+	const places = new Map<string, AnnotatedMoment>();
 	for (const annotation of annotations) {
 		if (annotation.variant !== variant) continue;
 		const position = positionOf(tape, annotation.at);
@@ -372,7 +372,7 @@ function countOf(tape: Tape, at: string): number {
 	return index < 0 ? tape.length : index + 1;
 }
 
-interface Given {
+interface ReaderAnswer {
 	readonly answer: string;
 	/** When it was given, in ISO format. */
 	readonly time: string;
@@ -383,14 +383,14 @@ class Answers {
 	/** What was typed and not sent, by question. */
 	readonly drafts = new Map<string, string>();
 	readonly #key: string;
-	readonly #given: Map<string, Given>;
+	readonly #given: Map<string, ReaderAnswer>;
 
 	constructor(key: string) {
 		this.#key = key;
 		this.#given = load(key);
 	}
 
-	readonly of = (question: Annotation): Given | null => this.#given.get(idOf(question)) ?? null;
+	readonly of = (question: Annotation): ReaderAnswer | null => this.#given.get(idOf(question)) ?? null;
 
 	give(question: Annotation, answer: string): void {
 		this.#given.set(idOf(question), { answer, time: new Date().toISOString() });
@@ -437,9 +437,9 @@ function idOf({ variant, at, ask }: Annotation): string {
 }
 
 /** Returns no answers where storage is forbidden or holds something else. */
-function load(key: string): Map<string, Given> {
+function load(key: string): Map<string, ReaderAnswer> {
 	try {
-		const stored = JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Partial<Given>>;
+		const stored = JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Partial<ReaderAnswer>>;
 		return new Map(
 			Object.entries(stored).flatMap(([id, { answer, time }]) =>
 				typeof answer === "string" && typeof time === "string" ? [[id, { answer, time }]] : [],

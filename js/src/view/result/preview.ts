@@ -76,7 +76,7 @@ export function createPreview(context: Context, options: Options = {}, console =
 	};
 }
 
-interface Stage extends Options {
+interface FeedOptions extends Options {
 	holder: HTMLElement;
 	stopped: ReturnType<typeof createStopped>;
 	status: ReturnType<typeof createStatus>;
@@ -84,8 +84,8 @@ interface Stage extends Options {
 }
 
 /** Feeds the page into a frame, and shows what the frame reports. */
-function createFeed(context: Context, console: Console, stage: Stage): Feed {
-	const { holder, stopped, status, onShown, reveals } = stage;
+function createFeed(context: Context, console: Console, options: FeedOptions): Feed {
+	const { holder, stopped, status, onShown, reveals } = options;
 	const events = {
 		onConsole: console.add,
 		onRestart() {
@@ -97,7 +97,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onLink: (href: string) => followLink(context, console, href),
 		onSave: () => save(context, holder),
 		onLost: stopped.show,
-		onScrolled: (share: number) => stage.onScrolled?.(share),
+		onScrolled: (share: number) => options.onScrolled?.(share),
 	};
 	const access = {
 		mode: () => (modeOf(context) === "closed" && opened(context) ? "open" : modeOf(context)),

@@ -51,12 +51,12 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 }
 
 /** The moment after a change of a file. */
-interface Stop {
+interface VersionStop {
 	readonly change: number;
 	readonly path: string;
 }
 
-function stopsOf({ file }: ShownFile): Stop[] {
+function stopsOf({ file }: ShownFile): VersionStop[] {
 	const alive = file.versions.filter(({ action }) => action !== "deleted");
 	return withUnfinished(
 		alive.map(({ change }) => ({ change, path: file.path })),
@@ -65,9 +65,9 @@ function stopsOf({ file }: ShownFile): Stop[] {
 }
 
 /** The moments of the run since the shown page was there. */
-export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+export function momentsOf({ files }: VariantState, { file }: ShownFile): VersionStop[] {
 	const first = file.versions[0]?.change ?? 0;
-	const stops = new Map<number, Stop>();
+	const stops = new Map<number, VersionStop>();
 	for (const { path, versions } of files.values())
 		for (const { change } of versions) if (change >= first) stops.set(change, { change, path });
 	return withUnfinished(
@@ -77,19 +77,19 @@ export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] 
 }
 
 /** The stops, and one more for what was cut off by the end of the run. */
-function withUnfinished(stops: readonly Stop[], files: readonly FileState[]): Stop[] {
+function withUnfinished(stops: readonly VersionStop[], files: readonly FileState[]): VersionStop[] {
 	const cut = files.find(({ unfinished }) => unfinished !== null);
 	return cut && stops.length ? [...stops, { change: UNFINISHED, path: cut.path }] : [...stops];
 }
 
 /** The index of what is shown; a version that is still being written comes after all stops. */
-function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
+function positionIn(stops: readonly VersionStop[], { live }: ShownFile, moment: number | null): number {
 	if (live) return stops.length;
 	const last = moment ?? Number.MAX_VALUE;
 	return stops.findLastIndex(({ change }) => change <= last);
 }
 
-function labelOf({ live, cut, file }: ShownFile, stops: readonly Stop[], at: number): string {
+function labelOf({ live, cut, file }: ShownFile, stops: readonly VersionStop[], at: number): string {
 	if (live) return `v${file.versions.length + 1}, streaming`;
 	const { change, path } = stops[at] ?? { change: 0, path: "" };
 	const isAlone = stops.every((stop) => stop.path === file.path);
@@ -125,9 +125,9 @@ function expressionOf({ choices, run }: Context, variants: number): string | nul
 	return `${name}${bound ? "" : `.pick(${variant + 1})`}`;
 }
 
-interface Position {
+interface VersionPosition {
 	readonly shown: ShownFile;
-	readonly stops: readonly Stop[];
+	readonly stops: readonly VersionStop[];
 	readonly at: number;
 }
 
@@ -136,7 +136,7 @@ function createPager(context: Context) {
 	const back = iconButton(context, "left", "Previous version", () => choose(position.at - 1));
 	const forward = iconButton(context, "right", "Next version", () => choose(position.at + 1));
 	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
-	let position: Pick<Position, "stops" | "at"> & { shown: ShownFile | null } = {
+	let position: Pick<VersionPosition, "stops" | "at"> & { shown: ShownFile | null } = {
 		shown: null,
 		stops: [],
 		at: 0,
@@ -154,7 +154,7 @@ function createPager(context: Context) {
 
 	return {
 		elements: [back, range, forward],
-		update(next: Position) {
+		update(next: VersionPosition) {
 			position = next;
 			const { stops, at, shown } = next;
 			const count = stops.length;

@@ -1,22 +1,22 @@
 // The phase of a variant as a colour, an icon and a text.
 
-import { ENDINGS, type Tone as EndTone } from "../../events.ts";
+import { ENDINGS, type Tone } from "../../events.ts";
 import type { IconName } from "../../icons.ts";
 import { quietPhase, retryPhase } from "../../phase.ts";
 import type { RunState } from "../../runs.ts";
 import { retryOf, type VariantState } from "../../state.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 
-export type Tone = "live" | EndTone;
+export type StatusTone = "live" | Tone;
 
-const ENDED: Record<EndTone, IconName> = { ok: "done", err: "error", warn: "warn", off: "stopped" };
+const ENDED: Record<Tone, IconName> = { ok: "done", err: "error", warn: "warn", off: "stopped" };
 
 /** The check that failed and what was seen, once the run has ended; else empty. */
 export function failedCheck({ ready, meta }: RunState): string {
 	return ready ? ready.failed_check : meta.failed_check;
 }
 
-export function statusOf(state: VariantState): [Tone, IconName | null] {
+export function statusOf(state: VariantState): [StatusTone, IconName | null] {
 	if (!state.busy) {
 		const tone = state.reason ? ENDINGS[state.reason].tone : "off";
 		return [tone, ENDED[tone]];
@@ -27,7 +27,7 @@ export function statusOf(state: VariantState): [Tone, IconName | null] {
 }
 
 /** Of all variants: a question comes first, then work; at the end, one success is a success. */
-export function statusOfAll(variants: readonly Variant[]): [Tone, IconName | null] {
+export function statusOfAll(variants: readonly Variant[]): [StatusTone, IconName | null] {
 	const busy = variants.filter(({ state }) => state.busy);
 	if (busy.some(({ state }) => askingTitle(state) !== null)) return ["warn", "pause"];
 	if (busy.length) return ["live", null];

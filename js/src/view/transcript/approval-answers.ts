@@ -1,7 +1,7 @@
 // The answers to a question: the note to the model, the buttons, and their keys.
 
 import { h, listen, setAttribute, setText } from "../../dom.ts";
-import type { Draft } from "../../questions.ts";
+import type { AnswerDraft } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
 export type Action = "approve" | "deny" | "always" | "together" | "run" | "undo" | "edit" | "leave" | "all";
@@ -63,14 +63,14 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 		offers: (action: Action): boolean =>
 			buttons.some((button) => button.action === action && !button.element.hidden),
 		/** `alike` is how many questions "together" would approve. */
-		update(row: ToolRow, draft: Draft, alike: number) {
+		update(row: ToolRow, draft: AnswerDraft, alike: number) {
 			const labels = { ...labelsOf(row, isChanged(draft), alike), all: draft.seen ? "" : "Show all" };
 			for (const button of buttons) button.update(labels[button.action] ?? "", draft.editing);
 		},
 	};
 }
 
-function isChanged({ args, problems }: Draft): boolean {
+function isChanged({ args, problems }: AnswerDraft): boolean {
 	return args !== null || Object.keys(problems).length > 0;
 }
 

@@ -5,8 +5,8 @@ import { changedNames } from "../../json.ts";
 import { LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import {
+	type AnswerDraft,
 	countAlike,
-	type Draft,
 	newDraft,
 	type Question,
 	questionKey,
@@ -32,7 +32,7 @@ export class Approval {
 	readonly #answer: ReturnType<typeof createAnswer>;
 	readonly #stillness: Stillness;
 	#row: ToolRow;
-	#draft: Draft = newDraft();
+	#draft: AnswerDraft = newDraft();
 	/** The position of the question that is shown among the run's events. */
 	#shown = 0;
 	#sent = false;
@@ -337,7 +337,7 @@ function createCall(changed: () => void) {
 	const element = h("div", { class: "in" });
 	const changes = createChanges();
 
-	function draw(row: ToolRow, draft: Draft): void {
+	function draw(row: ToolRow, draft: AnswerDraft): void {
 		const { form, editing, args } = draft;
 		const proposed = row.args ?? {};
 		if (form && editing) {

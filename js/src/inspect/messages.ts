@@ -1,17 +1,17 @@
 // The messages between the inspector and its script in the previewed page, which may send anything instead of it.
 
 /** A point in the page, or a step from the element that was found last, or a turn of the wheel. */
-export type Where =
+export type ElementQuery =
 	| { x: number; y: number }
 	| { move: "parent" | "child" | "next" | "previous" }
 	| { scroll: [x: number, y: number] };
 
 /** An element's tag, and its number among the siblings of that tag. */
-export type Step = readonly [tag: string, number: number, count: number];
+export type PathStep = readonly [tag: string, number: number, count: number];
 
-export interface Found {
+export interface ElementMatch {
 	/** The way from the document element to the element. */
-	readonly steps: readonly Step[];
+	readonly steps: readonly PathStep[];
 	readonly box: readonly [x: number, y: number, width: number, height: number];
 }
 
@@ -19,7 +19,7 @@ const DEEPEST = 60;
 const TAG = /^[a-z][a-z0-9-]{0,30}$/;
 
 /** What was found, or null if the script would not send this. */
-export function readFound(data: unknown): Found | null {
+export function readMatch(data: unknown): ElementMatch | null {
 	const { steps, box } = (data ?? {}) as Record<string, unknown>;
 	if (!Array.isArray(steps) || !Array.isArray(box) || box.length !== 4) return null;
 	if (!steps.length || steps.length > DEEPEST || !box.every(Number.isFinite)) return null;
@@ -28,7 +28,9 @@ export function readFound(data: unknown): Found | null {
 		const [tag, number, count] = step;
 		return typeof tag === "string" && TAG.test(tag) && isCount(number) && isCount(count) && number <= count;
 	};
-	return steps.every(isStep) ? { steps: steps as Step[], box: box as unknown as Found["box"] } : null;
+	return steps.every(isStep)
+		? { steps: steps as PathStep[], box: box as unknown as ElementMatch["box"] }
+		: null;
 }
 
 function isCount(value: unknown): value is number {

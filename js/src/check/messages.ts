@@ -30,7 +30,7 @@ export interface Look {
 }
 
 /** What the script is given. */
-export interface Given {
+export interface CheckInput {
 	port: MessagePort;
 	widths: readonly number[];
 	path: string;
