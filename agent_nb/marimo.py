@@ -53,7 +53,7 @@ register_bound_pages()
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 
-class Options(Material, total=False):
+class MarimoOptions(Material, total=False):
     agent: Agent
     model: str | Provider
     models: Sequence[str | Provider]
@@ -68,7 +68,7 @@ class Options(Material, total=False):
     replay: bool | str | PathLike[str]
 
 
-async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -> "tuple[Run, RunView]":
+async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptions]) -> "tuple[Run, RunView]":
     """Runs a prompt, shows it in the cell's output, and returns the `Run` with its view.
 
     `options` are those of `Agent` and of `agent.run`, or `agent=` with an agent of your own; `models` and `variants`
@@ -79,7 +79,7 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
     """
     options["images"] = await read_images(options.get("images"))
     folder, demo_pace = marimo.notebook_dir() or Path(), 1 if marimo.running_in_notebook() else 0
-    cell = Cell(prompt, name, options, folder, demo_pace)
+    cell = MarimoCell(prompt, name, options, folder, demo_pace)
     handle = start(await off_loop(cell.prepare))
     handle.label(name, cell.key)
     view = RunView(handle)
@@ -94,10 +94,10 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
 
 
 @dataclass(frozen=True)
-class Cell:
+class MarimoCell:
     prompt: str
     name: str
-    options: Options
+    options: MarimoOptions
     folder: Path
     """Where relative paths start: the notebook's folder. marimo knows it only in the kernel's own thread."""
     demo_pace: float = 0

@@ -114,7 +114,7 @@ def _add(texts: Iterable[str]) -> None:
             _cores.add(max(_CORE.findall(text), key=len, default=""))
 
 
-class Reading:
+class DecodedText:
     """A text with its escapes decoded, some times over, and where its characters come from."""
 
     __slots__ = ("_steps", "text")
@@ -122,7 +122,7 @@ class Reading:
     def __init__(self, text: str, steps: tuple[tuple[list[int], list[int]], ...] = ()) -> None:
         self.text, self._steps = text, steps
 
-    def decoded(self) -> "Reading | None":
+    def decoded(self) -> "DecodedText | None":
         """This text decoded once more; None if it has no escapes."""
         text = self.text
         if "%" not in text and "&" not in text and "\\" not in text:
@@ -139,7 +139,7 @@ class Reading:
             origins += (found.start(), end)
         if not pieces:
             return None
-        return Reading("".join(pieces) + text[end:], (*self._steps, (places, origins)))
+        return DecodedText("".join(pieces) + text[end:], (*self._steps, (places, origins)))
 
     def origin(self, start: int, end: int) -> Span:
         """Where this part of the text is in the original. Escapes are taken whole."""
@@ -150,9 +150,9 @@ class Reading:
         return start, end
 
 
-def readings(text: str) -> Iterator[Reading]:
+def readings(text: str) -> Iterator[DecodedText]:
     """The text as it is, and with its escapes decoded once, twice, ... as in JSON that quotes JSON."""
-    reading: Reading | None = Reading(text)
+    reading: DecodedText | None = DecodedText(text)
     for _ in range(MAX_ESCAPES + 1):
         if reading is None:
             return

@@ -14,7 +14,7 @@ from agent_nb.providers.vendors import VENDORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class KnownAgent:
     """Everything that is known about an agent before it is started."""
 
     name: str
@@ -104,7 +104,7 @@ def _numbers(version: str) -> list[int]:
 
 
 _ROWS = (
-    Agent(
+    KnownAgent(
         name="claude",
         title="Claude Code",
         command=("claude-agent-acp",),
@@ -116,7 +116,7 @@ _ROWS = (
         login="claude /login",
         unasked="Claude Code reads files and runs commands that it knows to be harmless without asking.",
     ),
-    Agent(
+    KnownAgent(
         name="gemini",
         title="Gemini CLI",
         command=("gemini", "--acp"),
@@ -129,7 +129,7 @@ _ROWS = (
         has_effort=False,
         unasked="Gemini CLI reads and searches files without asking.",
     ),
-    Agent(
+    KnownAgent(
         name="codex",
         title="Codex",
         command=("codex-acp",),
@@ -144,7 +144,7 @@ _ROWS = (
         names_server=True,
         unasked="Codex runs commands without asking, in a sandbox in which they cannot change files.",
     ),
-    Agent(
+    KnownAgent(
         name="opencode",
         title="opencode",
         command=("opencode", "acp"),
@@ -159,8 +159,8 @@ _ROWS = (
         unasked="opencode reads files and uses MCP tools without asking.",
     ),
 )
-_KNOWN: dict[str, Agent] = {row.name: row for row in _ROWS}
-AGENTS: dict[str, Agent] = dict(_KNOWN)
+_KNOWN: dict[str, KnownAgent] = {row.name: row for row in _ROWS}
+AGENTS: dict[str, KnownAgent] = dict(_KNOWN)
 """All agents by name, with those of the user."""
 
 
@@ -174,13 +174,13 @@ def set_own(commands: Mapping[str, Sequence[str]]) -> None:
                 f"An agent is a name and a command as a list of words, such as {{'mine': ['my-agent', '--acp']}}; "
                 f"{name!r} is not."
             )
-        known = _KNOWN.get(name) or Agent(name=name, title=name, command=(), keys=None)
+        known = _KNOWN.get(name) or KnownAgent(name=name, title=name, command=(), keys=None)
         rows[name] = replace(known, command=tuple(command), is_own=True)
     AGENTS.clear()
     AGENTS.update({**_KNOWN, **rows})
 
 
-def find(name: str) -> Agent:
+def find(name: str) -> KnownAgent:
     """The agent of this name; raises `UnknownModelError` if there is none."""
     if name not in AGENTS:
         raise UnknownModelError(f"There is no outside agent {name!r}. Known are {', '.join(AGENTS)}.")

@@ -27,7 +27,7 @@ REASONS: Mapping[str, Reason] = {
 
 
 @dataclass(slots=True)
-class Call:
+class AgentCall:
     """A tool call of the agent, as all its updates and questions together describe it."""
 
     id: str

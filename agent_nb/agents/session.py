@@ -14,7 +14,7 @@ from agent_nb._base.log import log
 from agent_nb._base.program import Program, ProgramError
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
-from agent_nb.agents.known import Agent
+from agent_nb.agents.known import KnownAgent
 from agent_nb.agents.mapping import as_object
 from agent_nb.errors import AgentError
 from agent_nb.messages import Image, Message, Text
@@ -37,11 +37,11 @@ class RpcError(AgentError):
         super().__init__(": ".join(dict.fromkeys(texts)) or "an error without a message")
 
 
-class ConnectionLostError(AgentError):
+class AgentLostError(AgentError):
     """The agent has ended, or cannot be understood any more."""
 
 
-class Connection:
+class AgentConnection:
     """JSON-RPC with an agent's process, one message per line: requests to it, and what it sends, in order.
 
     Not the SDK of the protocol: that one hangs if the agent writes much to stderr, handles updates out of order, ends
@@ -54,11 +54,11 @@ class Connection:
         """Requests and notifications of the agent, and answers to what was only sent; at last why it ended."""
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._last_id = 0
-        self._lost: ConnectionLostError | None = None
+        self._lost: AgentLostError | None = None
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
 
     async def request(self, method: str, params: Json) -> Any:
-        """Sends a request and waits for its result; raises `RpcError` or `ConnectionLostError`."""
+        """Sends a request and waits for its result; raises `RpcError` or `AgentLostError`."""
         number = self._last_id + 1
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
@@ -79,7 +79,7 @@ class Connection:
     async def answer(self, request: Json, result: Any = None, *, refused: str = "") -> None:
         """Answers a request of the agent. One that has ended needs no answer."""
         content = {"error": {"code": METHOD_NOT_FOUND, "message": refused}} if refused else {"result": result}
-        with contextlib.suppress(ConnectionLostError):
+        with contextlib.suppress(AgentLostError):
             await self._send({"id": request["id"], **content})
 
     async def close(self) -> None:
@@ -95,7 +95,7 @@ class Connection:
             await self.program.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         except OSError:
             self._lose("It no longer reads what it is sent.")
-            raise self._lost or ConnectionLostError from None
+            raise self._lost or AgentLostError from None
 
     async def _read(self) -> None:
         async for line in self.program.lines():
@@ -132,7 +132,7 @@ class Connection:
             return
         code = self.program.exit_code
         ended = "It closed its output." if code is None else f"It ended with code {code}."
-        self._lost = ConnectionLostError(problem or ended)
+        self._lost = AgentLostError(problem or ended)
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(self._lost)
@@ -151,7 +151,7 @@ _HISTORY_LIMIT = 100_000
 class Start:
     """How an agent is to be started."""
 
-    agent: Agent
+    agent: KnownAgent
     folder: Path
     servers: Sequence[Json]
     """The MCP servers that it is offered."""
@@ -163,11 +163,11 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class AgentSession:
     """An open session of a running agent."""
 
-    agent: Agent
-    connection: Connection
+    agent: KnownAgent
+    connection: AgentConnection
     id: str
     title: str
     """Its name and version, as it says itself."""
@@ -215,7 +215,7 @@ def conversation_text(history: Sequence[Message]) -> str:
     return "The conversation so far:\n\n" + "\n\n".join(spoken)[-_HISTORY_LIMIT:] + "\n\nThe request now:"
 
 
-async def open_session(start: Start) -> Session:
+async def open_session(start: Start) -> AgentSession:
     """Starts the agent; raises `AgentError` if it does not open a session in which it asks."""
     agent = start.agent
     env = agent.environment(with_tools=bool(start.servers))
@@ -223,19 +223,19 @@ async def open_session(start: Start) -> Session:
         program = await Program.start(agent.command, env=env, folder=start.folder)
     except ProgramError as error:
         raise AgentError(f"{agent.title} could not be started. {error}") from None
-    connection = Connection(program)
+    connection = AgentConnection(program)
     try:
         async with asyncio.timeout(START_LIMIT):
             return await _opened(start, connection)
     except BaseException as error:
         closing = asyncio.ensure_future(connection.close())
         await asyncio.shield(closing)
-        if isinstance(error, TimeoutError | RpcError | ConnectionLostError):
+        if isinstance(error, TimeoutError | RpcError | AgentLostError):
             raise failure(agent, error, program) from None
         raise
 
 
-async def _opened(start: Start, connection: Connection) -> Session:
+async def _opened(start: Start, connection: AgentConnection) -> AgentSession:
     agent = start.agent
     capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     client = {"name": "agent_nb", "title": "agent_nb", "version": VERSION}
@@ -260,7 +260,7 @@ async def _opened(start: Start, connection: Connection) -> Session:
     if start.effort:
         await _choose_effort(start, connection, session, opened.get("configOptions"))
     version = str(info.get("version") or "")
-    return Session(
+    return AgentSession(
         agent=agent,
         connection=connection,
         id=session,
@@ -271,7 +271,7 @@ async def _opened(start: Start, connection: Connection) -> Session:
     )
 
 
-async def _choose_mode(start: Start, connection: Connection, session: str, modes: Json) -> None:
+async def _choose_mode(start: Start, connection: AgentConnection, session: str, modes: Json) -> None:
     """Sets the mode in which the agent asks. Without it nothing may be prompted."""
     agent = start.agent
     listed = modes.get("availableModes")
@@ -287,7 +287,7 @@ async def _choose_mode(start: Start, connection: Connection, session: str, modes
         await connection.request("session/set_mode", {"sessionId": session, "modeId": mode})
 
 
-async def _choose_effort(start: Start, connection: Connection, session: str, options: Any) -> None:
+async def _choose_effort(start: Start, connection: AgentConnection, session: str, options: Any) -> None:
     rows = [as_object(option) for option in options] if isinstance(options, list) else []
     found = next((row for row in rows if row.get("category") == "thought_level"), None)
     values = [as_object(value).get("value") for value in found.get("options") or ()] if found else []
@@ -298,7 +298,7 @@ async def _choose_effort(start: Start, connection: Connection, session: str, opt
     await connection.request("session/set_config_option", choice)
 
 
-def failure(agent: Agent, error: Exception, program: Program) -> AgentError:
+def failure(agent: KnownAgent, error: Exception, program: Program) -> AgentError:
     """What went wrong, in a sentence with the remedy."""
     last = f" It wrote: {program.last_line}" if program.last_line else ""
     if isinstance(error, TimeoutError):

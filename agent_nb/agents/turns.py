@@ -13,8 +13,8 @@ from agent_nb._base.wire import Json
 from agent_nb.agents import mapping
 from agent_nb.agents.folder import Folder
 from agent_nb.agents.kernel_server import KernelServer
-from agent_nb.agents.known import Agent
-from agent_nb.agents.session import ConnectionLostError, RpcError, Session, Start, open_session
+from agent_nb.agents.known import KnownAgent
+from agent_nb.agents.session import AgentLostError, AgentSession, RpcError, Start, open_session
 from agent_nb.engine.approval import GO_ON
 from agent_nb.engine.cost import Budget
 from agent_nb.engine.ending import NOT_RUN, EndRun
@@ -23,7 +23,7 @@ from agent_nb.engine.tool_runner import ToolRunner, one_line
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError, ToolError, ToolErrorCode
 from agent_nb.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage, user
-from agent_nb.providers.base import Facts, Request
+from agent_nb.providers.base import Request, RequestFacts
 from agent_nb.run.record import unique_call_id
 from agent_nb.tools import Tool
 
@@ -46,7 +46,7 @@ class AgentTurns(Turns):
     """What an agent does, from its start to the end of its turn."""
 
     def __init__(
-        self, prepared: "Prepared", journal: Journal, budget: Budget, *, agent: Agent, silence: float
+        self, prepared: "Prepared", journal: Journal, budget: Budget, *, agent: KnownAgent, silence: float
     ) -> None:
         super().__init__(prepared, journal, budget)
         self._agent, self._silence = agent, silence
@@ -55,7 +55,7 @@ class AgentTurns(Turns):
         """What the agent has said and done in this turn."""
         self._call_results: dict[str, ToolResult] = {}
         """The results of the calls of this turn, by their ids in events."""
-        self._calls: dict[str, mapping.Call] = {}
+        self._calls: dict[str, mapping.AgentCall] = {}
         """The agent's own calls, by its own ids."""
         self._ours: set[str] = set()
         """Ids of calls of the agent that are calls of our tools, which have events of their own."""
@@ -70,11 +70,11 @@ class AgentTurns(Turns):
         self._usage = Usage()
         """Of the last prompt, until its last turn has been told."""
         self._starting, self._is_stopping = True, False
-        self._session: Session | None = None
+        self._session: AgentSession | None = None
         self._scanning = asyncio.Lock()
         self._emit_now = journal.emit_now
 
-    async def run(self, runner: ToolRunner, facts: Facts) -> ev.Reason:
+    async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         self._runner, self._files = runner, runner.context.files
         prepared, name = self._prepared, self._agent.name
         self._folder = Folder(f"{self._journal.run_id}-{self._journal.variant}")
@@ -105,7 +105,7 @@ class AgentTurns(Turns):
         finally:
             await self._end()
 
-    async def _converse(self, session: Session, request: Request) -> ev.Reason:
+    async def _converse(self, session: AgentSession, request: Request) -> ev.Reason:
         """Prompts the agent, again if there are notes of the user that it could not be told."""
         self._title = session.title
         while True:
@@ -123,7 +123,7 @@ class AgentTurns(Turns):
             self.add(request.messages[0])
             self._notes = []
 
-    async def _follow(self, session: Session, number: int) -> Json:
+    async def _follow(self, session: AgentSession, number: int) -> Json:
         """Handles what the agent sends until it has answered the prompt of this number."""
         quiet = 0.0
         while True:
@@ -137,7 +137,7 @@ class AgentTurns(Turns):
                 continue
             quiet = 0.0
             if isinstance(message, Exception):
-                lost = isinstance(message, ConnectionLostError)
+                lost = isinstance(message, AgentLostError)
                 raise session.failure(message) if lost else message
             if "method" in message:
                 await self._handle(session, message)
@@ -154,7 +154,7 @@ class AgentTurns(Turns):
                 f" check that{login}."
             )
 
-    async def _handle(self, session: Session, message: Json) -> None:
+    async def _handle(self, session: AgentSession, message: Json) -> None:
         params = mapping.as_object(message.get("params"))
         self._journal.tick()
         match message["method"]:
@@ -170,7 +170,7 @@ class AgentTurns(Turns):
             case _:
                 pass
 
-    async def _update(self, session: Session, update: Json) -> None:
+    async def _update(self, session: AgentSession, update: Json) -> None:
         match update.get("sessionUpdate"):
             case "agent_message_chunk" if text := self._folder.relative(mapping.chunk_text(update)):
                 if session.sends_ids and not update.get("messageId"):
@@ -240,12 +240,12 @@ class AgentTurns(Turns):
 
     # calls
 
-    def _call(self, fields: Json) -> mapping.Call:
+    def _call(self, fields: Json) -> mapping.AgentCall:
         """The call that an update or a question is about. Some are never announced."""
         native = str(fields["toolCallId"])
         call = self._calls.get(native)
         if call is None:
-            call = self._calls[native] = mapping.Call(unique_call_id(native, self._call_counts))
+            call = self._calls[native] = mapping.AgentCall(unique_call_id(native, self._call_counts))
             call.merge(fields)
             if not self._is_ours(call):
                 self._need_turn()
@@ -256,16 +256,16 @@ class AgentTurns(Turns):
         call.merge(fields)
         return call
 
-    def _is_ours(self, call: mapping.Call) -> bool:
+    def _is_ours(self, call: mapping.AgentCall) -> bool:
         names = [tool.name for tool in self._prepared.tools]
         if call.is_ours(names, by_input=self._agent.names_server):
             self._ours.add(call.id)
         return call.id in self._ours
 
-    def _tool_name(self, call: mapping.Call) -> str:
+    def _tool_name(self, call: mapping.AgentCall) -> str:
         return f"{self._agent.name}_{call.kind}"
 
-    def _call_title(self, call: mapping.Call) -> str:
+    def _call_title(self, call: mapping.AgentCall) -> str:
         return one_line(self._folder.relative(call.title))
 
     async def _update_call(self, update: Json) -> None:
@@ -283,7 +283,7 @@ class AgentTurns(Turns):
             await self._scan(None if call.kind in mapping.QUIET_KINDS else call.id)
             self._finish_call(call, None if status == "completed" else "FAILED")
 
-    def _ready(self, call: mapping.Call) -> None:
+    def _ready(self, call: mapping.AgentCall) -> None:
         """The call is complete: what it does is known, and it becomes part of the conversation."""
         if call.state != "started":
             return
@@ -292,19 +292,19 @@ class AgentTurns(Turns):
         self._parts.append(ToolCall(call.id, name, json.dumps(args, ensure_ascii=False)))
         self._emit(ev.ToolReady, call_id=call.id, title=self._call_title(call), args=args)
 
-    def _arguments(self, call: mapping.Call) -> Json:
+    def _arguments(self, call: mapping.AgentCall) -> Json:
         args = call.arguments(self._folder.relative)
         return {
             name: self._folder.relative(value) if isinstance(value, str) else value
             for name, value in args.items()
         }
 
-    def _running(self, call: mapping.Call) -> None:
+    def _running(self, call: mapping.AgentCall) -> None:
         if call.state == "ready":
             call.state = "running"
             self._emit(ev.ToolRunning, call_id=call.id, title=self._call_title(call))
 
-    def _finish_call(self, call: mapping.Call, code: ToolErrorCode | None, summary: str = "") -> None:
+    def _finish_call(self, call: mapping.AgentCall, code: ToolErrorCode | None, summary: str = "") -> None:
         if call.state == "ended":
             return
         self._ready(call)
@@ -330,7 +330,7 @@ class AgentTurns(Turns):
 
     # questions
 
-    def _start_question(self, session: Session, message: Json, params: Json) -> None:
+    def _start_question(self, session: AgentSession, message: Json, params: Json) -> None:
         fields = params.get("toolCall")
         if not isinstance(fields, dict) or not fields.get("toolCallId"):
             fields = {"toolCallId": f"question-{message['id']}", "title": "an action it does not name"}
@@ -341,7 +341,7 @@ class AgentTurns(Turns):
         self._questions[number] = question
         question.add_done_callback(lambda task: self._questions.pop(number, None))
 
-    async def _ask(self, session: Session, message: Json, options: Any, call: mapping.Call) -> None:
+    async def _ask(self, session: AgentSession, message: Json, options: Any, call: mapping.AgentCall) -> None:
         """Answers a question of the agent: by the rules of the run, or by the user."""
         outcome = {"outcome": "cancelled"} if self._is_stopping else mapping.option_of(options, allow=False)
         try:
@@ -355,7 +355,7 @@ class AgentTurns(Turns):
             session.connection.incoming.put_nowait(end)
         await session.connection.answer(message, {"outcome": outcome})
 
-    async def _is_allowed(self, call: mapping.Call) -> bool:
+    async def _is_allowed(self, call: mapping.AgentCall) -> bool:
         self._ready(call)
         name, title = self._tool_name(call), self._call_title(call)
         tool = Tool(
@@ -421,7 +421,7 @@ class AgentTurns(Turns):
                 except FileError as error:
                     self._folder.left_out[path] = str(error)
 
-    def _ended(self, session: Session, answer: Json) -> ev.Reason:
+    def _ended(self, session: AgentSession, answer: Json) -> ev.Reason:
         """The reason for the end of a prompt; raises `AgentError` if it has failed."""
         if "error" in answer:
             raise session.failure(RpcError(answer["error"]))
@@ -440,7 +440,7 @@ class AgentTurns(Turns):
             self._meter.end_turn(usage)
             self._budget.report()
 
-    async def _cancel(self, session: Session, number: int) -> None:
+    async def _cancel(self, session: AgentSession, number: int) -> None:
         """Cancels the prompt and waits a moment for its end. Some agents wait until open questions are answered."""
         self._is_stopping = True
         with contextlib.suppress(TimeoutError, AgentError, EndRun):
@@ -474,7 +474,7 @@ class AgentTurns(Turns):
             closing.add_done_callback(_closing.discard)
 
 
-async def _close(session: Session | None, folder: Folder) -> None:
+async def _close(session: AgentSession | None, folder: Folder) -> None:
     try:
         if session:
             await session.connection.close()

@@ -40,7 +40,7 @@ _seen: set[str] = set()
 POLL = 0.5
 """Seconds between looks at the file of a batch."""
 
-Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
+TaskResult = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
 """The pickled run, or nothing if it was interrupted, or why it failed or no job of the call can be run here."""
 TRIES = 2
 
@@ -90,11 +90,11 @@ class Workers:
                     self.problem = f"A worker cannot import agent_nb. Install {VERSIONS} there."
         return await not_run(job, "failed", self.problem or f"The job lost its worker each time: {error}")
 
-    async def _submit(self, job: Job) -> Answer:
+    async def _submit(self, job: Job) -> TaskResult:
         ticket = self._file, uuid.uuid4().hex  # Dask runs calls with the same arguments only once
         call = _Call((VERSIONS, self._parcels[id(job.agent)], job.prompt, ticket))
         try:
-            future: Future[Answer] = self._executor.submit(pickle.loads, pickle.dumps(call))
+            future: Future[TaskResult] = self._executor.submit(pickle.loads, pickle.dumps(call))
         except BrokenExecutor:
             raise
         except Exception as error:
@@ -107,7 +107,7 @@ class Workers:
                     abort()
             raise
 
-    async def _result(self, job: Job, answer: Answer) -> Run:
+    async def _result(self, job: Job, answer: TaskResult) -> Run:
         kind, content = answer
         if kind == "run":
             run: Run = await off_loop(pickle.loads, content)
@@ -193,7 +193,7 @@ def _sharing(run: Run, job: Job) -> Run:
     return replace(run, **same)
 
 
-def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> Answer:
+def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> TaskResult:
     """Runs one prompt with the agent in the parcel, which `pack` made.
 
     `ticket` is the file that is removed when the batch is stopped, and a text that differs for every call.

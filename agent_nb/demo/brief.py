@@ -9,11 +9,11 @@ from typing import Literal
 from agent_nb.demo.bound import BoundNames
 from agent_nb.demo.texts import Trade, entry_for, trade_of
 
-Kind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
+PageKind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
 
 _READ = 600
 
-_KIND_PATTERNS: dict[Kind, str] = {
+_KIND_PATTERNS: dict[PageKind, str] = {
     "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
     "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
     "dashboard": r"dashboards?|charts?|graphs?|plots?|kpis?|metrics|analytics|reports?",
@@ -95,7 +95,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    kind: Kind
+    kind: PageKind
     name: str
     subject: str
     phrase: str
@@ -151,7 +151,7 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
     )
 
 
-def kind_of(text: str) -> Kind:
+def kind_of(text: str) -> PageKind:
     """The kind of page named first. What follows "with" is a part of the page, not its kind."""
     head = _head(text)
     if re.search(r"\b(?:landing|home)[ -]?page\b", head, re.I):
@@ -202,7 +202,7 @@ def _head(text: str) -> str:
     return _CLAUSE.split(_ASKING.sub("", text), maxsplit=1)[0].strip()
 
 
-def _subject(text: str, kind: Kind) -> tuple[str, str]:
+def _subject(text: str, kind: PageKind) -> tuple[str, str]:
     head = _ARTICLE.sub("", _head(text))
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()
@@ -225,7 +225,7 @@ def _titled(word: str) -> str:
     return word if small or word[0].isupper() else word.capitalize()
 
 
-def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
+def _name(kind: PageKind, subject: str, phrase: str, text: str, place: str) -> str:
     if kind == "game":
         game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(text)]
         return f"{game}: {subject}" if subject and subject.lower() not in game.lower() else game

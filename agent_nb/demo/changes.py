@@ -26,7 +26,7 @@ _TEXT = re.compile(r"[\"“«]([^\"“”«»]+)[\"”»]")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PageEdit:
     old: str
     new: str
     summary: str
@@ -56,12 +56,12 @@ _LIGHT, _DARK = ("light", "97.5%", "25%", "48%"), ("dark", "18%", "94%", "80%")
 _ENDS = ("</main>", "<footer", "</body>", "</html>")
 
 
-def plan_changes(prompt: str, page: str, variant: int = 0) -> list[Change]:
+def plan_changes(prompt: str, page: str, variant: int = 0) -> list[PageEdit]:
     """Replacements to make one after the other; empty if the page has no place for any."""
-    changes: list[Change] = []
+    changes: list[PageEdit] = []
     for pointed in pointed_at(prompt):
         changed = changed_element(page, pointed)
-        page = _take(changes, [Change(*changed)] if changed else [], page)
+        page = _take(changes, [PageEdit(*changed)] if changed else [], page)
     brief = read_brief(without_elements(prompt) if changes else prompt, variant)
     for maker in (_colours, _headline, _title, _removed, _added, _size):
         page = _take(changes, maker(brief, page), page)
@@ -70,13 +70,13 @@ def plan_changes(prompt: str, page: str, variant: int = 0) -> list[Change]:
     return changes
 
 
-def apply_changes(page: str, changes: list[Change]) -> str:
+def apply_changes(page: str, changes: list[PageEdit]) -> str:
     for change in changes:
         page = page.replace(change.old, change.new, 1)
     return page
 
 
-def _take(changes: list[Change], made: list[Change], page: str) -> str:
+def _take(changes: list[PageEdit], made: list[PageEdit], page: str) -> str:
     for change in made:
         if change.old != change.new and page.count(change.old) == 1:
             changes.append(change)
@@ -84,7 +84,7 @@ def _take(changes: list[Change], made: list[Change], page: str) -> str:
     return page
 
 
-def _colours(brief: Brief, page: str) -> list[Change]:
+def _colours(brief: Brief, page: str) -> list[PageEdit]:
     wish = read_wish(brief.prompt)
     if not wish.terms:
         return []
@@ -95,10 +95,10 @@ def _colours(brief: Brief, page: str) -> list[Change]:
     if wish.hue == int(root[2]):
         hue = (hue + 345) % 360  # it has this hue already, so the change must show in another way
     new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
-    return [Change(root[0], new, f"Colours: {wish.terms}.")]
+    return [PageEdit(root[0], new, f"Colours: {wish.terms}.")]
 
 
-def _foreign_colours(page: str, wish: Wish) -> list[Change]:
+def _foreign_colours(page: str, wish: Wish) -> list[PageEdit]:
     """For a page that the demo model did not write: one more style element, at the end of the head."""
     end = next((tag for tag in ("</head>", "</body>", "</html>") if page.count(tag) == 1), None)
     if end is None:
@@ -110,18 +110,18 @@ def _foreign_colours(page: str, wish: Wish) -> list[Change]:
         f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
         f"a,h1,h2{{color:oklch({accent} .13 {hue})}}\n</style>\n{end}"
     )
-    return [Change(end, style, f"Colours: {wish.terms}, in an extra style element.")]
+    return [PageEdit(end, style, f"Colours: {wish.terms}, in an extra style element.")]
 
 
-def _headline(brief: Brief, page: str) -> list[Change]:
+def _headline(brief: Brief, page: str) -> list[PageEdit]:
     asked, had = _NEW_HEADLINE.search(brief.prompt), _H1.search(page)
     if not asked or not had:
         return []
     new = had[0].replace(f">{had[1]}<", f">{html.escape(shortened(asked[1], 90))}<")
-    return [Change(had[0], new, f"Headline: “{shortened(asked[1], 90)}”.")]
+    return [PageEdit(had[0], new, f"Headline: “{shortened(asked[1], 90)}”.")]
 
 
-def _title(brief: Brief, page: str) -> list[Change]:
+def _title(brief: Brief, page: str) -> list[PageEdit]:
     asked = _NEW_TITLE.search(brief.prompt)
     if not asked:
         return []
@@ -132,7 +132,7 @@ def _title(brief: Brief, page: str) -> list[Change]:
     if len(pairs) < 2 and h1:
         pairs.append((h1[0], h1[0].replace(f">{h1[1]}<", f">{html.escape(name)}<")))
     summary = f"Name: “{name}”."
-    return [Change(old, new, "" if i else summary) for i, (old, new) in enumerate(pairs)]
+    return [PageEdit(old, new, "" if i else summary) for i, (old, new) in enumerate(pairs)]
 
 
 def _runs(page: str, text: str) -> list[str]:
@@ -143,18 +143,18 @@ def _runs(page: str, text: str) -> list[str]:
     ][:8]
 
 
-def _removed(brief: Brief, page: str) -> list[Change]:
+def _removed(brief: Brief, page: str) -> list[PageEdit]:
     if not _REMOVE.search(brief.prompt):
         return []
     changes = []
     for name in sections_in(brief.prompt):
         found = re.search(rf'<section [^>]*id="{name}">.*?</section>\n?', page, re.DOTALL)
         if found:
-            changes.append(Change(found[0], "", f"Removed: {TITLES[name].lower()}."))
+            changes.append(PageEdit(found[0], "", f"Removed: {TITLES[name].lower()}."))
     return changes
 
 
-def _added(brief: Brief, page: str) -> list[Change]:
+def _added(brief: Brief, page: str) -> list[PageEdit]:
     wanted = () if _REMOVE.search(brief.prompt) else sections_in(brief.prompt)
     new = [name for name in wanted if f'id="{name}"' not in page]
     end = next((tag for tag in _ENDS if page.count(tag) == 1), None)
@@ -166,16 +166,16 @@ def _added(brief: Brief, page: str) -> list[Change]:
     named = replace(read_brief(name), name=name, prompt=brief.prompt, variant=brief.variant)
     made = "\n".join(section(name, named) for name in new)
     listed = ", ".join(TITLES[name].lower() for name in new)
-    return [Change(end, f"{made}\n{end}", f"Added: {listed}.")]
+    return [PageEdit(end, f"{made}\n{end}", f"Added: {listed}.")]
 
 
-def _size(brief: Brief, page: str) -> list[Change]:
+def _size(brief: Brief, page: str) -> list[PageEdit]:
     found = _BODY_SIZE.search(page)
     step = 2 if _BIGGER.search(brief.prompt) else -1 if _SMALLER.search(brief.prompt) else 0
     if not found or not step:
         return []
     return [
-        Change(
+        PageEdit(
             found[0],
             f"font:{int(found[1]) + step}px/1.6 ",
             "Text: " + ("larger." if step > 0 else "smaller."),
@@ -183,14 +183,14 @@ def _size(brief: Brief, page: str) -> list[Change]:
     ]
 
 
-def _other_colour(brief: Brief, page: str) -> list[Change]:
+def _other_colour(brief: Brief, page: str) -> list[PageEdit]:
     """A visible change for a prompt that was not understood."""
     root = _ROOT.search(page)
     if root is None:
         return _foreign_colours(page, read_wish("blue"))
     hue = (int(root[2]) + 140 + 40 * brief.variant) % 360
     new = f":root{{color-scheme:{root[1]};--h:{hue};--c:{root[3]};"
-    return [Change(root[0], new, "I did not recognise a change that I can make, so I changed the colour.")]
+    return [PageEdit(root[0], new, "I did not recognise a change that I can make, so I changed the colour.")]
 
 
 class Pointed(NamedTuple):

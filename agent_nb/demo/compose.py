@@ -93,7 +93,7 @@ _COLOURFUL = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageStyle:
     hue: int
     chroma: float
     scheme: str
@@ -106,7 +106,7 @@ class Look:
         return {"serif": "400", "slab": "600"}.get(self.font, "700")
 
 
-def choose_look(brief: Brief, image_hue: int | None = None) -> Look:
+def choose_look(brief: Brief, image_hue: int | None = None) -> PageStyle:
     wish = read_wish(brief.prompt[:600])
     asked = wish.hue if wish.hue is not None else image_hue
     turns = _TURNS if asked is None else _SMALL_TURNS
@@ -114,7 +114,7 @@ def choose_look(brief: Brief, image_hue: int | None = None) -> Look:
     hue = ((usual if asked is None else asked) + turns[brief.variant % len(turns)]) % 360
     if asked is None and hue in _MUDDY:
         hue = 68 if hue < 108 else 150
-    return Look(
+    return PageStyle(
         hue=hue,
         chroma=wish.chroma or 0.13,
         scheme=wish.scheme or "light dark",
@@ -197,7 +197,7 @@ def spoken(copy: str, brief: Brief) -> str:
     return _SLOT.sub(lambda found: values[found[1]], copy)
 
 
-def head(title: str, look: Look) -> Html:
+def head(title: str, look: PageStyle) -> Html:
     """The start of every page, up to the middle of its first style element: what the top of the page needs."""
     return fill(
         template("head.html").strip(),
@@ -211,7 +211,7 @@ def head(title: str, look: Look) -> Html:
     )
 
 
-def rest(look: Look) -> Html:
+def rest(look: PageStyle) -> Html:
     """The styles that every page shares, for a style element after the top of the page."""
     soft_corners = look.font in ("round", "sans")
     return fill(
@@ -222,7 +222,7 @@ def rest(look: Look) -> Html:
     )
 
 
-def head_font(look: Look) -> Html:
+def head_font(look: PageStyle) -> Html:
     """A declaration for headings, where their font is not that of the text."""
     return Html("" if look.font in ("serif", "sans") else f"font-family:{FONTS[look.font]};")
 

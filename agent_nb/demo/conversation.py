@@ -29,12 +29,12 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DemoCall:
     name: str
     arguments: Json
 
 
-Action = Think | Say | Call
+Action = Think | Say | DemoCall
 
 
 @dataclass(frozen=True, slots=True)

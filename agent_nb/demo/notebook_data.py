@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from agent_nb.demo.brief import Brief, Data, name_in
-from agent_nb.demo.conversation import DESCRIBE, LIST, RUN, Action, Call, Conversation, Say, Use
+from agent_nb.demo.conversation import DESCRIBE, LIST, RUN, Action, Conversation, DemoCall, Say, Use
 from agent_nb.demo.dashboard import number
 from agent_nb.demo.own_tools import failure
 from agent_nb.demo.texts import table
@@ -211,14 +211,14 @@ def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
     if known.problem:
         return []
     if not talk.called(LIST):
-        call, sentence = Call(LIST, {}), "First I look at what the notebook holds."
+        call, sentence = DemoCall(LIST, {}), "First I look at what the notebook holds."
     elif known.frame and not talk.called(DESCRIBE):
-        call = Call(DESCRIBE, {"name": known.frame.name})
+        call = DemoCall(DESCRIBE, {"name": known.frame.name})
         sentence = f"`{known.frame.name}` is a table with {known.frame.rows} rows. I look at its columns."
     elif known.question and RUN in tools and not talk.called(RUN):
         question = known.question
         verb = "take the average of" if question.measure == "average" else "add up"
-        call = Call(RUN, {"code": code_for(question)})
+        call = DemoCall(RUN, {"code": code_for(question)})
         sentence = f"I {verb} `{question.number.name}` for each `{question.category.name}` and draw it."
         sentence += " The code needs your approval before it runs." if RUN in talk.asking_tools else ""
     else:

@@ -12,7 +12,7 @@ from agent_nb._base.text import listed
 from agent_nb._base.wire import Json
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.compose import Html, fill, joined
-from agent_nb.demo.conversation import Action, Call, Conversation, Say, Use
+from agent_nb.demo.conversation import Action, Conversation, DemoCall, Say, Use
 from agent_nb.messages import ToolResult, ToolSpec
 from agent_nb.tools.schema import compile_schema
 
@@ -33,7 +33,7 @@ _FORMATS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ToolPage:
     html: Html
     """Empty if it can show nothing."""
     contents: str
@@ -45,7 +45,7 @@ def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> 
     own = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
     own.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that the question comes last
     made = ((tool.name, sample_arguments(tool, brief)) for tool in own)
-    calls = [Call(name, arguments) for name, arguments in made if arguments is not None]
+    calls = [DemoCall(name, arguments) for name, arguments in made if arguments is not None]
     return [Say(_announcement(calls, talk.asking_tools)), *calls] if calls else []
 
 
@@ -103,19 +103,19 @@ def _summary(use: Use, *, asked: bool, on_page: bool) -> str:
     return f"{called}. It answered: “{_first_line(use.result)}”"
 
 
-def _finding(use: Use) -> Finding:
+def _finding(use: Use) -> ToolPage:
     result = use.result
     if result is not None and (result.images or _sources(result)):
         images = "its image" if len(result.images) < 2 else "its images"
         alt = f"Result of {use.call.name}"
         image = '<br><img src="{{src}}" alt="{{alt}}" style="max-width:100%">'
         html = joined(fill(image, src=source, alt=alt) for source in _sources(result))
-        return Finding(html, images if html else "returned an image that is too large to write into a page")
+        return ToolPage(html, images if html else "returned an image that is too large to write into a page")
     line = _first_line(result)
     if not line or result is None:
-        return Finding(Html(""), "returned no text")
+        return ToolPage(Html(""), "returned no text")
     whole = line == result.text.strip()
-    return Finding(fill("{{line}}", line=line), "its answer" if whole else "the beginning of its answer")
+    return ToolPage(fill("{{line}}", line=line), "its answer" if whole else "the beginning of its answer")
 
 
 def _sources(result: ToolResult) -> list[str]:
@@ -133,7 +133,7 @@ def _first_line(result: ToolResult | None) -> str:
     return shortened(result.text.strip().partition("\n")[0], LONGEST_LINE) if result else ""
 
 
-def _announcement(calls: list[Call], asking: frozenset[str]) -> str:
+def _announcement(calls: list[DemoCall], asking: frozenset[str]) -> str:
     names = [f"`{call.name}`" for call in calls]
     asks = [f"`{call.name}`" for call in calls if call.name in asking]
     tools = f"your tool{'s' if len(names) > 1 else ''} {listed(names)}"

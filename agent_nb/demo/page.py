@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent_nb._base.text import listed
-from agent_nb.demo.brief import Brief, Kind, app_of, game_of
+from agent_nb.demo.brief import Brief, PageKind, app_of, game_of
 from agent_nb.demo.compose import (
     TITLES,
     Html,
     Layout,
-    Look,
+    PageStyle,
     art,
     emphasised,
     fill,
@@ -165,7 +165,7 @@ class _Builder:
     """The line that the improvement adds; the trade's if it is empty."""
 
 
-_BUILDERS: dict[Kind, _Builder] = {
+_BUILDERS: dict[PageKind, _Builder] = {
     "landing": _Builder("landing", landing, "a landing page"),
     "dashboard": _Builder("dashboard", dashboard, "a dashboard with charts"),
     "form": _Builder(
@@ -180,7 +180,7 @@ _BUILDERS: dict[Kind, _Builder] = {
 }
 
 
-def build_page(brief: Brief, look: Look, found: str = "") -> str:
+def build_page(brief: Brief, look: PageStyle, found: str = "") -> str:
     """A complete page. `found` is a line to show from a tool's result."""
     builder = _BUILDERS[brief.kind]
     layout = layouts(builder.file)[look.layout]

@@ -10,16 +10,16 @@ from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
 from agent_nb.demo.brief import Brief, asks_for_a_page, bound_brief, read_brief
-from agent_nb.demo.changes import Change, apply_changes, plan_changes
-from agent_nb.demo.compose import Look, choose_look, main_hue
+from agent_nb.demo.changes import PageEdit, apply_changes, plan_changes
+from agent_nb.demo.compose import PageStyle, choose_look, main_hue
 from agent_nb.demo.conversation import (
     CREATE,
     EDIT,
     LIST,
     READ,
     Action,
-    Call,
     Conversation,
+    DemoCall,
     Say,
     Think,
     read_conversation,
@@ -90,7 +90,7 @@ def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tupl
             yield from _fragments(text, assembler.thinking, THINKING)
         case Say(text):
             yield from _fragments(text, assembler.text, SAYING)
-        case Call(name, arguments):
+        case DemoCall(name, arguments):
             yield assembler.start_call(call_id, call_id, name), WRITING
             written = json.dumps(arguments, ensure_ascii=False)
             yield from _fragments(written, lambda part: assembler.arguments(call_id, part), WRITING)
@@ -110,7 +110,7 @@ def _usage(request: Request, actions: tuple[Action, ...]) -> Usage:
     sent = sum(map(_message_size, request.messages)) + sum(map(_tool_size, own))
     thinking = sum(len(action.text) for action in actions if isinstance(action, Think))
     text = sum(len(action.text) for action in actions if isinstance(action, Say))
-    calls = sum(len(json.dumps(action.arguments)) for action in actions if isinstance(action, Call))
+    calls = sum(len(json.dumps(action.arguments)) for action in actions if isinstance(action, DemoCall))
     return Usage(
         input=BUILT_IN_TOKENS + sent // CHARACTERS_PER_TOKEN,
         output=(thinking + text + calls) // CHARACTERS_PER_TOKEN,
@@ -208,19 +208,19 @@ def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[
     return speech.thoughts_on_page(talk, brief, look), _build(talk, tools, brief, look)
 
 
-def _build(talk: Conversation, tools: Tools, brief: Brief, look: Look) -> list[Action]:
+def _build(talk: Conversation, tools: Tools, brief: Brief, look: PageStyle) -> list[Action]:
     created, edited = talk.called(CREATE), talk.called(EDIT)
     page = build_page(brief, look, found(talk))
     if created and not created[0].ok:
         return [Say(f"{failure(created[0])} Here is the page instead.\n\n{fenced(page.strip(), 'html')}\n")]
     if CREATE in tools and not created:
         opening = speech.announced(talk) + announce_results(talk) + speech.opening(brief, look)
-        return [Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
+        return [Say(opening), DemoCall(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{fenced(page.strip(), 'html')}\n")]
     if EDIT in tools and not edited:
         old, new = improvement(brief)
-        return [Say(speech.last_touch(brief)), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
+        return [Say(speech.last_touch(brief)), DemoCall(EDIT, {"path": talk.path, "old": old, "new": new})]
     return [Say(speech.page_summary(talk, brief, look))]
 
 
@@ -230,19 +230,19 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | No
     failed = bool(edits) and not any(use.ok for use in edits)
     page = talk.page_read or talk.page
     if (page is None or failed) and not reads and READ in tools:
-        return [Say("Let me look at the current page.\n"), Call(READ, {"path": talk.path})]
+        return [Say("Let me look at the current page.\n"), DemoCall(READ, {"path": talk.path})]
     changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
     if page is None or not changes or talk.called(CREATE):
         return None
     if EDIT in tools and (not edits or (failed and len(edits) == 1)):
-        return [Say(speech.intention(changes)), Call(EDIT, _edit(talk.path, changes))]
+        return [Say(speech.intention(changes)), DemoCall(EDIT, _edit(talk.path, changes))]
     if edits:
         return [Say(speech.change_summary(talk, changes, done=any(use.ok for use in edits)))]
     page = apply_changes(page, changes).strip()
     return [Say(f"{speech.labelled(speech.change_items(talk, changes))}\n{fenced(page, 'html')}\n")]
 
 
-def _edit(path: str, changes: list[Change]) -> Json:
+def _edit(path: str, changes: list[PageEdit]) -> Json:
     pairs = [{"old": change.old, "new": change.new} for change in changes]
     return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
 

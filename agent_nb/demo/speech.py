@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb.demo.brief import Brief, shortened
-from agent_nb.demo.changes import Change
-from agent_nb.demo.compose import HUES, Look
+from agent_nb.demo.changes import PageEdit
+from agent_nb.demo.compose import HUES, PageStyle
 from agent_nb.demo.conversation import EDIT, Conversation
 from agent_nb.demo.own_tools import failure, summaries
 from agent_nb.demo.page import describe
@@ -33,7 +33,7 @@ _GREYISH = 0.03
 """The chroma below which a hue is hardly visible."""
 
 
-def thoughts_on_page(talk: Conversation, brief: Brief, look: Look) -> str:
+def thoughts_on_page(talk: Conversation, brief: Brief, look: PageStyle) -> str:
     where = f" {brief.where}" if brief.where else ""
     source = "it" if len(talk.images) == 1 else "the first"
     images = f" {_images(talk)} I can only take a colour from {source}." if talk.images else ""
@@ -66,7 +66,7 @@ def announced(talk: Conversation) -> str:
     return "".join(f"{sentence} " for sentence in talk.findings)
 
 
-def opening(brief: Brief, look: Look) -> str:
+def opening(brief: Brief, look: PageStyle) -> str:
     return _said("opening", brief).format(name=brief.name, look=describe_look(look)) + "\n"
 
 
@@ -74,12 +74,12 @@ def last_touch(brief: Brief) -> str:
     return _said("touch", brief) + "\n"
 
 
-def intention(changes: Sequence[Change]) -> str:
+def intention(changes: Sequence[PageEdit]) -> str:
     places = "one place" if len(changes) == 1 else f"{len(changes)} places"
     return f"I replace text in {places} and leave the rest as it is.\n"
 
 
-def describe_look(look: Look) -> str:
+def describe_look(look: PageStyle) -> str:
     """The colour and the typeface: `a blue palette and a slab serif typeface`."""
     near = min(_COLOURS, key=lambda name: abs((look.hue - HUES[name] + 180) % 360 - 180))
     colour = near if look.chroma > _GREYISH else "grey"
@@ -99,7 +99,7 @@ def data_answer(talk: Conversation, *, found: bool) -> str:
     return _with_items(DATA_LABEL, [*talk.findings, *summaries(talk, on_page=False), *more])
 
 
-def page_summary(talk: Conversation, brief: Brief, look: Look) -> str:
+def page_summary(talk: Conversation, brief: Brief, look: PageStyle) -> str:
     holds = f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."
     edits = ["An edit added a line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
     # First, because the cards of the variants show only the first lines.
@@ -113,14 +113,14 @@ def page_items(talk: Conversation, brief: Brief) -> list[str]:
     return [f"**{brief.name}**: {describe(brief)}.", *_inputs(talk)]
 
 
-def change_summary(talk: Conversation, changes: Sequence[Change], *, done: bool) -> str:
+def change_summary(talk: Conversation, changes: Sequence[PageEdit], *, done: bool) -> str:
     if done:
         return f"{labelled(change_items(talk, changes))}\nThe rest of `{talk.path}` is unchanged.\n"
     tools = summaries(talk, on_page=False)
     return labelled([*tools, failure(talk.called(EDIT)[-1]), f"`{talk.path}` is unchanged."])
 
 
-def change_items(talk: Conversation, changes: Sequence[Change]) -> list[str]:
+def change_items(talk: Conversation, changes: Sequence[PageEdit]) -> list[str]:
     made = [change.summary for change in changes if change.summary]
     return [*summaries(talk, on_page=False), *made]
 

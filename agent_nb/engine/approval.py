@@ -29,7 +29,7 @@ MCP = "mcp:"
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ApprovalRules:
     """A rule for tools that ask, and rules by name, which hold for any tool. Names are patterns such as `get_*`."""
 
     default: Rule = "ask"
@@ -59,30 +59,30 @@ class Rules:
         )
         return tool.repeatable and not asks
 
-    def at_least(self, mode: Mode) -> "Rules":
+    def at_least(self, mode: Mode) -> "ApprovalRules":
         """These rules, each at least as strict as this mode. A function could be looser than `ask`."""
 
         def stricter(rule: Rule) -> Rule:
             return max(rule if isinstance(rule, str) else "ask", mode, key=STRICTNESS.index)
 
         by_name = {name: stricter(rule) for name, rule in self.by_name.items()}
-        return Rules(stricter(self.default), by_name, max(self.floor, mode, key=STRICTNESS.index))
+        return ApprovalRules(stricter(self.default), by_name, max(self.floor, mode, key=STRICTNESS.index))
 
     def __str__(self) -> str:
         named = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]
         return ", ".join([*([] if named and self.default == "ask" else [_label(self.default)]), *named])
 
 
-Policy = Rule | Mapping[str, Rule] | Rules
+Policy = Rule | Mapping[str, Rule] | ApprovalRules
 
 
-def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
-    if isinstance(policy, Rules):
+def read_policy(policy: Any, toolbox: Toolbox) -> ApprovalRules:
+    if isinstance(policy, ApprovalRules):
         rules = policy
     elif isinstance(policy, Mapping):
-        rules = Rules(by_name=dict(policy))
+        rules = ApprovalRules(by_name=dict(policy))
     else:
-        rules = Rules(policy)
+        rules = ApprovalRules(policy)
     named = {"": rules.default, **rules.by_name}
     for name, rule in named.items():
         if not callable(rule) and rule not in MODES:
@@ -173,7 +173,7 @@ class AllowedHosts:
 
 @dataclass(slots=True, kw_only=True)
 class Approvals:
-    rules: Rules
+    rules: ApprovalRules
     toolbox: Toolbox
     emit: Emit
     clock: Clock

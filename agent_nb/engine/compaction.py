@@ -43,7 +43,7 @@ ROOMY, TIGHT = 0.5, 0.75
 
 Share = Callable[[Sequence[Message]], float]
 """The share of the limit that a conversation takes; 0 if there is no limit."""
-Place = tuple[int, int]
+PartIndex = tuple[int, int]
 """The position of a part: message index, part index."""
 
 
@@ -120,10 +120,10 @@ def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -
     return [replace(message, parts=tuple(new)) for message, new in zip(messages, parts, strict=True)]
 
 
-def _pairs(messages: Sequence[Message]) -> dict[Place, Place | None]:
+def _pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex | None]:
     """Each call with its result, by place. Vendors reuse call ids, so a result belongs to the call just before it."""
-    pairs: dict[Place, Place | None] = {}
-    waiting: list[tuple[str, Place]] = []
+    pairs: dict[PartIndex, PartIndex | None] = {}
+    waiting: list[tuple[str, PartIndex]] = []
     for row, message in enumerate(messages):
         if message.role != "tool":
             waiting = []

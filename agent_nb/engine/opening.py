@@ -11,7 +11,7 @@ from typing import Any, TypedDict, cast, get_args
 from agent_nb._base.text import fenced, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval import Rules
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.errors import ConfigError, ToolError, check_type
 from agent_nb.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
@@ -21,7 +21,7 @@ from agent_nb.images.convert import to_image
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.prompts import has_note, image_numbers, image_text, is_about_elements, shortened_file_note
-from agent_nb.providers.base import Facts
+from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox, ToolContext
 
@@ -106,7 +106,7 @@ def _texts(content: Any) -> Iterable[str]:
     return []
 
 
-async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: Rules) -> Files:
+async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: ApprovalRules) -> Files:
     """The files made in a conversation: by running again the calls that may be, else the last page in its text."""
     space = Workspace(Files())
     context = ToolContext(files=space, progress=lambda text: None)
@@ -252,10 +252,10 @@ class Opening:
         """All images of the user, so that an image keeps its number throughout the conversation."""
         return (*self.earlier_images, *self.images)
 
-    def facts(self, files: Files, toolbox: Toolbox) -> Facts:
+    def facts(self, files: Files, toolbox: Toolbox) -> RequestFacts:
         asking = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
         own = frozenset(tool.name for tool in toolbox.own)
-        return Facts(files=files, edited=self.edited, own_tools=own, asking_tools=asking)
+        return RequestFacts(files=files, edited=self.edited, own_tools=own, asking_tools=asking)
 
 
 async def read_images(images: Any) -> list[Image]:

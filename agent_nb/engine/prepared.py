@@ -10,7 +10,7 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval import Rules
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.compaction import Window
 from agent_nb.engine.handle import Handle, Recording, RunHandle
 from agent_nb.engine.journal import OBSERVERS, EventLog
@@ -56,7 +56,7 @@ class Prepared:
     all_tools: Toolbox
     """All tools of the agent."""
     system: str
-    rules: Rules
+    rules: ApprovalRules
     hooks: Hooks
     studio: Studio | None
     viewer: PageViewer | None

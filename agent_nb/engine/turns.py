@@ -38,9 +38,9 @@ from agent_nb.providers.base import (
     Accepted,
     CallPiece,
     CallStarted,
-    Facts,
     Piece,
     Request,
+    RequestFacts,
     TextPiece,
     ThinkingPiece,
     Turn,
@@ -164,7 +164,7 @@ class Turns:
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
-    async def run(self, runner: ToolRunner, facts: Facts) -> Reason:
+    async def run(self, runner: ToolRunner, facts: RequestFacts) -> Reason:
         """Runs turns until the model is done; returns the reason for the end."""
         self._runner, self._facts = runner, facts
         last, cut = self._prepared.settings.limits.steps, False

@@ -14,7 +14,7 @@ MAX_ERROR = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class FailedCell:
     """A cell that failed. It keeps texts alone: an exception would keep every value in its frames."""
 
     number: int
@@ -44,7 +44,7 @@ class Failures:
     """The last failed cells that have not been run again since."""
 
     def __init__(self) -> None:
-        self._by_number: dict[int, Failure] = {}
+        self._by_number: dict[int, FailedCell] = {}
 
     def note(self, result: Any, cell_id: str) -> None:
         """Called after each cell."""
@@ -57,12 +57,12 @@ class Failures:
         for number in list(self._by_number)[:-MOST_FAILURES]:
             del self._by_number[number]
 
-    def find(self, number: int | None = None) -> Failure | None:
+    def find(self, number: int | None = None) -> FailedCell | None:
         """The failure of the cell with that execution count, or the last one."""
         return self._by_number.get(number if number is not None else max(self._by_number, default=0))
 
 
-def _failure_of(result: Any, cell_id: str) -> Failure | None:
+def _failure_of(result: Any, cell_id: str) -> FailedCell | None:
     error = result.error_before_exec or result.error_in_exec
     number, source = getattr(result, "execution_count", None), result.info.raw_cell
     if error is None or not number:
@@ -72,7 +72,7 @@ def _failure_of(result: Any, cell_id: str) -> Failure | None:
     text = _error_text(told, source)
     lines = [frame.lineno for frame in told.stack if frame.filename == _THIS]
     said = next((line for line in told.format_exception_only() if line[:1].strip()), "")
-    return Failure(
+    return FailedCell(
         number=number,
         source=source,
         cell_id=cell_id,

@@ -9,7 +9,7 @@ from agent_nb._base.constants import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.events import RunFinished
-from agent_nb.notebook.failures import Failure, PlainCell
+from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.options import OPTIONS, Options
 from agent_nb.providers import default_model_name
@@ -57,9 +57,9 @@ def with_model(cell: str, model: str) -> str:
     return cell[: found.start(1)] + line + cell[found.end() :]
 
 
-def fix_of(run: Run, failure: Failure | PlainCell | None) -> Fix | None:
+def fix_of(run: Run, failure: FailedCell | PlainCell | None) -> Fix | None:
     """The last block of Python in the answer, for the cell that `%agent fix` was about."""
-    if not isinstance(failure, Failure) or run.reason != "end_turn":
+    if not isinstance(failure, FailedCell) or run.reason != "end_turn":
         return None
     from markdown_it import MarkdownIt
 

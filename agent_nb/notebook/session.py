@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.tools.mcp.server import Server
 
 
-class Settings(Configurable):
+class MagicSettings(Configurable):
     """The defaults of cells. They can change between cells, so they are read when they are needed."""
 
     model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.")
@@ -86,7 +86,7 @@ class Settings(Configurable):
         return proposal["value"]
 
 
-for _trait in Settings.class_own_traits().values():
+for _trait in MagicSettings.class_own_traits().values():
     _trait.tag(config=True)  # `%config` lists and sets them all
 
 
@@ -95,7 +95,7 @@ UNDO_LIMIT = 10
 
 
 class Session:
-    def __init__(self, shell: Any, defaults: Settings) -> None:
+    def __init__(self, shell: Any, defaults: MagicSettings) -> None:
         self.shell = shell
         self.defaults = defaults
         self.home = Path.cwd()
@@ -132,11 +132,11 @@ class Session:
         return f"%{self.defaults.magic_name} {text}"
 
 
-def settings(shell: Any = None) -> Settings:
+def settings(shell: Any = None) -> MagicSettings:
     """The settings of this kernel; the defaults where the extension is not loaded."""
     shell = shell or get_ipython()
     loaded = shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
-    return loaded or Settings()
+    return loaded or MagicSettings()
 
 
 def default_model() -> str:

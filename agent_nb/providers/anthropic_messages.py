@@ -19,7 +19,7 @@ from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import ANTHROPIC
 
 _KINDS = ("thinking", "redacted_thinking")
@@ -102,7 +102,7 @@ _STOPS: dict[str, Stop] = {
 }
 
 
-class AnthropicMessagesDecoder(Decoder):
+class AnthropicMessagesDecoder(StreamDecoder):
     status_of: ClassVar = {
         "invalid_request_error": 400,
         "authentication_error": 401,

@@ -8,13 +8,13 @@ from agent_nb.events import Stop
 from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
 
-Kind = Literal["text", "thinking", "call"]
+PartKind = Literal["text", "thinking", "call"]
 
 
 class _Open:
     __slots__ = ("id", "kind", "name", "text")
 
-    def __init__(self, kind: Kind, call_id: str = "", name: str = "") -> None:
+    def __init__(self, kind: PartKind, call_id: str = "", name: str = "") -> None:
         self.kind, self.id, self.name = kind, call_id, name
         self.text = TextBuffer()
 
@@ -62,7 +62,7 @@ class Assembler:
     def has_calls(self) -> bool:
         return bool(self._calls)
 
-    def joined(self, kind: Kind, key: Any) -> str:
+    def joined(self, kind: PartKind, key: Any) -> str:
         block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
         return str(block.text) if block else ""
 
@@ -86,7 +86,7 @@ class Assembler:
         message = Message(role="assistant", parts=filled, vendor=vendor or {})
         return Turn(message=message, stop=stop, usage=usage, model=model, detail=detail)
 
-    def _block(self, kind: Kind, key: Any) -> _Open:
+    def _block(self, kind: PartKind, key: Any) -> _Open:
         if key is not None and (kind, key) in self._keyed:
             return self._keyed[(kind, key)]
         last = self._parts[-1] if self._parts else None

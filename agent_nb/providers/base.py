@@ -57,7 +57,7 @@ class VirtualClock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class RequestFacts:
     """What the texts of a request say, as values, for a scripted model that cannot read them."""
 
     files: Mapping[str, Content] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Request:
     tools: tuple[ToolSpec, ...] = ()
     variant: int = 0
     clock: Clock = field(default_factory=RealClock)
-    facts: Facts = field(default_factory=Facts)
+    facts: RequestFacts = field(default_factory=RequestFacts)
     without: frozenset[str] = frozenset()
     """Optional parameters that the vendor refused earlier in this run; they are left out."""
     takes: Callable[[ToolCall], bool] = takes_none

@@ -15,7 +15,7 @@ from agent_nb.providers.http import shared_client
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.responses import make_client
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import CHAT, Offered
 from agent_nb.providers.vendors import EFFORT
 from agent_nb.providers.written_calls import WrittenCalls
@@ -56,10 +56,10 @@ async def ask_server(settings: Settings, http: "httpx2.AsyncClient") -> ServerFa
         return ServerFacts()
 
 
-Ask = Callable[..., Awaitable[Any]]
+SendRequest = Callable[..., Awaitable[Any]]
 
 
-async def _listed(model: str, ask: Ask) -> ServerFacts:
+async def _listed(model: str, ask: SendRequest) -> ServerFacts:
     """llama.cpp has `meta.n_ctx` in its list of models, vLLM `max_model_len`."""
     rows = (await ask("/models"))["data"]
     row = next((row for row in rows if model in (row["id"], *row.get("aliases", ()))), rows[0])
@@ -68,7 +68,7 @@ async def _listed(model: str, ask: Ask) -> ServerFacts:
     return ServerFacts(_name(row["id"]), window, tuple(inputs))
 
 
-async def _ollama(model: str, ask: Ask) -> ServerFacts:
+async def _ollama(model: str, ask: SendRequest) -> ServerFacts:
     """The window is that of the loaded model, if it is loaded: the model's own may be larger."""
     shown = await ask("/api/show", {"model": model})
     loaded = [row for row in (await ask("/api/ps"))["models"] if model in (row["name"], row["model"])]
@@ -77,7 +77,7 @@ async def _ollama(model: str, ask: Ask) -> ServerFacts:
     return ServerFacts(model, window or (own[0] if own else None), tuple(shown.get("capabilities") or ()))
 
 
-async def _lm_studio(model: str, ask: Ask) -> ServerFacts:
+async def _lm_studio(model: str, ask: SendRequest) -> ServerFacts:
     row = await ask(f"/api/v0/models/{model}")
     window = row.get("loaded_context_length") or row.get("max_context_length")
     sees = ("vision",) if row.get("type") == "vlm" else ()
@@ -89,7 +89,7 @@ def _name(model_id: str) -> str:
     return model_id.replace("\\", "/").rpartition("/")[2]
 
 
-_READERS: dict[str, Callable[[str, Ask], Awaitable[ServerFacts]]] = {
+_READERS: dict[str, Callable[[str, SendRequest], Awaitable[ServerFacts]]] = {
     "ollama": _ollama,
     "lmstudio": _lm_studio,
 }
@@ -106,7 +106,7 @@ _JOINED = ("text", "summary", "data")
 _RARE = frozenset((*_REASONING, "reasoning_details", "refusal"))
 
 
-class ChatDecoder(Decoder):
+class ChatDecoder(StreamDecoder):
     """Decodes the chunks of one answer.
 
     Servers differ, so it accepts what they send: a missing index, whole arguments as an object, thinking in one of

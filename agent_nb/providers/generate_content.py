@@ -23,7 +23,7 @@ from agent_nb.providers.http import responses_opened
 from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
 from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Answer, VendorProvider
+from agent_nb.providers.streaming import ResponseStream, VendorProvider
 from agent_nb.providers.tool_schemas import GEMINI
 
 VENDOR = "generate_content"
@@ -205,7 +205,7 @@ class GenerateContentProvider(VendorProvider):
             return failure.garbled(self.settings)
         return super().error(exc)
 
-    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
         opened = _Opened()
         with responses_opened(opened, self.silence, strict=True):
             chunks = await client[1].generate_content_stream(**body)

@@ -18,7 +18,7 @@ from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiec
 from agent_nb.providers.http import HEADER_SECONDS, tls
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import GEMINI
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _STOPS: dict[str, Stop] = {"incomplete": "max_tokens", "requires_continuation": 
 _FAILED = ("failed", "cancelled", "budget_exceeded")
 
 
-class InteractionsDecoder(Decoder):
+class InteractionsDecoder(StreamDecoder):
     """Decodes the events of one answer. Steps are keyed by their index."""
 
     status_of: ClassVar = {

@@ -11,7 +11,7 @@ from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Us
 from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import OPENAI
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _INCOMPLETE: dict[str, Stop] = {
 _POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
 
 
-class ResponsesDecoder(Decoder):
+class ResponsesDecoder(StreamDecoder):
     """Decodes the events of one answer, keyed by `output_index`: only items carry the names of calls."""
 
     status_of: ClassVar = {"server_is_overloaded": 503, "slow_down": 503, "server_error": 500, "error": 500}

@@ -50,7 +50,7 @@ _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
 
 
-class Answer(Protocol):
+class ResponseStream(Protocol):
     """An answer that has begun. No chunk is read after it has `ended`."""
 
     chunks: AsyncGenerator[Any, None]
@@ -125,7 +125,7 @@ class VendorClient(abc.ABC):
             ) from None
 
 
-class Decoder(abc.ABC):
+class StreamDecoder(abc.ABC):
     """Turns the events of one stream, the answer to `body`, into pieces; the last piece is the turn."""
 
     status_of: ClassVar[Mapping[str, int]] = {}
@@ -192,7 +192,7 @@ class VendorProvider(VendorClient, Provider):
         """What to send, as arguments of the SDK."""
 
     @abc.abstractmethod
-    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
         """Sends the request and waits until the vendor begins to answer. The stack ends the connection."""
 
     def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
@@ -238,7 +238,7 @@ class StreamingProvider(VendorProvider):
     """A vendor whose SDK opens a stream of bytes, which is read here."""
 
     path: str
-    decoder: type[Decoder]
+    decoder: type[StreamDecoder]
 
     async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
         """Sends the body through the SDK, which raises its own errors; the stack closes the response."""
@@ -252,12 +252,12 @@ class StreamingProvider(VendorProvider):
         await stack.enter_async_context(stream)
         return stream.response  # type: ignore[no-any-return]
 
-    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
         with responses_opened([], self.silence):
             response = await self.open(stack, client, body)
         await self._check_answer(response)
         chunks = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-        return _Reading(chunks, self.decoder(self.settings, body), self.settings)
+        return _StreamReader(chunks, self.decoder(self.settings, body), self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
@@ -274,8 +274,10 @@ class StreamingProvider(VendorProvider):
         raise failure.not_an_api(self.settings, body.decode("utf-8", "replace"))
 
 
-class _Reading:
-    def __init__(self, chunks: AsyncGenerator[bytes, None], decoder: Decoder, settings: Settings) -> None:
+class _StreamReader:
+    def __init__(
+        self, chunks: AsyncGenerator[bytes, None], decoder: StreamDecoder, settings: Settings
+    ) -> None:
         self.chunks = chunks
         self.ended = False
         """A turn was yielded, or `[DONE]` came."""

@@ -50,8 +50,8 @@ from agent_nb.render.transcript import (
     ImagesRow,
     LineRow,
     Row,
+    RowState,
     SourcesRow,
-    State,
     TextRow,
     ThinkingRow,
     ToolRow,
@@ -141,7 +141,7 @@ def _line(row: LineRow) -> str:
     return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
 
 
-def _icon(state: State) -> str:
+def _icon(state: RowState) -> str:
     look = LOOKS[state]
     return f'<span class="anb-{look.tone}">{look.icon}</span>'
 

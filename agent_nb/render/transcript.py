@@ -16,10 +16,10 @@ from agent_nb.files import human_size
 from agent_nb.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.render.summary import COMPACTED, compaction, image_labels
 
-State = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
+RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
 
 
-class Look(NamedTuple):
+class RowStyle(NamedTuple):
     icon: str
     tone: str
     """The CSS class that colours the icon, after `anb-`."""
@@ -27,13 +27,13 @@ class Look(NamedTuple):
     """Written before the detail where the icon is not enough."""
 
 
-LOOKS: dict[State, Look] = {
-    "info": Look("•", "dim"),
-    "ok": Look("✓", "ok"),
-    "failed": Look("✗", "err", "failed"),
-    "denied": Look("⊘", "dim", "denied"),
-    "stopped": Look("■", "dim"),
-    "retry": Look("↻", "warn"),
+LOOKS: dict[RowState, RowStyle] = {
+    "info": RowStyle("•", "dim"),
+    "ok": RowStyle("✓", "ok"),
+    "failed": RowStyle("✗", "err", "failed"),
+    "denied": RowStyle("⊘", "dim", "denied"),
+    "stopped": RowStyle("■", "dim"),
+    "retry": RowStyle("↻", "warn"),
 }
 
 
@@ -63,7 +63,7 @@ class SourcesRow(BaseRow):
 class LineRow(BaseRow):
     title: str
     detail: str = ""
-    state: State = "info"
+    state: RowState = "info"
 
     @property
     def outcome(self) -> str:
@@ -81,7 +81,7 @@ class ToolRow(LineRow):
     """A tool call; its detail is the summary of its result."""
 
     call_id: str
-    state: State = "stopped"
+    state: RowState = "stopped"
     hint: str = ""
     seconds: float = 0.0
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -305,7 +305,7 @@ def _decision(answer: ev.ApprovalResolved) -> str:
     return f"{text} with changes: {changes(answer.proposed, answer.executed or {})}"
 
 
-def state_of(end: ev.ToolFinished) -> State:
+def state_of(end: ev.ToolFinished) -> RowState:
     """A call that was denied, or that the end of the run closed, has not failed."""
     if end.ok:
         return "ok"

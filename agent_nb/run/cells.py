@@ -28,14 +28,14 @@ HELPERS = ("to_file", "agent_files")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NotebookCell:
     kind: Literal["code", "markdown"]
     source: str
     outputs: tuple[Json, ...] = ()
     """What the code gave in the run, as a notebook file holds it."""
 
 
-class Cells(tuple[Cell, ...]):
+class Cells(tuple[NotebookCell, ...]):
     """Cells in order. Secrets in them are masked."""
 
     __slots__ = ()
@@ -75,7 +75,7 @@ class Cells(tuple[Cell, ...]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class CodeStep:
     executed: str
     end: ToolFinished | None
     code: str
@@ -94,8 +94,8 @@ class Step:
 @dataclass(slots=True)
 class _Turn:
     words: str
-    steps: list[Step] = field(default_factory=list)
-    kept: list[Step] = field(default_factory=list)
+    steps: list[CodeStep] = field(default_factory=list)
+    kept: list[CodeStep] = field(default_factory=list)
 
 
 def to_cells(run: RunRecord) -> Cells:
@@ -103,15 +103,15 @@ def to_cells(run: RunRecord) -> Cells:
     codes = [step.code for turn in turns for step in turn.kept]
     if not codes:
         return Cells()
-    cells = [Cell("code", source) for source in _helpers(codes, run)]
+    cells = [NotebookCell("code", source) for source in _helpers(codes, run)]
     for turn in turns:
         if turn.words and (turn.kept or not turn.steps):
-            cells.append(Cell("markdown", rebuilt(turn.words)))
-        cells += [Cell("code", step.code, tuple(_outputs(step))) for step in turn.kept]
+            cells.append(NotebookCell("markdown", rebuilt(turn.words)))
+        cells += [NotebookCell("code", step.code, tuple(_outputs(step))) for step in turn.kept]
     return Cells(replace(cell, source=safe_text(cell.source)) for cell in cells)
 
 
-def _outputs(step: Step) -> Iterator[Json]:
+def _outputs(step: CodeStep) -> Iterator[Json]:
     """The outputs of a call that went well; those of a failed one are not of the statements that stay."""
     for bundle in step.end.outputs if step.end and step.ok else ():
         if NAMES_TYPE in bundle:
@@ -128,11 +128,11 @@ def _outputs(step: Step) -> Iterator[Json]:
             yield {"output_type": "display_data", "data": data, "metadata": {}}
 
 
-def kept_steps(run: RunRecord) -> list[Step]:
+def kept_steps(run: RunRecord) -> list[CodeStep]:
     return [step for turn in _turns(run) for step in turn.kept]
 
 
-def steps_of(run: RunRecord) -> list[Step]:
+def steps_of(run: RunRecord) -> list[CodeStep]:
     return [step for turn in _turns(run) for step in turn.steps]
 
 
@@ -150,7 +150,7 @@ def _turns(run: RunRecord) -> list[_Turn]:
             code = executed.get(event_id, {}).get("code")
             if call.name == TOOL and isinstance(code, str):
                 tidy = code.strip("\n").rstrip()
-                turn.steps.append(Step(executed=code, end=ends.get(event_id), code=tidy))
+                turn.steps.append(CodeStep(executed=code, end=ends.get(event_id), code=tidy))
         turns.append(turn)
     _choose(turns)
     return turns
@@ -182,7 +182,7 @@ def _choose(turns: list[_Turn]) -> None:
                 needed = (needed - names.sets) | set(names.reads)
 
 
-def _repeated(steps: Sequence[Step]) -> Iterator[int]:
+def _repeated(steps: Sequence[CodeStep]) -> Iterator[int]:
     """The ids of steps with the code of an earlier one, if nothing has changed that it reads, not even by itself."""
     changed_since: dict[str, set[str]] = {}
     for step in steps:
@@ -196,7 +196,7 @@ def _repeated(steps: Sequence[Step]) -> Iterator[int]:
             changed.update(_changes(step))
 
 
-def _changes(step: Step) -> frozenset[str]:
+def _changes(step: CodeStep) -> frozenset[str]:
     """The names that a step may have changed. A last expression with a value is taken for a look, not a change."""
     tree = parsed(step.code)
     shown = [bundle for bundle in (step.end.outputs if step.end else ()) if NAMES_TYPE not in bundle]
@@ -205,7 +205,7 @@ def _changes(step: Step) -> frozenset[str]:
     return names_of(tree.body[:-1]).changes | names_of(tree.body[-1:]).sets
 
 
-def _part(step: Step, needed: set[str]) -> str:
+def _part(step: CodeStep, needed: set[str]) -> str:
     """The statements of a failed call that ran and that set names which are read later."""
     tree, line = parsed(step.code), step.names.get("line")
     if tree is None or not isinstance(line, int):
@@ -249,7 +249,7 @@ def _files_source(codes: Sequence[str], files: Files) -> str:
     return f"agent_files = {{\n{items}}}"
 
 
-def _notebook_cell(number: int, cell: Cell) -> Json:
+def _notebook_cell(number: int, cell: NotebookCell) -> Json:
     more: Json = {"execution_count": None, "outputs": [*cell.outputs]} if cell.kind == "code" else {}
     lines = cell.source.splitlines(keepends=True)
     return {"id": f"cell-{number}", "cell_type": cell.kind, "metadata": {}, "source": lines, **more}

@@ -21,11 +21,11 @@ _NAMED = re.compile(r"(turn|change) +0*(\d{1,9})", re.IGNORECASE)
 _ROUNDED = 0.1
 """Seconds that a time may lie after the end: the page shows times with one digit."""
 
-Place = tuple[int, float]
-Changes = dict[str, str | bytes | None]
+MomentPosition = tuple[int, float]
+FileChanges = dict[str, str | bytes | None]
 
 
-def changes_back_to(run: RunRecord, moment: object) -> Changes:
+def changes_back_to(run: RunRecord, moment: object) -> FileChanges:
     """What turns the files of a run into those after change number `moment`; None deletes a file."""
     given, made = file_changes(run.events)
     if isinstance(moment, bool) or not isinstance(moment, int) or not 0 <= moment <= len(made):
@@ -34,7 +34,7 @@ def changes_back_to(run: RunRecord, moment: object) -> Changes:
     left = run.files if run.given_files is None else run.given_files
     newest = {change.path: change.version for change in (*given, *made)}
     then = {change.path: change for change in (*given, *made[:moment])}
-    wanted: Changes = {path: _content(left, change, newest[path]) for path, change in then.items()}
+    wanted: FileChanges = {path: _content(left, change, newest[path]) for path, change in then.items()}
     wanted |= {path: None for path in run.files if path not in then}
     return {path: content for path, content in wanted.items() if content != run.files.get(path)}
 
@@ -65,7 +65,7 @@ def _content(files: Files, change: FileChanged, newest: int) -> str | bytes | No
 def placed(run: RunRecord, annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
     """The annotations in the order of the run. One at a moment that does not exist raises `ConfigError`."""
     variants = {one.variant: _Moments(one.events) for one in run.variants or (run,)}
-    found: list[tuple[Annotation, Place]] = []
+    found: list[tuple[Annotation, MomentPosition]] = []
     for one in annotations:
         if one.variant not in variants:
             raise ConfigError(f"There is no variant {one.variant!r} in this run.")
@@ -82,7 +82,7 @@ class _Moments:
         self._times = list(accumulate((event.at for event in events), max))
         self._named = _named_moments(events)
 
-    def find(self, at: object) -> tuple[float | str, Place]:
+    def find(self, at: object) -> tuple[float | str, MomentPosition]:
         """A moment in the form in which it is saved, and its place."""
         if isinstance(at, SupportsFloat) and not isinstance(at, bool):
             time = float(at)

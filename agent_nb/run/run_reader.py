@@ -107,7 +107,7 @@ def read_run(data: bytes, source: str) -> Run:
         raise SavedRunError(f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`.")
     number = 1
     try:
-        reading = _Reading(header)
+        reading = _RunReading(header)
         for number, line in enumerate(lines[1:], start=2):
             row = _parsed(line)
             if row is None and number == len(lines):
@@ -209,7 +209,7 @@ class _Variant:
                 raise WireError(f"make another {path[:40]!r} than `files` has", "events")
 
 
-class _Reading:
+class _RunReading:
     def __init__(self, header: Json) -> None:
         from_wire(_Header, header)
         self._header = header

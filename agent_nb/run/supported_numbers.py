@@ -63,7 +63,7 @@ _LONGEST = 40
 _MOST_TEXT = 5_000_000
 """Characters of outputs, which take seconds to look through; with more of them nothing is marked."""
 
-Reading = tuple[float, float]
+Interval = tuple[float, float]
 """A value, and the unit of its last digit."""
 
 
@@ -85,7 +85,7 @@ class _Values:
         self._calls = {value: call_id for call_id, text in texts for value in _values_in(text)}
         self._sorted = sorted(self._calls)
 
-    def call_of(self, readings: Iterable[Reading]) -> str | None:
+    def call_of(self, readings: Iterable[Interval]) -> str | None:
         """The call with a value that rounds to one of these; None if there is none."""
         for value, unit in readings:
             reach = 0.5 * unit * (1 + 1e-9) + abs(value) * 1e-12
@@ -156,7 +156,7 @@ def _values_in(text: str) -> Iterator[float]:
                     yield -value * scale
 
 
-def _numbers_in(markdown: str) -> Iterator[tuple[int, str, list[Reading], bool]]:
+def _numbers_in(markdown: str) -> Iterator[tuple[int, str, list[Interval], bool]]:
     """The numbers of an answer that need support: where, as written, how they can be read, whether it may be a year."""
     at = 0
     for segment in _segments(markdown):
@@ -185,7 +185,7 @@ def _segments(markdown: str) -> Iterator[str]:
         yield segment
 
 
-def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[Reading]]]:
+def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[Interval]]]:
     """The numbers of a match: one, or several that commas separate. Parts of words and small counts are none."""
     start, digits = match.start(), match["digits"] or ""
     if re.search(r"[A-Za-zÀ-ɏ_#]-?\Z", text[max(0, start - 2) : start]):
@@ -205,7 +205,7 @@ def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[
             yield *piece.span(), readings
 
 
-def _readings(match: "re.Match[str]") -> list[Reading]:
+def _readings(match: "re.Match[str]") -> list[Interval]:
     """What a number can mean, without its sign."""
     readings = list(_read(match["digits"] or "0"))
     if fraction := match["fraction"]:
@@ -217,13 +217,13 @@ def _readings(match: "re.Match[str]") -> list[Reading]:
 
 
 @lru_cache(maxsize=20_000)
-def _read(digits: str) -> tuple[Reading, ...]:
+def _read(digits: str) -> tuple[Interval, ...]:
     """`1,234.5`, `1.234,5`, `1\u202f234` or `.5`, in all the ways it can be read; `2.3.1` in none."""
     if len(digits) > _LONGEST:
         return ()
     *groups, last = _MARK.split(digits)
     marks = _MARK.findall(digits)
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[Interval, ...] = ()
     if not marks or (len(set(marks)) == 1 and _are_thousands([*groups, last])):
         whole = "".join((*groups, last))
         # Zeros at its end may be the result of rounding, if two other digits are left.

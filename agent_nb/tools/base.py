@@ -28,7 +28,7 @@ _OPENING = re.compile(r'\s*+[{,]\s*+"(path|content)"\s*+:\s*+"')
 _LONGEST_OPENING = 200
 _DECODER = json.JSONDecoder(strict=False)
 
-Piece = tuple[str, int, str]
+ArgumentPiece = tuple[str, int, str]
 
 
 class FileArguments:
@@ -52,8 +52,8 @@ class FileArguments:
         self._has_content = False
         """Also true of an empty one."""
 
-    def feed(self, fragment: str) -> Sequence[Piece]:
-        pieces: list[Piece] = []
+    def feed(self, fragment: str) -> Sequence[ArgumentPiece]:
+        pieces: list[ArgumentPiece] = []
         if not self._ended:
             self._unread += fragment
             while self._read_value(pieces) if self._name else self._open_value():
@@ -74,7 +74,7 @@ class FileArguments:
             self._content.clear()
         return True
 
-    def _read_value(self, pieces: list[Piece]) -> bool:
+    def _read_value(self, pieces: list[ArgumentPiece]) -> bool:
         """Reads the characters of a value that have arrived; whether it is complete."""
         found = _CHARACTERS.match(self._unread)
         end = found.end() if found else 0
@@ -93,7 +93,7 @@ class FileArguments:
             self._name, self._unread = "", self._unread[1:]
         return is_complete
 
-    def _add_content(self, text: str, pieces: list[Piece]) -> None:
+    def _add_content(self, text: str, pieces: list[ArgumentPiece]) -> None:
         offset, self._offset = self._offset, self._offset + len(text)
         if self._offset > MAX_TEXT_BYTES:
             return
@@ -104,7 +104,7 @@ class FileArguments:
         if self._path is not None:
             pieces.append((self._path, offset, text))
 
-    def _complete_path(self, pieces: list[Piece]) -> None:
+    def _complete_path(self, pieces: list[ArgumentPiece]) -> None:
         is_first = self._path == ""
         try:
             self._path = safe_path(self._path_so_far)

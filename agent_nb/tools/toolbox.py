@@ -256,7 +256,7 @@ def _lean_spec(spec: ToolSpec, names: Sequence[str]) -> ToolSpec:
     return replace(spec, schema=schema)
 
 
-class _Stream:
+class _MaskedStream:
     """A standard stream whose `write` masks secrets."""
 
     def __init__(self, stream: Any) -> None:
@@ -280,7 +280,7 @@ class _Stream:
 
 _lock = threading.Lock()
 _calls: list[object] = []
-_streams: list[_Stream] = []
+_streams: list[_MaskedStream] = []
 
 
 @contextlib.contextmanager
@@ -289,7 +289,9 @@ def masked_output() -> Iterator[None]:
     call = object()
     with _lock:
         if not _calls:
-            _streams[:] = [_Stream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "__dict__")]
+            _streams[:] = [
+                _MaskedStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "__dict__")
+            ]
         _calls.append(call)
     try:
         yield

@@ -9,7 +9,7 @@ import pytest
 
 import agent_nb
 from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.marimo import CACHE, Cell
+from agent_nb.marimo import CACHE, MarimoCell
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 PROMPT = "A landing page for a bakery in Lyon"
@@ -119,4 +119,4 @@ async def test_an_interrupted_cell_ends_with_what_there_is():
 def test_mistakes_are_found_before_anything_is_sent(options, message):
     name = options.pop("name", "hero")
     with pytest.raises(ConfigError, match=message):
-        Cell(prompt=PROMPT, name=name, options=options, folder=Path()).prepare()
+        MarimoCell(prompt=PROMPT, name=name, options=options, folder=Path()).prepare()

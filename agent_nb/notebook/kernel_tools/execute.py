@@ -33,7 +33,7 @@ from agent_nb.events import MimeBundle
 from agent_nb.files import Workspace
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
-from agent_nb.notebook.kernel_tools.name_changes import Changes, changes_between
+from agent_nb.notebook.kernel_tools.name_changes import NameChanges, changes_between
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.tools.base import ToolContext
 
@@ -223,14 +223,14 @@ def has_run(code: str) -> bool:
 @dataclass(slots=True)
 class Execution:
     error: BaseException | None
-    changes: Changes
+    changes: NameChanges
     outputs: tuple[MimeBundle, ...]
     watchdog: Watchdog
     notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class CodeRun:
     code: str
     shell: Any
     context: ToolContext
@@ -240,7 +240,7 @@ class Call:
     filename: str = field(default_factory=lambda: f"<run_python-{next(_numbers)}>")
 
 
-async def execute(call: Call) -> Execution:
+async def execute(call: CodeRun) -> Execution:
     """Runs the code when no other call runs. Cancelling the task ends it early, with `CancelledError` as its error."""
     async with alone(lambda: call.context.progress("waits until other code has ended")):
         return await _execute(call)
@@ -259,7 +259,7 @@ async def alone(on_wait: Callable[[], None] = lambda: None) -> AsyncIterator[Non
         _running.release()
 
 
-async def _execute(call: Call) -> Execution:
+async def _execute(call: CodeRun) -> Execution:
     _executed.add(sha256(call.code))
     namespace = call.shell.user_ns
     before, directory = user_names(call.shell), _directory()
@@ -298,7 +298,7 @@ async def _execute(call: Call) -> Execution:
     return Execution(error, changes, capture.bundles(), watchdog, notes)
 
 
-async def _run(call: Call, capture: Capture, watchdog: Watchdog) -> BaseException | None:
+async def _run(call: CodeRun, capture: Capture, watchdog: Watchdog) -> BaseException | None:
     """Returns what the code raised. A task that raised KeyboardInterrupt or SystemExit would end the loop."""
     error: BaseException | None = None
     try:
@@ -312,7 +312,7 @@ async def _run(call: Call, capture: Capture, watchdog: Watchdog) -> BaseExceptio
     return error
 
 
-async def _steps(call: Call, capture: Capture, watchdog: Watchdog) -> None:
+async def _steps(call: CodeRun, capture: Capture, watchdog: Watchdog) -> None:
     shell = call.shell
     with shell.builtin_trap:
         for step, shown in compiled(call.code, call.filename, shell):

@@ -15,7 +15,7 @@ _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class NameChanges:
     """The names that a call bound, changed or deleted, with their objects before and after."""
 
     namespace: dict[str, Any]
@@ -64,20 +64,20 @@ class Changes:
 
 def changes_between(
     namespace: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Changes:
+) -> NameChanges:
     def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in one.items() if other.get(name, _MISSING) is not value}
 
-    return Changes(namespace, differing(before, after), differing(after, before))
+    return NameChanges(namespace, differing(before, after), differing(after, before))
 
 
 class UndoStore:
     """The newest calls that can be undone, by a token that no other kernel uses."""
 
     def __init__(self) -> None:
-        self._calls: OrderedDict[str, Changes] = OrderedDict()
+        self._calls: OrderedDict[str, NameChanges] = OrderedDict()
 
-    def add(self, changes: Changes) -> str:
+    def add(self, changes: NameChanges) -> str:
         token = uuid4().hex[:12]
         self._calls[token] = changes
         while len(self._calls) > KEPT:

@@ -19,7 +19,7 @@ from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
-from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
+from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
@@ -62,7 +62,7 @@ def run_python(shell: Any) -> Tool:
         if (own := settings(shell).magic_name) in magics(code, shell):
             raise ToolError(f"`%{own}` cannot be used in run_python.", hint="Do the work in this run.")
         _send_new()  # the page shows the code before it runs
-        call = Call(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
+        call = CodeRun(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
         return _output(call, await execute(call))
 
     def title(args: Json) -> str:
@@ -87,7 +87,7 @@ def run_python(shell: Any) -> Tool:
     )
 
 
-def _output(call: Call, ended: Execution) -> ToolOutput:
+def _output(call: CodeRun, ended: Execution) -> ToolOutput:
     names, text = _names(call.code, ended), _text(ended)
     if (task := asyncio.current_task()) is not None and task.cancelling():
         raise ToolError("The code was stopped.", code="STOPPED", outputs=(*ended.outputs, names))

@@ -21,7 +21,7 @@ from agent_nb.events import ApprovalRequested, Event, MessageAdded, UsageUpdated
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
-from agent_nb.notebook.failures import Failure, PlainCell
+from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.page.store import store_of
@@ -222,7 +222,7 @@ class LiveRun:
         """The window that writes the result into the notebook where the kernel's update has not reached it."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
-        self.failure: Failure | PlainCell | None = None
+        self.failure: FailedCell | PlainCell | None = None
         """The cell that `%agent fix` or `explain` is about."""
         self.in_background = False
         self.cell_id = ""

@@ -14,7 +14,7 @@ from agent_nb.looking.page_check import (
     read_report,
 )
 
-Look: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
+PageInspector: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
 """Gets the report of the user's browser about a page, or raises `ViewerUnavailableError`."""
 
 
@@ -23,9 +23,9 @@ class LiveViewer:
 
     def __init__(self, otherwise: PageViewer | None = None) -> None:
         self._otherwise = otherwise
-        self._look: Look = _look_nowhere
+        self._look: PageInspector = _look_nowhere
 
-    def attach(self, look: Look) -> None:
+    def attach(self, look: PageInspector) -> None:
         self._look = look
 
     async def check(self, request: CheckRequest) -> PageCheck:

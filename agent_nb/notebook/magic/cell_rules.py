@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent_nb.engine.approval import Rules as ApprovalRules
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import ConfigError

@@ -20,7 +20,7 @@ _BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
 _FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 """JupyterLab wraps the help at other spaces, and writes the lines over each other."""
-Place = tuple[str, Sequence[Candidate]]
+CompletionContext = tuple[str, Sequence[Candidate]]
 """The text that a completion replaces, and the candidates."""
 
 
@@ -48,7 +48,7 @@ def complete(session: Session, context: Any) -> dict[str, Any]:
     }
 
 
-def _find(session: Session, context: Any) -> Place | None:
+def _find(session: Session, context: Any) -> CompletionContext | None:
     """The place of the cursor; None if IPython is to complete it."""
     lines, number, magic = context.full_text.split("\n"), context.cursor_line, session.defaults.magic_name
     line = lines[number][: context.cursor_position]
@@ -65,7 +65,7 @@ def _find(session: Session, context: Any) -> Place | None:
     return None
 
 
-def _on_command_line(session: Session, text: str) -> Place:
+def _on_command_line(session: Session, text: str) -> CompletionContext:
     parts = _WORD.findall(text)
     known = all_commands(session)
     if len(parts) == 1:
@@ -75,7 +75,7 @@ def _on_command_line(session: Session, text: str) -> Place:
     return parts[-1], list(words)
 
 
-def _on_cell_line(session: Session, text: str) -> Place | None:
+def _on_cell_line(session: Session, text: str) -> CompletionContext | None:
     *before, typed = _WORD.findall(text)
     if CHECK in before:
         return None  # an expression, which IPython completes
@@ -111,7 +111,7 @@ def _read(parts: Sequence[str]) -> tuple[set[str], str]:
     return given, expected
 
 
-def _in_prompt(session: Session, line: str) -> Place | None:
+def _in_prompt(session: Session, line: str) -> CompletionContext | None:
     if found := _BRACES.search(line):
         return found[1], variables(session)
     typed = line.rsplit(" ", maxsplit=1)[-1]

@@ -15,7 +15,7 @@ from agent_nb._base.secrets import MASK
 from agent_nb._base.text import fenced
 from agent_nb.engine.data_gate import known_words
 from agent_nb.errors import AgentError
-from agent_nb.notebook.failures import Failure, PlainCell
+from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_data, user_names
@@ -46,7 +46,7 @@ def read_fix(session: Session, line: str) -> Options:
     return replace(options, name=options.name if options.is_named else command, failure=about)
 
 
-def _failed(session: Session, number: int | None) -> Failure:
+def _failed(session: Session, number: int | None) -> FailedCell:
     failure = session.failures.find(number)
     if failure is None and number is not None:
         raise UsageError(f"Cell [{number}] has not failed in this session, or it has been run again since.")
@@ -85,12 +85,12 @@ def _output(session: Session, number: int) -> str:
 
 def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tuple[str, Options]:
     """The prompt, and the options with the variables that the cell names."""
-    about: Failure | PlainCell = options.failure
+    about: FailedCell | PlainCell = options.failure
     names = user_names(session.shell)
     known = known_names(names) if schema_only else frozenset[str]()
-    near = _near(about.undefined, names) if isinstance(about, Failure) else []
+    near = _near(about.undefined, names) if isinstance(about, FailedCell) else []
     cell = fenced(limited(mask_named(about.source.strip()), TEXT_LIMIT), "python")
-    if isinstance(about, Failure):
+    if isinstance(about, FailedCell):
         error = _error_words(about, known) if schema_only else _without_secrets(about.error, names)
         parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
         parts += [f"Names like `{about.undefined}` that the notebook has: {', '.join(near)}."] if near else []
@@ -105,7 +105,7 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
     return text, replace(options, variables=(*options.variables, *readable))
 
 
-def _error_words(failure: Failure, known: frozenset[str]) -> str:
+def _error_words(failure: FailedCell, known: frozenset[str]) -> str:
     """What may be sent of an error with `--data schema`: the words of its message that are no values."""
     words = known.union(_WORD.findall(failure.source))
     return known_words(failure.message, words) + (f" (line {failure.line})" if failure.line else "")

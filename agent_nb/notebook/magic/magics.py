@@ -26,7 +26,7 @@ from agent_nb._base.late import REGISTRATIONS
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
-from agent_nb.notebook.session import Session, Settings
+from agent_nb.notebook.session import MagicSettings, Session
 from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
@@ -106,7 +106,7 @@ async def agent_cell(line: str, cell: str | None) -> None:
 
 
 @magics_class
-class AgentMagics(Magics, Settings):
+class AgentMagics(Magics, MagicSettings):
     """Defaults for `%%agent`, set with `%config AgentMagics.<name> = <value>`."""
 
     def __init__(self, shell: Any, **traits: Any) -> None:

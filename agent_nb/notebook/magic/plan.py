@@ -19,7 +19,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import locate
-from agent_nb.engine.approval import MODES, Mode, Rules
+from agent_nb.engine.approval import MODES, ApprovalRules, Mode
 from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.prepared import Prepared, count_variants
 from agent_nb.errors import CassetteError, ConfigError
@@ -443,7 +443,7 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
     return Toolbox.default([*tools, *kernel.values(), *server_tools])
 
 
-def _read_rules(values: Iterable[str], default: Mode) -> Rules:
+def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
     """What several `--approve` say together: `auto`, `run_python=ask`. The last one about a tool counts."""
     by_name: dict[str, Mode] = {}
     for value in values:
@@ -457,7 +457,7 @@ def _read_rules(values: Iterable[str], default: Mode) -> Rules:
             by_name[name] = mode
         else:
             default = mode
-    return Rules(default, by_name)
+    return ApprovalRules(default, by_name)
 
 
 def use_command(session: Session, rest: str) -> Table | str:

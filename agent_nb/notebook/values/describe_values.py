@@ -19,7 +19,7 @@ from agent_nb.messages import Image
 from agent_nb.notebook.user_variables import is_of
 from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
-from agent_nb.notebook.values.tables import Content
+from agent_nb.notebook.values.tables import TableText
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
 from agent_nb.run import Run
@@ -105,12 +105,12 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     )
 
 
-def _content(name: str, value: Any) -> Content:
+def _content(name: str, value: Any) -> TableText:
     if isinstance(value, Masked):
-        return Content(str(value))
+        return TableText(str(value))
     if kind := kind_of(value):
         return kind.describe(value, name)
-    return Content(next((text for kind, text in _TEXTS.items() if is_of(value, *kind)), repr)(value))
+    return TableText(next((text for kind, text in _TEXTS.items() if is_of(value, *kind)), repr)(value))
 
 
 def _describe_run(name: str, value: Run | Handle) -> Described:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from agent_nb._base.secrets import MASK, are_secret_names, is_secret_name
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values import tables
-from agent_nb.notebook.values.tables import Content, Table
+from agent_nb.notebook.values.tables import TableSummary, TableText
 
 ITEMS = 8
 """Items of a container that are looked at for one line."""
@@ -33,12 +33,12 @@ brief.maxlevel, brief.maxstring = 3, 40
 brief.maxlist = brief.maxtuple = brief.maxset = brief.maxfrozenset = brief.maxdeque = brief.maxdict = ITEMS
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """A kind of value. No field has a default, so a new kind has to answer everything."""
 
     classes: tuple[str, ...]
     """Its classes, by module and name. Their subclasses belong to it too."""
-    describe: Callable[[Any, str], Content]
+    describe: Callable[[Any, str], TableText]
     """What `{{name}}` shows of a value, after `mask`, given its name."""
     line: Callable[[Any, Mask], str]
     """The beginning of the value in `list_variables`. It masks what it shows, and does not read the whole value."""
@@ -49,7 +49,7 @@ class Kind(NamedTuple):
     """The value without what is called like a secret. The function masks what is inside a cell."""
 
 
-def kind_of(value: Any) -> Kind | None:
+def kind_of(value: Any) -> ValueKind | None:
     """The kind of a value; None for Python's own values and for objects of classes that are not known."""
     return _BY_CLASS.get(known_class(type(value))[1])
 
@@ -113,12 +113,12 @@ def unmasked(value: Any, mask: Mask) -> MaskedValue:
     return value, []
 
 
-def _as_table(read: Callable[[Any], Table]) -> Callable[[Any, str], Content]:
+def _as_table(read: Callable[[Any], TableSummary]) -> Callable[[Any, str], TableText]:
     return lambda value, name: tables.table_content(read(value))
 
 
-def repr_content(value: Any, name: str) -> Content:
-    return Content(repr(value))
+def repr_content(value: Any, name: str) -> TableText:
+    return TableText(repr(value))
 
 
 def _own_dtype(value: Any) -> list[tuple[None, Any]]:
@@ -159,21 +159,21 @@ def columns_only(value: Any, labels: Iterable[Any]) -> str:
 # pandas
 
 
-def _pandas_frame(value: Any) -> Table:
+def _pandas_frame(value: Any) -> TableSummary:
     columns = [(tables.short_text(name), value.iloc[:, place]) for place, name in enumerate(value.columns)]
     heading = tables.frame_heading("DataFrame", len(value), len(columns))
-    return Table(heading, len(value), [*_levels(value.index), *columns], tables.PANDAS)
+    return TableSummary(heading, len(value), [*_levels(value.index), *columns], tables.PANDAS)
 
 
-def _pandas_series(value: Any) -> Table:
+def _pandas_series(value: Any) -> TableSummary:
     heading = tables.column_heading("Series", value.name, len(value), tables.dtype_name(value))
     name = "values" if value.name is None else tables.short_text(value.name)
-    return Table(heading, len(value), [*_levels(value.index), (name, value)], tables.PANDAS)
+    return TableSummary(heading, len(value), [*_levels(value.index), (name, value)], tables.PANDAS)
 
 
-def _pandas_index(value: Any) -> Table:
+def _pandas_index(value: Any) -> TableSummary:
     heading = f"{type(value).__name__} of {tables.counted(len(value), 'value')}"
-    return Table(heading, len(value), list(_levels(value, always=True)), tables.PANDAS)
+    return TableSummary(heading, len(value), list(_levels(value, always=True)), tables.PANDAS)
 
 
 def _levels(index: Any, *, always: bool = False) -> Iterator[tuple[str, Any]]:
@@ -252,24 +252,26 @@ def _mask_pandas_index(value: Any, mask: Mask) -> MaskedValue:
 # polars
 
 
-def _polars_frame(value: Any) -> Table:
+def _polars_frame(value: Any) -> TableSummary:
     columns = [(tables.short_text(column.name), column) for column in value.get_columns()]
     heading = tables.frame_heading("polars DataFrame", value.height, value.width)
-    return Table(heading, value.height, columns, tables.POLARS)
+    return TableSummary(heading, value.height, columns, tables.POLARS)
 
 
-def _polars_series(value: Any) -> Table:
+def _polars_series(value: Any) -> TableSummary:
     heading = tables.column_heading("polars Series", value.name, len(value), tables.short_text(value.dtype))
-    return Table(heading, len(value), [(tables.short_text(value.name) or "values", value)], tables.POLARS)
+    return TableSummary(
+        heading, len(value), [(tables.short_text(value.name) or "values", value)], tables.POLARS
+    )
 
 
 def _polars_columns(value: Any) -> Iterable[tuple[Any, Any]]:
     return value.collect_schema().items()  # type: ignore[no-any-return]
 
 
-def _lazy_frame(value: Any, name: str) -> Content:
+def _lazy_frame(value: Any, name: str) -> TableText:
     types = [f"- {label}: {dtype}" for label, dtype in value.collect_schema().items()]
-    return Content("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
+    return TableText("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
 
 
 def _mask_lazy_frame(value: Any, mask: Mask) -> MaskedValue:
@@ -308,18 +310,18 @@ def _polars_fields(kind: Any) -> list[str]:
 # pyarrow
 
 
-def _arrow_table(value: Any) -> Table:
+def _arrow_table(value: Any) -> TableSummary:
     columns = [
         (tables.short_text(name), column)
         for name, column in zip(value.schema.names, value.columns, strict=True)
     ]
     heading = tables.frame_heading(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
-    return Table(heading, value.num_rows, columns, tables.ARROW)
+    return TableSummary(heading, value.num_rows, columns, tables.ARROW)
 
 
-def _arrow_array(value: Any) -> Table:
+def _arrow_array(value: Any) -> TableSummary:
     heading = f"pyarrow {type(value).__name__} of {len(value):,} {tables.short_text(value.type)} values"
-    return Table(heading, len(value), [("values", value)], tables.ARROW)
+    return TableSummary(heading, len(value), [("values", value)], tables.ARROW)
 
 
 def _own_type(value: Any) -> list[tuple[None, Any]]:
@@ -349,11 +351,11 @@ def _arrow_fields(kind: Any) -> list[str]:
 # NumPy
 
 
-def _array(value: Any, name: str) -> Content:
+def _array(value: Any, name: str) -> TableText:
     # `subplots` returns an array of axes.
     if value.dtype.kind == "O" and value.size and known_class(type(value.flat[0]))[1] in PICTURES:
         return _picture(value.flat[0], name)
-    return Content(tables.array_text(value))
+    return TableText(tables.array_text(value))
 
 
 def _array_line(value: Any, mask: Mask) -> str:
@@ -375,44 +377,48 @@ def _text_fields(kind: Any) -> Iterator[str]:
             yield from _text_fields(kind.base[name])
 
 
-def _picture(value: Any, name: str) -> Content:
+def _picture(value: Any, name: str) -> TableText:
     # The word is part of the prompt, by which cassettes match, so it stays.
-    return Content(f"(picture `{name}`)", images=(to_image(value, name=name),))
+    return TableText(f"(picture `{name}`)", images=(to_image(value, name=name),))
 
 
 PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image")
 KINDS = (
     # classes, describe, line, columns, mask
-    Kind(PICTURES, _picture, repr_line, no_columns, unmasked),
-    Kind(("pandas.DataFrame",), _as_table(_pandas_frame), _frame_line, _pandas_columns, _mask_pandas_frame),
-    Kind(("pandas.Series",), _as_table(_pandas_series), _series_line, _own_dtype, _mask_pandas_series),
-    Kind(
+    ValueKind(PICTURES, _picture, repr_line, no_columns, unmasked),
+    ValueKind(
+        ("pandas.DataFrame",), _as_table(_pandas_frame), _frame_line, _pandas_columns, _mask_pandas_frame
+    ),
+    ValueKind(("pandas.Series",), _as_table(_pandas_series), _series_line, _own_dtype, _mask_pandas_series),
+    ValueKind(
         ("pandas.RangeIndex", "pandas.Index"),
         _as_table(_pandas_index),
         repr_line,
         _own_dtype,
         _mask_pandas_index,
     ),
-    Kind(("polars.DataFrame",), _as_table(_polars_frame), _frame_line, _polars_columns, _mask_polars_frame),
-    Kind(("polars.Series",), _as_table(_polars_series), _series_line, _own_dtype, _mask_polars_series),
-    Kind(("polars.LazyFrame",), _lazy_frame, repr_line, _polars_columns, _mask_lazy_frame),
-    Kind(
+    ValueKind(
+        ("polars.DataFrame",), _as_table(_polars_frame), _frame_line, _polars_columns, _mask_polars_frame
+    ),
+    ValueKind(("polars.Series",), _as_table(_polars_series), _series_line, _own_dtype, _mask_polars_series),
+    ValueKind(("polars.LazyFrame",), _lazy_frame, repr_line, _polars_columns, _mask_lazy_frame),
+    ValueKind(
         ("pyarrow.Table", "pyarrow.RecordBatch"),
         _as_table(_arrow_table),
         lambda value, mask: _names_line(value.schema.names),
         lambda value: zip(value.schema.names, value.schema.types, strict=True),
         _mask_arrow_table,
     ),
-    Kind(
+    ValueKind(
         ("pyarrow.Array", "pyarrow.ChunkedArray"),
         _as_table(_arrow_array),
         repr_line,
         _own_type,
         _mask_arrow_array,
     ),
-    Kind(("pyarrow.Scalar",), repr_content, repr_line, _own_type, _mask_arrow_array),
-    Kind(("numpy.ndarray",), _array, _array_line, _own_dtype, _mask_array),
-    Kind(("numpy.generic",), repr_content, repr_line, _own_dtype, _mask_array),
+    ValueKind(("pyarrow.Scalar",), repr_content, repr_line, _own_type, _mask_arrow_array),
+    ValueKind(("numpy.ndarray",), _array, _array_line, _own_dtype, _mask_array),
+    ValueKind(("numpy.generic",), repr_content, repr_line, _own_dtype, _mask_array),
 )
 _OTHERS = {
     "builtins": "bool int float complex str bytes bytearray memoryview list tuple dict set frozenset range slice type",

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent_nb.engine.data_gate import schema_text
 from agent_nb.notebook.values.describe_values import Described, read_path
-from agent_nb.notebook.values.kinds import Kind, class_name, kind_of, no_columns, size_of
+from agent_nb.notebook.values.kinds import ValueKind, class_name, kind_of, no_columns, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS
 from agent_nb.notebook.values.value_paths import lookup_masked
@@ -67,7 +67,7 @@ def known_names(variables: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _column_names(kind: Kind, value: Any) -> set[str]:
+def _column_names(kind: ValueKind, value: Any) -> set[str]:
     return {label for label, _ in kind.columns(value) if type(label) is str}
 
 

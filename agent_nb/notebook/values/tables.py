@@ -37,7 +37,7 @@ PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", 
 Columns = Sequence[tuple[str, Any]]
 
 
-class Facts(NamedTuple):
+class ColumnFacts(NamedTuple):
     dtype: str
     nulls: int
     low: Any = None
@@ -59,7 +59,7 @@ class Facts(NamedTuple):
         return ", ".join(parts) + (f"; most common: {', '.join(common)}" if common else "")
 
 
-def fact_line(read: Callable[[Any], Facts], column: Any) -> str:
+def fact_line(read: Callable[[Any], ColumnFacts], column: Any) -> str:
     try:
         return str(read(column))
     except Exception as error:  # cells can be anything, also without an order or with a failing `repr`
@@ -89,46 +89,46 @@ def dtype_name(column: Any) -> str:
     return _UNIT.sub("[", name).replace("64[]", "64")  # pandas 3 has other units
 
 
-def pandas_facts(column: Any) -> Facts:
+def pandas_facts(column: Any) -> ColumnFacts:
     dtype, nulls = dtype_name(column), int(column.isna().sum())
     if nulls == len(column):
-        return Facts(dtype, nulls)
+        return ColumnFacts(dtype, nulls)
     if getattr(column.dtype, "kind", "O") in "iufmM":
-        return Facts(dtype, nulls, column.min(), column.max())
+        return ColumnFacts(dtype, nulls, column.min(), column.max())
     if str(column.dtype) == "object" and inferred_kind(column) not in PLAIN_CELLS:
-        return Facts(dtype, nulls)  # objects, whose own code would have to compare and print them
+        return ColumnFacts(dtype, nulls)  # objects, whose own code would have to compare and print them
     counts = column.head(ROWS).value_counts()
-    return Facts(dtype, nulls, counts=_sorted(counts[counts > 0].items()), rows=len(column))
+    return ColumnFacts(dtype, nulls, counts=_sorted(counts[counts > 0].items()), rows=len(column))
 
 
-def polars_facts(column: Any) -> Facts:
+def polars_facts(column: Any) -> ColumnFacts:
     dtype, nulls = short_text(column.dtype), column.null_count()
     if nulls == len(column):
-        return Facts(dtype, nulls)
+        return ColumnFacts(dtype, nulls)
     if column.dtype.is_numeric() or column.dtype.is_temporal():
-        return Facts(dtype, nulls, column.min(), column.max())
+        return ColumnFacts(dtype, nulls, column.min(), column.max())
     if column.dtype.is_nested():
-        return Facts(dtype, nulls)
+        return ColumnFacts(dtype, nulls)
     counts = column.head(ROWS).drop_nulls().value_counts().rows()
-    return Facts(dtype, nulls, counts=_sorted(counts), rows=len(column))
+    return ColumnFacts(dtype, nulls, counts=_sorted(counts), rows=len(column))
 
 
-def arrow_facts(column: Any) -> Facts:
+def arrow_facts(column: Any) -> ColumnFacts:
     compute = importlib.import_module("pyarrow.compute")
     types = importlib.import_module("pyarrow.types")
     kind, nulls = column.type, column.null_count
     dtype = short_text(kind)
     if nulls == len(column) or types.is_nested(kind):
-        return Facts(dtype, nulls)
+        return ColumnFacts(dtype, nulls)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_temporal(kind):
         ends = compute.min_max(column).as_py()
-        return Facts(dtype, nulls, ends["min"], ends["max"])
+        return ColumnFacts(dtype, nulls, ends["min"], ends["max"])
     counts = compute.value_counts(column.slice(0, ROWS).drop_null()).to_pylist()
     pairs = ((pair["values"], pair["counts"]) for pair in counts)
-    return Facts(dtype, nulls, counts=_sorted(pairs), rows=len(column))
+    return ColumnFacts(dtype, nulls, counts=_sorted(pairs), rows=len(column))
 
 
-class Table(NamedTuple):
+class TableSummary(NamedTuple):
     kind: str
     rows: int
     columns: Columns
@@ -137,7 +137,7 @@ class Table(NamedTuple):
 
 
 class Library(NamedTuple):
-    facts: Callable[[Any], Facts]
+    facts: Callable[[Any], ColumnFacts]
     cells: Callable[[Any, int, int], Iterable[Any]]
     """The cells of a column from one row to another."""
 
@@ -147,14 +147,14 @@ POLARS = Library(polars_facts, lambda column, start, stop: column[start:stop].to
 ARROW = Library(arrow_facts, lambda column, start, stop: column[start:stop].to_pylist())
 
 
-class Content(NamedTuple):
+class TableText(NamedTuple):
     text: str
     shown: str = ""
     """How much of a table that is, for the user: `24 of 24 rows`."""
     images: tuple[Image, ...] = ()
 
 
-def table_content(table: Table) -> Content:
+def table_content(table: TableSummary) -> TableText:
     columns, others = table.columns[:MOST_COLUMNS], table.columns[MOST_COLUMNS:]
     lines = [
         table.kind,
@@ -162,7 +162,7 @@ def table_content(table: Table) -> Content:
     ]
     # A row has at least one character and the end of its line.
     if not others and table.rows <= SMALL // 2 and len(rows := _csv(table, 0, table.rows, SMALL)) <= SMALL:
-        return Content("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
+        return TableText("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
     of_columns = ""
     if others:
         names = shortened(", ".join(label for label, _ in others), _NAMES)
@@ -174,7 +174,7 @@ def table_content(table: Table) -> Content:
     if last < table.rows:
         lines += ["Last rows:", _csv(table, last, table.rows, _CELL)]
     shown = first + table.rows - last
-    return Content("\n".join(lines), f"{shown:,} of {table.rows:,} rows{of_columns}, and a summary")
+    return TableText("\n".join(lines), f"{shown:,} of {table.rows:,} rows{of_columns}, and a summary")
 
 
 def array_text(value: Any) -> str:
@@ -187,7 +187,7 @@ def array_text(value: Any) -> str:
     return f"{facts}\n{value!r}"
 
 
-def _csv(table: Table, start: int, stop: int, width: int) -> str:
+def _csv(table: TableSummary, start: int, stop: int, width: int) -> str:
     columns = table.columns[:MOST_COLUMNS]
     cells = [
         [_cell(cell, width) for cell in table.library.cells(column, start, stop)] for _, column in columns

@@ -17,7 +17,7 @@ from agent_nb.options import Options
 from agent_nb.phase import phase_after
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
 from agent_nb.render.summary import ready_line, replay_source
-from agent_nb.render.transcript import LOOKS, Look, Transcript, line_text
+from agent_nb.render.transcript import LOOKS, RowStyle, Transcript, line_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:  # it loads what only the widget needs
@@ -133,7 +133,7 @@ class TerminalView(View):
             sys.stdout.write(text)
             self._mid_line = not text.endswith("\n")
 
-    def _line(self, text: str, look: Look | None = None) -> None:
+    def _line(self, text: str, look: RowStyle | None = None) -> None:
         self._clear_status()
         text = without_controls(safe_text(text))
         if look and self._colours:

@@ -184,7 +184,7 @@ MAX_SHOWN = 20_000
 _MAX_ERROR = 2_000
 
 
-State = Literal["not started", "starting", "running", "ended"]
+ServerState = Literal["not started", "starting", "running", "ended"]
 PROGRESS_PAUSE = 0.1
 """Seconds between two lines of progress; those in between are not shown."""
 
@@ -213,7 +213,7 @@ class Server:
         return self.config.name
 
     @property
-    def state(self) -> State:
+    def state(self) -> ServerState:
         if self._starting:
             return "starting"
         if self._connection is None:

@@ -1,4 +1,4 @@
-"""Rules by the name of a tool."""
+"""Approval rules by tool name."""
 
 import re
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, ConfigError, tool
-from agent_nb.engine.approval import Rules
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.events import ApprovalRequested
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import of, run_script
@@ -40,7 +40,7 @@ TOOLS = [get_weather, get_money]
     ],
 )
 def test_the_most_specific_name_wins(rules, weather, money):
-    found = Rules(by_name=rules)
+    found = ApprovalRules(by_name=rules)
     assert found.named(get_weather) == weather
     assert found.covers(get_weather) is (weather is not None)
     assert found.rule(get_money) == money
@@ -48,7 +48,7 @@ def test_the_most_specific_name_wins(rules, weather, money):
 
 @pytest.mark.parametrize("name", ["mcp:*", "mcp:bank", "mcp:bank/*", "mcp:b?nk/get_money"])
 def test_tools_of_a_server_go_by_their_server(name):
-    rules = Rules(by_name={name: "deny"})
+    rules = ApprovalRules(by_name={name: "deny"})
     assert rules.rule(SERVED) == "deny"
     assert rules.named(get_money) is None
 

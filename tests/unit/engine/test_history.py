@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Tool
 from agent_nb._base.text import fenced
-from agent_nb.engine.approval import Rules
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.opening import files_in, page_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, assistant
@@ -59,4 +59,6 @@ async def test_only_repeatable_tools_that_never_ask_make_the_files_again(fields,
         assistant(ToolCall("a", "run_code", "{}")),
         Message(role="tool", parts=(ToolResult(call_id="a", name="run_code", text="done"),)),
     ]
-    assert dict(await files_in(messages, Toolbox([tool]), Rules())) == ({"out.txt": "made"} if runs else {})
+    assert dict(await files_in(messages, Toolbox([tool]), ApprovalRules())) == (
+        {"out.txt": "made"} if runs else {}
+    )

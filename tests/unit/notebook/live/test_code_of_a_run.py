@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, ConfigError, tool
-from agent_nb.engine.approval import Rules
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -107,7 +107,7 @@ async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
 
 
 async def test_a_stricter_rule_forbids_it(desk):
-    rules = Rules().at_least("ask")
+    rules = ApprovalRules().at_least("ask")
     handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[PYTHON], approve=rules).start("go")
     shown = desk.show(handle, "hero-1")
     asked = await open_question(shown, handle)
@@ -149,7 +149,7 @@ def test_the_rule_run_is_for_code_alone(approve):
     ("rule", "mode", "stricter"), [("auto", "run", "run"), ("run", "ask", "ask"), ("run", "auto", "run")]
 )
 def test_run_is_stricter_than_auto_and_looser_than_ask(rule, mode, stricter):
-    assert Rules(by_name={"run_python": rule}).at_least(mode).by_name == {"run_python": stricter}
+    assert ApprovalRules(by_name={"run_python": rule}).at_least(mode).by_name == {"run_python": stricter}
 
 
 async def test_edited_code_that_does_not_compile_stays_on_the_card(desk, tmp_path):

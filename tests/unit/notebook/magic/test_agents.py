@@ -8,7 +8,7 @@ import pytest
 from traitlets import TraitError
 
 from agent_nb.agents import known
-from agent_nb.notebook.session import Settings
+from agent_nb.notebook.session import MagicSettings
 from tests.support.agents import FAKE, private_folder
 
 STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]
@@ -99,7 +99,7 @@ def test_agents_are_listed_with_their_state(shell, monkeypatch, tmp_path):
 
 def test_a_wrong_setting_is_refused():
     with pytest.raises(TraitError, match="a command as a list of words"):
-        Settings().agents = {"mine": "text"}
+        MagicSettings().agents = {"mine": "text"}
 
 
 def test_a_class_with_a_budget_refuses_an_agent_whose_price_nobody_knows(cell, shell, monkeypatch):
