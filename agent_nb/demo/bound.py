@@ -23,7 +23,7 @@ _NUMBERS = {"int": 1, "integer": 1, "float": "any", "number": "any"}
 
 
 @dataclass(frozen=True, slots=True)
-class BoundNames:
+class DemoBindings:
     values: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
     functions: tuple[tuple[str, list[Json]], ...] = ()
@@ -53,7 +53,7 @@ class BoundNames:
         }
 
 
-def split_prompt(text: str) -> tuple[str, BoundNames]:
+def split_prompt(text: str) -> tuple[str, DemoBindings]:
     """The prompt without the list of bound names, and these names."""
     prompt, _, rows = text.partition(_LIST)
     values, filled, functions = list[str](), list[str](), list[tuple[str, list[Json]]]()
@@ -62,7 +62,7 @@ def split_prompt(text: str) -> tuple[str, BoundNames]:
             functions.append((signature.partition("(")[0], _fields(signature)))
         else:
             (values if is_value else filled).append(name)
-    return prompt.strip(), BoundNames(tuple(values), tuple(filled), tuple(functions))
+    return prompt.strip(), DemoBindings(tuple(values), tuple(filled), tuple(functions))
 
 
 def _fields(signature: str) -> list[Json]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from agent_nb.demo.bound import BoundNames
+from agent_nb.demo.bound import DemoBindings
 from agent_nb.demo.texts import Trade, entry_for, trade_of
 
 PageKind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
@@ -109,7 +109,7 @@ class Brief:
     variant: int
     data: Data | None = None
     """The numbers to show; None to look for some in the prompt."""
-    bound: BoundNames = field(default_factory=BoundNames)
+    bound: DemoBindings = field(default_factory=DemoBindings)
     """The names of the notebook that the page may use."""
 
     @property
@@ -120,7 +120,7 @@ class Brief:
         return copy[self.variant % len(copy)]
 
 
-def bound_brief(prompt: str, variant: int, bound: BoundNames) -> Brief:
+def bound_brief(prompt: str, variant: int, bound: DemoBindings) -> Brief:
     """The brief for a page that is bound to names of the notebook."""
     brief, name = read_brief(prompt, variant), name_in(prompt[:_READ]) or bound.title
     return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)

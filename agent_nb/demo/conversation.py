@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
-from agent_nb.demo.bound import BoundNames, split_prompt
+from agent_nb.demo.bound import DemoBindings, split_prompt
 from agent_nb.files import entry_of
 from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import Request
@@ -57,7 +57,7 @@ class Use:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     prompt: str
-    bound: BoundNames
+    bound: DemoBindings
     """The names of the notebook that the page may use."""
     images: tuple[Image, ...]
     uses: tuple[Use, ...]

@@ -35,11 +35,11 @@ MOST_CALLS = 100
 MOST_RUNS = 50
 CLOSED = "The page is no longer connected to the notebook."
 
-Send = Callable[[Json], None]
+SendToView = Callable[[Json], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class ViewMessage:
     """What a view of a page sends."""
 
     do: Literal["get", "set", "call", "close"]
@@ -52,10 +52,10 @@ class Message:
 
 
 @dataclass(slots=True)
-class View:
+class PageView:
     """A view, and the names that it follows."""
 
-    send: Send
+    send: SendToView
     names: set[str] = field(default_factory=set)
     calls: int = 0
 
@@ -73,7 +73,7 @@ class PageStore:
         self.called: list[str] = []
         self.closed = False
         self._encoded = dict(bindings.encoded)
-        self._views: dict[str, View] = {}
+        self._views: dict[str, PageView] = {}
         self._due: dict[str, str] = {}
         """Names whose value has yet to be sent, and the view that has it already."""
         self._asked: list[tuple[str, str]] = []
@@ -113,10 +113,10 @@ class PageStore:
             self._due[name] = ""
             self._start_sending()
 
-    def receive(self, content: Any, send: Send) -> None:
+    def receive(self, content: Any, send: SendToView) -> None:
         """Takes a message of a view; raises `ConfigError` if it is not one that the page's own script sends."""
         try:
-            message: Message = from_wire(Message, content)
+            message: ViewMessage = from_wire(ViewMessage, content)
         except WireError as error:
             raise ConfigError(f"That message is not one of a page: {error}.") from None
         if message.do == "close":
@@ -126,7 +126,7 @@ class PageStore:
             send({"do": "off", "why": CLOSED})
             return
         self._loop = running_loop()
-        view = self._views.setdefault(message.view, View(send))
+        view = self._views.setdefault(message.view, PageView(send))
         view.send = send
         while len(self._views) > MOST_VIEWS:
             del self._views[next(iter(self._views))]
@@ -170,7 +170,7 @@ class PageStore:
             raise ConfigError(f"The page is bound to no {kind} `{shortened(name, 80)}`.")
         return row
 
-    def _set_from_page(self, view: View, message: Message) -> None:
+    def _set_from_page(self, view: PageView, message: ViewMessage) -> None:
         self._check(message.name, "value")
         answer: Json = {"do": "took", "name": message.name}
         try:
@@ -191,7 +191,7 @@ class PageStore:
                     _note("error", f"{message.name}: {type(error).__name__}: {masked_line(str(error))}")
                 )
 
-    def _call_from_page(self, view: View, message: Message) -> None:
+    def _call_from_page(self, view: PageView, message: ViewMessage) -> None:
         row = self._check(message.name, "function")
         if view.calls >= MOST_CALLS:
             view.send({"do": "result", "id": message.id, "error": f"{MOST_CALLS} calls are waiting already."})
@@ -204,7 +204,7 @@ class PageStore:
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
 
-    async def _call(self, row: Binding, view: View, message: Message) -> None:
+    async def _call(self, row: Binding, view: PageView, message: ViewMessage) -> None:
         result: Json = {"do": "result", "id": message.id}
         try:
             value, printed = await call(row, _read(message.text))
@@ -269,7 +269,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-async def _send_all(send: Send, message: Json, texts: list[str]) -> None:
+async def _send_all(send: SendToView, message: Json, texts: list[str]) -> None:
     """Sends a text in messages, between which others get their turn."""
     for number, text in enumerate(texts, 1):
         send({**message, "text": text, "last": number == len(texts)})
