@@ -381,7 +381,7 @@ class ToolListRepair:
     async def over(self, transport: Any) -> AsyncIterator[Any]:
         """The transport with repaired lists."""
         async with transport as (read, write):
-            yield _Stream(read, self._message), write
+            yield _ServerStream(read, self._message), write
 
     def _message(self, item: Any) -> Any:
         response = getattr(item, "message", None)
@@ -420,7 +420,7 @@ class ToolListRepair:
         return True
 
 
-class _Stream:
+class _ServerStream:
     """A stream whose items are changed as they are received."""
 
     def __init__(self, stream: Any, change: Callable[[Any], Any]) -> None:
