@@ -189,7 +189,7 @@ class AgentTurns(Turns):
             case "usage_update":
                 self._used_model = True
                 if (cost := mapping.cost_of(update)) is not None:
-                    self._meter.told_cost = cost
+                    self._meter.reported_cost = cost
                     self._budget.report()
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""Whether a tool call may run: the approval policy, the questions to the user and their answers."""
+"""Decides whether a tool call may run: the approval policy, questions to the user and answers."""
 
 import asyncio
 import copy
@@ -22,7 +22,7 @@ from agent_nb.tools.base import no_hosts
 Mode = Literal["ask", "run", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
 """Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for tools that run
-code (`Tool.lets_run`): they run without asking until the user takes that back."""
+code (`Tool.lets_run`): they run without asking until the user revokes it."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTNESS: tuple[Mode, ...] = ("auto", "run", "ask", "deny")
 MCP = "mcp:"
@@ -30,37 +30,39 @@ MCP = "mcp:"
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRules:
-    """A rule for tools that ask, and rules by name, which hold for any tool. Names are patterns such as `get_*`."""
+    """A default rule for tools that ask, and rules by name for any tool. Names may be patterns such as `get_*`."""
 
     default: Rule = "ask"
     by_name: Mapping[str, Rule] = field(default_factory=dict)
     floor: Mode = "auto"
-    """No rule is looser, and neither is an answer of the user."""
+    """The minimum strictness of all rules and of the user's answers."""
 
-    def named(self, tool: Tool) -> Rule | None:
-        """The rule with the most specific name that fits this tool, if there is one."""
-        fitting = [name for name in self.by_name if _fits(name, tool)]
-        return self.by_name[max(fitting, key=_specificity)] if fitting else None
+    def rule_by_name(self, tool: Tool) -> Rule | None:
+        """The rule with the most specific matching name, or None."""
+        matches = [name for name in self.by_name if _fits(name, tool)]
+        return self.by_name[max(matches, key=_specificity)] if matches else None
 
     def covers(self, tool: Tool) -> bool:
-        return tool.approval == "ask" or self.named(tool) is not None
+        return tool.approval == "ask" or self.rule_by_name(tool) is not None
 
     def rule(self, tool: Tool) -> Rule:
-        return self.named(tool) or self.default
+        return self.rule_by_name(tool) or self.default
 
     def lets_run(self, tool: Tool) -> bool:
-        """Whether all calls of the tool in a run may be allowed at once, unless the floor is stricter."""
+        """Whether all the tool's calls in a run can be allowed at once; not if the floor is stricter."""
         return tool.lets_run and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
 
     def repeats(self, tool: Tool) -> bool:
-        """Whether a call in `messages=` may be run again: the tool is repeatable, and nobody is ever asked about it."""
+        """Whether a call in `messages=` may be run again: the tool is repeatable and never needs approval."""
         asks = (
-            tool.approval == "ask" or tool.fetches is not no_hosts or self.named(tool) not in (None, "auto")
+            tool.approval == "ask"
+            or tool.fetches is not no_hosts
+            or self.rule_by_name(tool) not in (None, "auto")
         )
         return tool.repeatable and not asks
 
     def at_least(self, mode: Mode) -> "ApprovalRules":
-        """These rules, each at least as strict as this mode. A function could be looser than `ask`."""
+        """These rules, made at least as strict as `mode`. Functions become `ask`, because they could be looser."""
 
         def stricter(rule: Rule) -> Rule:
             return max(rule if isinstance(rule, str) else "ask", mode, key=STRICTNESS.index)
@@ -69,8 +71,10 @@ class ApprovalRules:
         return ApprovalRules(stricter(self.default), by_name, max(self.floor, mode, key=STRICTNESS.index))
 
     def __str__(self) -> str:
-        named = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]
-        return ", ".join([*([] if named and self.default == "ask" else [_label(self.default)]), *named])
+        named_rules = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]
+        return ", ".join(
+            [*([] if named_rules and self.default == "ask" else [_label(self.default)]), *named_rules]
+        )
 
 
 Policy = Rule | Mapping[str, Rule] | ApprovalRules
@@ -83,8 +87,8 @@ def read_policy(policy: Any, toolbox: Toolbox) -> ApprovalRules:
         rules = ApprovalRules(by_name=dict(policy))
     else:
         rules = ApprovalRules(policy)
-    named = {"": rules.default, **rules.by_name}
-    for name, rule in named.items():
+    rules_by_name = {"": rules.default, **rules.by_name}
+    for name, rule in rules_by_name.items():
         if not callable(rule) and rule not in MODES:
             place = f"`approve[{name!r}]`" if name else "`approve`"
             raise ConfigError(f"{place} is 'ask', 'auto', 'deny' or a function, not {rule!r}.")
@@ -97,7 +101,7 @@ def read_policy(policy: Any, toolbox: Toolbox) -> ApprovalRules:
                 f"`approve` names {name!r}, which fits no tool of this agent. Its tools: {tools}."
             )
     code_tools = [tool.name for tool in toolbox if tool.lets_run]
-    if any(rule == "run" and name not in code_tools for name, rule in named.items()):
+    if any(rule == "run" and name not in code_tools for name, rule in rules_by_name.items()):
         remedy = " or ".join([*(f"`{name}=run`" for name in code_tools), "'auto'"])
         raise ConfigError(f"'run' is only for tools that run code. Use {remedy}.")
     return rules
@@ -108,14 +112,14 @@ def _label(rule: Rule) -> str:
 
 
 def _fits(name: str, tool: Tool) -> bool:
-    """Whether a name fits the tool: by its own name, or by its server as in `mcp:weather` or `mcp:weather/get_*`."""
+    """Whether a pattern matches the tool's name, or its server as in `mcp:weather` or `mcp:weather/get_*`."""
     if not name.startswith(MCP):
         return fnmatchcase(tool.name, name)
     return fnmatchcase(tool.origin, name) or fnmatchcase(tool.origin, f"{name}/*")
 
 
 def _specificity(name: str) -> tuple[bool, int]:
-    """Exact names before patterns, then the longer ones without their wildcards."""
+    """Sort key: exact names before patterns, then by length without wildcards."""
     literal = re.sub(r"\[[^\[\]]*\]|[*?]", "", name)
     return literal == name, len(literal)
 
@@ -128,11 +132,11 @@ REFUSALS: dict[str, str] = {
     "policy": "This tool is switched off for this run.",
     "function": "It was not approved.",
 }
-"""The reason that the model gets for a denied call, by who denied it."""
+"""Reasons sent to the model for a denied call, by who denied it."""
 
 
 class DeniedError(ToolError):
-    """A call was denied, with what the user says to it as the hint."""
+    """A denied call, with the user's note as the hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ class Answer:
     note: str = ""
     """For the model."""
     args: Json | None = None
-    """The arguments to run the tool with; None for those that the model wrote."""
+    """Arguments to run the tool with; None for the model's own."""
     by: Decider = field(default="person", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -154,7 +158,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Approved:
+class ApprovedCall:
     args: Json
     remarks: tuple[str, ...] = ()
 
@@ -168,7 +172,7 @@ class AllowedHosts:
 
     names: set[str] = field(default_factory=set)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while the user is asked, so that nobody else asks about the same host."""
+    """Held while the user is asked, so that no other call asks about the same host."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,15 +182,15 @@ class Approvals:
     emit: Emit
     clock: Clock
     ask: Ask | None = None
-    """Asks the user for approval; None if there is nobody to ask, which counts as no."""
+    """Asks the user for approval; None if there is nobody to ask, so that calls are denied."""
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Stops the run's clock while the user is asked."""
+    """Pauses the run's clock while the user is asked."""
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
     runs_code: bool | None = None
-    """Whether the user has allowed all code of this run, or has taken that back; None for what the rules say."""
+    """Whether the user has allowed all code of this run; False if revoked, None to use the rules."""
     unanswered: set[str] = field(default_factory=set)
     _seconds: dict[str, float] = field(default_factory=dict)
-    """Seconds that the user took to answer, by call id."""
+    """Seconds the user took to answer, by call id."""
 
     @property
     def code_runs(self) -> bool:
@@ -196,8 +200,8 @@ class Approvals:
         rule = self.rules.rule(tool)
         if rule not in ("ask", "run"):
             return rule
-        wanted = rule == "run" if self.runs_code is None else self.runs_code
-        return "run" if wanted and self.rules.lets_run(tool) else "ask"
+        allowed = rule == "run" if self.runs_code is None else self.runs_code
+        return "run" if allowed and self.rules.lets_run(tool) else "ask"
 
     def allowed_hosts(self, tool: Tool) -> frozenset[str] | None:
         return None if self.rules.rule(tool) == "auto" else frozenset(self.hosts.names)
@@ -207,8 +211,8 @@ class Approvals:
 
     async def check(
         self, tool: Tool, call: ToolCall, args: Json, title: str, context: ToolContext
-    ) -> Approved:
-        """The arguments to run the tool with; raises `ToolError` if the call is denied."""
+    ) -> ApprovedCall:
+        """Returns the arguments to run the tool with; raises `ToolError` if the call is denied."""
         remarks: list[str] = []
         if self.rules.covers(tool):
             lets_run = self.rules.lets_run(tool) and not call.written
@@ -225,50 +229,50 @@ class Approvals:
             args = args if answer.args is None else answer.args
         if hosts := await call_own_code("Reading the addresses", tool.fetches, args, context):
             remarks += await self._approve_hosts(call, args, hosts)
-        return Approved(args, tuple(remarks))
+        return ApprovedCall(args, tuple(remarks))
 
     async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
         with self.hold():  # another variant may be waiting for the answer
             await self.hosts.asking.acquire()
         try:
-            new = {
+            new_hosts = {
                 host: count for host, count in hosts.items() if call.written or host not in self.hosts.names
             }
-            return await self._ask_about_hosts(call, args, new) if new else []
+            return await self._ask_about_hosts(call, args, new_hosts) if new_hosts else []
         finally:
             self.hosts.asking.release()
 
-    async def _ask_about_hosts(self, call: ToolCall, args: Json, new: Mapping[str, int]) -> list[str]:
-        names = ", ".join(new)
+    async def _ask_about_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
+        names = ", ".join(hosts)
         try:
-            # "Always allow" goes by the name, so that it covers these hosts and not every call of the tool.
-            question = {"name": f"{call.name} from {names}", "title": _fetch_title(new)}
+            # "Always allow" is stored by name, so that it covers these hosts and not every call of the tool.
+            question = {"name": f"{call.name} from {names}", "title": _fetch_title(hosts)}
             answer = await self._approve(call, args, question)
         except ToolError as denied:
-            reason, shown = (
+            reason, summary = (
                 f"Nothing was fetched from {names}: {text}" for text in (denied.message, denied.summary)
             )
             hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
-            raise ToolError(reason, code=denied.code, hint=hint.strip(), summary=shown) from None
-        self.hosts.names.update(new)
+            raise ToolError(reason, code=denied.code, hint=hint.strip(), summary=summary) from None
+        self.hosts.names.update(hosts)
         return _remarks(answer, args)
 
     async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
-        """Applies the rule for the tool: the answer, or a `ToolError` if it is no."""
+        """Applies the tool's rule; returns the answer, or raises `ToolError` if it is no."""
         tool = self.toolbox.get(call.name)
         rule = self._rule(call, tool, about_tool="schema" in question)
         if rule == "auto":
             return Answer(True, by="policy")
         fields = {"call_id": call.id, "args": args, "written": call.written, **question}
         asking = rule == "ask" and self.ask is not None
-        # Only the user can answer an open question, so the others are shown with their answer.
+        # Only questions to the user are shown while open; the others appear with their answer.
         request = self.emit(ApprovalRequested, **fields) if asking else None
         answer = Answer(False, by="function" if callable(rule) else "nobody")
         since = self.clock.now()
         try:
             with self.hold():
                 answer = await self._answer(rule, call, args, request)
-            if answer.args == args or not question.get("schema"):  # only arguments of a tool can be changed
+            if answer.args == args or not question.get("schema"):  # only tool arguments can be edited
                 answer = replace(answer, args=None)
         except (asyncio.CancelledError, EndRun):
             answer = Answer(False, by="stopped")
@@ -283,11 +287,11 @@ class Approvals:
                 self.emit(ApprovalRequested, **fields)
             self._resolved(call.id, answer, args)
         if not answer.approved:
-            raise _denied(answer)
+            raise _denial(answer)
         return answer
 
     def _rule(self, call: ToolCall, tool: Tool | None, *, about_tool: bool) -> Rule:
-        """The rule for the tool. A call written as text may quote somebody: no rule but a function runs it unasked."""
+        """The tool's rule. Calls written as text may be quotations: only a function can approve them without asking."""
         rule = self._tool_rule(tool) if tool else self.rules.default
         asks = tool is None or tool.approval == "ask" or not about_tool
         return "ask" if call.written and asks and rule in ("auto", "run") else rule
@@ -307,7 +311,7 @@ class Approvals:
         return _answer_of(await call_own_code("Asking the person", self.ask, request))
 
     def _valid(self, call: ToolCall, answer: Answer) -> Answer:
-        """The answer of a function, with valid arguments. The page checks those that the user has edited."""
+        """The answer of a function, with validated arguments. The page validates the user's edits."""
         tool = self.toolbox.get(call.name)
         if answer.args is None or tool is None:
             return answer
@@ -342,12 +346,12 @@ def _answer_of(value: object) -> Answer:
     )
 
 
-def _denied(answer: Answer) -> ToolError:
+def _denial(answer: Answer) -> ToolError:
     if answer.by == "nobody":
         return nobody_to_ask()
     reason = REFUSALS.get(answer.by, REFUSALS["person"])
-    shown = "You said no." if reason == REFUSALS["person"] else reason
-    return DeniedError(reason, code="DENIED", hint=answer.note or GO_ON, summary=shown)
+    summary = "You said no." if reason == REFUSALS["person"] else reason
+    return DeniedError(reason, code="DENIED", hint=answer.note or GO_ON, summary=summary)
 
 
 def nobody_to_ask() -> ToolError:

@@ -1,8 +1,8 @@
-"""Makes a conversation shorter: notes replace the contents of files, and a summary replaces older requests.
+"""Compacts a conversation: notes replace file contents, and a summary replaces older requests.
 
-`Window` is the conversation of a run, and knows how much of the model's context window it takes. The rest are pure
-functions over messages. Calls and results stay paired, and a conversation never grows. The model can read a file
-again, so nothing that it needs is lost.
+`Window` holds the conversation of a run and estimates how much of the model's context window it takes. The rest are
+pure functions over messages. Calls and results stay paired, and a conversation never grows. The model can read a
+file again, so nothing that it needs is lost.
 """
 
 import json
@@ -33,35 +33,35 @@ if TYPE_CHECKING:
     from agent_nb.engine.prepared import Prepared
 
 SHORT = 200
-"""Texts of up to this many characters are not worth a note."""
+"""Texts up to this many characters are never replaced by a note."""
 EXCERPT = 300
 MOST_ENTRIES = 30
-"""Requests in a summary: the first, which says what it is all about, and the latest."""
+"""Maximum number of requests in a summary: the first, which sets the task, and the latest."""
 
 ROOMY, TIGHT = 0.5, 0.75
-"""Shares of the limit. Above the first, more contents go; above the second, older requests go, too."""
+"""Shares of the limit. Above the first, more contents are dropped; above the second, older requests as well."""
 
 Share = Callable[[Sequence[Message]], float]
-"""The share of the limit that a conversation takes; 0 if there is no limit."""
+"""The share of the limit that a conversation uses; 0 if there is no limit."""
 PartIndex = tuple[int, int]
 """The position of a part: message index, part index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
+class CompactedMessages:
     messages: tuple[Message, ...]
     question: int
     rewritten: int = 0
-    """Messages that have lost something: contents of files, or thinking."""
+    """Number of messages that lost file contents or thinking."""
     summarized: int = 0
 
 
-def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> Compacted:
-    """Leaves out what the conversation can do without, so that it fits and lasts; the same one if nothing is gained.
+def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> CompactedMessages:
+    """Shortens the conversation so that it fits for a while; returns it unchanged if nothing is gained.
 
-    First the contents of files before the question, then those since, except for what the model has called last, then
-    whole requests before the question, oldest first. Thinking and vendor data go in any case: signatures do not hold
-    once an earlier message has changed.
+    Drops file contents before the question first, then those after it, except for the last calls, then whole requests
+    before the question, oldest first. Thinking and vendor data are always dropped: signatures become invalid once an
+    earlier message changes.
     """
     bare = [_without_thinking(message) for message in messages]
     shorter = _without_contents(bare, question, toolbox)
@@ -69,10 +69,10 @@ def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share:
         shorter = _without_contents(bare, max(question, _last_answer(messages)), toolbox)
     rewritten = sum(old != new for old, new in zip(messages, shorter, strict=True))
     if messages[-1].role == "tool":
-        # A question of its own: some vendors require signatures on all calls since the last one.
+        # Some vendors require signatures on all calls since the last user message.
         shorter.append(user(prompt_text("go_on")))
     count = _count_to_summarize(shorter, question, toolbox, share)
-    compacted = Compacted(
+    compacted = CompactedMessages(
         messages=tuple(_with_summary(shorter, count, toolbox)),
         question=question - max(0, count - 1),
         rewritten=rewritten,
@@ -80,15 +80,15 @@ def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share:
     )
     if _is_shorter(compacted.messages, messages):
         return compacted
-    return Compacted(messages=tuple(messages), question=question)
+    return CompactedMessages(messages=tuple(messages), question=question)
 
 
-def _is_shorter(one: Sequence[Message], other: Sequence[Message]) -> bool:
-    return estimate_tokens(one) < estimate_tokens(other)
+def _is_shorter(new: Sequence[Message], old: Sequence[Message]) -> bool:
+    return estimate_tokens(new) < estimate_tokens(old)
 
 
 def _last_answer(messages: Sequence[Message]) -> int:
-    return max((place for place, message in enumerate(messages) if message.role == "assistant"), default=0)
+    return max((index for index, message in enumerate(messages) if message.role == "assistant"), default=0)
 
 
 def _without_thinking(message: Message) -> Message:
@@ -96,11 +96,11 @@ def _without_thinking(message: Message) -> Message:
     return replace(message, parts=parts, vendor={})
 
 
-# The contents of files
+# File contents
 
 
 def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -> list[Message]:
-    """The messages with notes in place of the contents of files before `end`."""
+    """The messages, with notes instead of file contents before `end`."""
     reader = next((tool.name for tool in toolbox if tool.reads and tool.repeatable), "")
     parts = [list(message.parts) for message in messages]
     for (row, column), answer in _pairs(messages[:end]).items():
@@ -111,8 +111,8 @@ def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -
         tool = toolbox.get(call.name)
         if tool is None or not (tool.content_arguments or tool.reads):
             continue
-        known = result.versions if result else {}
-        versions = {path: known.get(path) for path in toolbox.files_of(call)} or {"a file": None}
+        result_versions = result.versions if result else {}
+        versions = {path: result_versions.get(path) for path in toolbox.files_of(call)} or {"a file": None}
         note = content_note(versions, tool.name if tool.reads else reader)
         parts[row][column] = _shorter_call(call, tool, note)
         if answer and result:
@@ -121,21 +121,21 @@ def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -
 
 
 def _pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex | None]:
-    """Each call with its result, by place. Vendors reuse call ids, so a result belongs to the call just before it."""
+    """Maps calls to their results. Vendors reuse call ids, so a result belongs to the latest call with its id."""
     pairs: dict[PartIndex, PartIndex | None] = {}
-    waiting: list[tuple[str, PartIndex]] = []
+    open_calls: list[tuple[str, PartIndex]] = []
     for row, message in enumerate(messages):
         if message.role != "tool":
-            waiting = []
+            open_calls = []
         for column, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
                 pairs[row, column] = None
-                waiting.append((part.id, (row, column)))
+                open_calls.append((part.id, (row, column)))
             elif isinstance(part, ToolResult):
-                answered = next((entry for entry in waiting if entry[0] == part.call_id), None)
-                if answered:
-                    waiting.remove(answered)
-                    pairs[answered[1]] = row, column
+                call = next((entry for entry in open_calls if entry[0] == part.call_id), None)
+                if call:
+                    open_calls.remove(call)
+                    pairs[call[1]] = row, column
     return pairs
 
 
@@ -143,23 +143,23 @@ def _shorter_call(call: ToolCall, tool: Tool, note: str) -> ToolCall:
     try:
         args: Json = json.loads(call.arguments)
         shorter = {
-            name: _noted(value, note) if name in tool.content_arguments else value
+            name: _with_notes(value, note) if name in tool.content_arguments else value
             for name, value in args.items()
         }
     except (ValueError, RecursionError, AttributeError):
-        shorter = {}  # what the model wrote is not an object, and the call has failed
+        shorter = {}  # the arguments are not a JSON object, so the call failed
     arguments = json.dumps(shorter, ensure_ascii=False)
     return replace(call, arguments=arguments) if len(arguments) < len(call.arguments) - SHORT // 2 else call
 
 
-def _noted(value: Any, note: str) -> Any:
+def _with_notes(value: Any, note: str) -> Any:
     match value:
         case str():
             return note if len(value) > max(SHORT, len(note)) else value
         case list():
-            return [_noted(item, note) for item in value]
+            return [_with_notes(item, note) for item in value]
         case dict():
-            return {key: _noted(item, note) for key, item in value.items()}
+            return {key: _with_notes(item, note) for key, item in value.items()}
         case _:
             return value
 
@@ -167,9 +167,9 @@ def _noted(value: Any, note: str) -> Any:
 def _shorter_result(result: ToolResult, tool: Tool, note: str) -> ToolResult:
     if not result.ok:
         return result
-    # What a writing tool says first is what it did; a diff follows.
-    first = "" if tool.reads else result.text.partition("\n")[0] + "\n"
-    text = f"{first}{note}"
+    # The first line of a writing tool's result reports what it did; a diff follows.
+    first_line = "" if tool.reads else result.text.partition("\n")[0] + "\n"
+    text = f"{first_line}{note}"
     if len(text) >= len(result.text) or len(result.text) <= SHORT:
         text = result.text
     return replace(result, text=text, images=())
@@ -180,9 +180,9 @@ def _shorter_result(result: ToolResult, tool: Tool, note: str) -> ToolResult:
 
 def _count_to_summarize(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> int:
     """How many messages to replace by a summary: whole requests, as few as possible."""
-    ends = [place for place, message in enumerate(messages[: question + 1]) if _is_question(message)]
+    ends = [index for index, message in enumerate(messages[: question + 1]) if _is_question(message)]
     count = 0
-    for end in (place for place in ends if place > 1):
+    for end in (index for index in ends if index > 1):
         if share(_with_summary(messages, count, toolbox)) <= TIGHT:
             break
         count = end
@@ -198,11 +198,11 @@ def _is_question(message: Message) -> bool:
 
 
 def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
-    """These messages as one: requests, files and last words. The user's images stay: tools know them by number."""
+    """Summarizes messages as one: requests, files, last answers. Images stay, because tools refer to them by number."""
     entries: list[str] = []
     for exchange in _exchanges(messages):
-        earlier = summary_entries(exchange[0].text)
-        entries += [_entry(exchange, toolbox)] if earlier is None else earlier
+        earlier_entries = summary_entries(exchange[0].text)
+        entries += [_entry(exchange, toolbox)] if earlier_entries is None else earlier_entries
     images = [
         part
         for message in messages
@@ -228,12 +228,12 @@ def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:
 def _entry(exchange: Sequence[Message], toolbox: Toolbox) -> str:
     prompt = next((part.text for part in exchange[0].parts if isinstance(part, Text)), "")
     answers = [message.text for message in exchange if message.role == "assistant" and message.text.strip()]
-    written: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for result in (part for message in exchange for part in message.parts if isinstance(part, ToolResult)):
         tool = toolbox.get(result.name)
         if tool and not tool.reads:
-            written |= {path: f"{path} (version {number})" for path, number in result.versions.items()}
-    return summary_entry(_excerpt(prompt), list(written.values()), _excerpt(answers[-1]) if answers else "")
+            labels |= {path: f"{path} (version {number})" for path, number in result.versions.items()}
+    return summary_entry(_excerpt(prompt), list(labels.values()), _excerpt(answers[-1]) if answers else "")
 
 
 def _excerpt(text: str) -> str:
@@ -241,18 +241,18 @@ def _excerpt(text: str) -> str:
 
 
 LARGEST_ANSWER = 128_000
-"""The most tokens that are kept free for an answer; in a small window it is a third."""
+"""Maximum number of tokens reserved for an answer; a third of a small window."""
 LEAST_GAIN = 0.1
-"""The share of a conversation that must go to make it worth while: every compaction empties the vendor's cache."""
+"""Minimum share of a conversation that compacting must drop, because it invalidates the vendor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shorter:
+class Compaction:
     why: WhyCompacted
     limit: int | None
     before: int
     after: int
-    compacted: Compacted
+    compacted: CompactedMessages
 
     @property
     def fields(self) -> Json:
@@ -261,14 +261,14 @@ class Shorter:
 
 
 class Window:
-    """The messages of a run. They only ever grow, except when they are compacted or lose what a vendor refuses."""
+    """The messages of a run. They only grow, unless they are compacted or a vendor refuses a part."""
 
     def __init__(self, prepared: "Prepared") -> None:
         opening, self._settings, self._toolbox = prepared.opening, prepared.settings, prepared.toolbox
         self.messages: list[Message] = [*opening.history, opening.question]
         self.question = len(opening.history)
         self.replaced: list[tuple[Message, ...]] = []
-        """What was sent before it was compacted, oldest first."""
+        """Earlier versions of the messages, before each compaction, oldest first."""
         self.without: frozenset[str] = frozenset()
         self.size = prepared.settings.window
         self._has_sent = False
@@ -276,12 +276,12 @@ class Window:
         self._fixed = estimate_tokens((), prepared.system, prepared.tools)
 
     def add_to_question(self, parts: Sequence[Part]) -> None:
-        """Adds to what the run asks. Call it before the first turn."""
+        """Adds parts to the question. Call it before the first turn."""
         question = self.messages[self.question]
         self.messages[self.question] = replace(question, parts=(*question.parts, *parts))
 
     def leave_out(self, part: str) -> None:
-        """Leaves out what the vendor has refused: a parameter, or the data of its own on earlier messages."""
+        """Drops a part that the vendor refused: a parameter, or its own data on earlier messages."""
         if part == VENDOR_DATA:
             self.messages[:] = [replace(message, vendor={}) for message in self.messages]
         else:
@@ -292,8 +292,8 @@ class Window:
         if usage.input:
             self._density = density(usage.input, self._fixed + estimate_tokens(self.messages))
 
-    def before_turn(self, number: int) -> Shorter | None:
-        """What to send instead of the messages, because that is asked for or because they would not fit."""
+    def before_turn(self, number: int) -> Compaction | None:
+        """The compaction to apply before a turn, because it was requested or the messages would not fit."""
         if self.messages[-1].role == "assistant":
             return None  # the turn continues an unfinished answer
         limit = room_in(self.size)
@@ -301,23 +301,23 @@ class Window:
             return self.shortened("asked", limit)
         if limit is None or self._tokens(self.messages) <= limit:
             return None
-        shorter = self.shortened("full", limit)
-        return shorter if shorter and shorter.after <= (1 - LEAST_GAIN) * shorter.before else None
+        compaction = self.shortened("full", limit)
+        return compaction if compaction and compaction.after <= (1 - LEAST_GAIN) * compaction.before else None
 
-    def after_refusal(self, error: ProviderError, *, again: bool) -> Shorter | None:
-        """What to send after the vendor has refused the messages as too long; None after any other error."""
+    def after_refusal(self, error: ProviderError, *, again: bool) -> Compaction | None:
+        """The compaction to apply after the vendor refused the messages as too long; None after other errors."""
         if not error.too_long:
             return None
-        before = self._tokens(self.messages)
+        tokens = self._tokens(self.messages)
         limit = room_in(error.window or self.size)
-        shorter = None if again else self.shortened("refused", min(limit or before, before))
-        if shorter is None:
-            known = " Earlier parts of it have been left out already." if again else ""
-            raise ProviderError(f"{error}{known}") from None
-        return shorter
+        compaction = None if again else self.shortened("refused", min(limit or tokens, tokens))
+        if compaction is None:
+            detail = " Earlier parts of it have been left out already." if again else ""
+            raise ProviderError(f"{error}{detail}") from None
+        return compaction
 
-    def shortened(self, why: WhyCompacted, limit: int | None) -> Shorter | None:
-        """A conversation well below the limit, if possible, so that it lasts; None if nothing can be left out."""
+    def shortened(self, why: WhyCompacted, limit: int | None) -> Compaction | None:
+        """Compacts well below the limit if possible, so that it lasts; None if nothing can be dropped."""
         before, most = self._tokens(self.messages), limit or math.inf
 
         def share(messages: Sequence[Message]) -> float:
@@ -327,18 +327,18 @@ class Window:
         after = self._tokens(compacted.messages)
         if after >= before:
             return None
-        return Shorter(why=why, limit=limit, before=before, after=after, compacted=compacted)
+        return Compaction(why=why, limit=limit, before=before, after=after, compacted=compacted)
 
-    def replace(self, shorter: Shorter) -> None:
+    def replace(self, compaction: Compaction) -> None:
         if self._has_sent:
             self.replaced.append(tuple(self.messages))
-        self.messages[:] = shorter.compacted.messages
-        self.question = shorter.compacted.question
+        self.messages[:] = compaction.compacted.messages
+        self.question = compaction.compacted.question
 
     def _tokens(self, messages: Sequence[Message]) -> int:
         return round((self._fixed + estimate_tokens(messages)) * self._density)
 
 
 def room_in(window: int | None) -> int | None:
-    """The tokens that a request may have, so that the window holds the answer too; None if that is not known."""
+    """Maximum tokens of a request, so that the answer fits the window too; None if the window is unknown."""
     return window - min(LARGEST_ANSWER, window // 3) if window else None

@@ -1,4 +1,4 @@
-"""The cost of a run: tokens as counted by the vendor, estimates until then, the cost of its tools, and its limits."""
+"""The cost of a run: the vendor's token counts, estimates until they arrive, tool costs, and limits."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from agent_nb.run_settings import Limits
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
 UPDATE_EVERY = 2_000
-"""Characters between two estimates: often enough to enforce a budget, rarely enough to be cheap."""
+"""Characters between estimates: often enough to enforce a budget, rarely enough to be cheap."""
 MILLION = 1_000_000
 
 Price = Callable[[Usage], float | None]
@@ -44,7 +44,7 @@ def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequen
 
 
 def density(tokens: int, estimate: int) -> float:
-    """Ratio of actual to estimated tokens, which is higher for code and most languages than for plain English."""
+    """Ratio of actual to estimated tokens, from 1 to 4; code and most languages exceed plain English."""
     return min(max(tokens / max(estimate, 1), 1.0), 4.0)
 
 
@@ -54,12 +54,12 @@ class CostMeter:
     def __init__(self, price: Price) -> None:
         self._price = price
         self._rates = lru_cache(maxsize=1)(partial(_rates, price))
-        """Looked up once for a turn, of which only the output grows: the tables are slow."""
+        """Cached per turn, in which only the output grows: price lookups are slow."""
         self.total = Usage()
-        """The model's tokens. Images made by tools are not counted here, only in `cost`."""
+        """The model's tokens. Images made by tools count only in `cost`."""
         self._turns_cost = price(self.total)
         self._known_turns_cost = 0.0
-        """Without turns of unknown price, so that a budget can be enforced all the same."""
+        """Excludes turns of unknown price, so that a budget can still be enforced."""
         self._tools_cost: float | None = 0.0
         self._open_charges: list[Charge] = []
         self._settled_cost = self._highest_item = 0.0
@@ -67,16 +67,16 @@ class CostMeter:
         self._input_estimate = 0
         self._accepted = False
         self.chars = 0
-        self.told_cost: float | None = None
-        """What all turns have cost, if the model itself says so."""
+        self.reported_cost: float | None = None
+        """Cost of all turns, if an outside agent reports it."""
 
     @property
     def cost(self) -> float | None:
-        turns = self._turns_cost if self.told_cost is None else self.told_cost
+        turns = self._turns_cost if self.reported_cost is None else self.reported_cost
         return _sum(turns, self._tools_cost)
 
     def open_charge(self, left: Callable[[], float | None]) -> Charge:
-        """Opens the charge of a call. The cost it expects counts against the budget from then on."""
+        """Opens a charge for a call. Its expected cost counts against the budget at once."""
         charge = Charge(left=left, highest=self._highest_item)
         self._open_charges.append(charge)
         return charge
@@ -96,12 +96,12 @@ class CostMeter:
         return turns + self._settled_cost + sum(charge.expected for charge in self._open_charges)
 
     def begin_turn(self, input_estimate: int) -> None:
-        """Starts a request. Its input counts as this many tokens until the vendor reports a number."""
+        """Starts a request. `input_estimate` is used until the vendor reports its input tokens."""
         self._add_cut_turn()
         self._input_estimate = input_estimate
 
     def accepted(self) -> None:
-        """The vendor has begun to answer, so it charges for the input."""
+        """Called when the vendor starts to answer and so charges for the input."""
         self._accepted = True
 
     def counted(self, usage: Usage) -> None:
@@ -112,7 +112,7 @@ class CostMeter:
         self._add_turn()
 
     def cut_off(self) -> None:
-        """Ends the run. An unfinished turn or call counts as estimated."""
+        """Ends the run. Unfinished turns and calls count at their estimated cost."""
         for charge in list(self._open_charges):
             self.settle(charge)
         self._add_cut_turn()
@@ -133,7 +133,7 @@ class CostMeter:
         return None if rates is None else rates[0] + rates[1] * turn.output
 
     def _add_cut_turn(self) -> None:
-        """Adds a turn that was stopped or withdrawn as estimated, because the vendor charges for it."""
+        """Adds the estimated usage of a stopped or retried turn, because the vendor charges for it."""
         if self.chars or self._accepted:
             self._turn, self.chars, self._accepted = self._estimated_turn(), 0, False
         self._add_turn()
@@ -149,7 +149,7 @@ class CostMeter:
 
 
 class Budget:
-    """The limits of one run. Their money is shared with the variants started with it, whose `meters` it joins."""
+    """The limits of one run. Variants that start together share the money limit through `meters`."""
 
     def __init__(self, limits: Limits, price: Price, meters: list[CostMeter], journal: Journal) -> None:
         self._limits, self._meters, self._journal = limits, meters, journal
@@ -158,7 +158,7 @@ class Budget:
         meters.append(self.meter)
 
     def check(self) -> None:
-        if (left := self._left()) is not None and left <= 0:
+        if (remaining := self._usd_left()) is not None and remaining <= 0:
             raise EndRun("budget")
         if self._limits.seconds is not None and self._journal.elapsed() >= self._limits.seconds:
             raise EndRun("max_seconds")
@@ -169,12 +169,12 @@ class Budget:
         return math.inf if limit is None else limit - self._journal.elapsed()
 
     def start_timer(self, stop: Callable[[], None]) -> None:
-        """Calls `stop` when the run's time is up. Its clock may stand still, so it is read again then."""
-        left = self.seconds_left
-        if left <= 0:
+        """Calls `stop` when the run's time is up. The timer is rearmed if the run's clock was paused."""
+        seconds = self.seconds_left
+        if seconds <= 0:
             stop()
-        elif left < math.inf:
-            self._timer = asyncio.get_running_loop().call_later(max(left, 0.02), self.start_timer, stop)
+        elif seconds < math.inf:
+            self._timer = asyncio.get_running_loop().call_later(max(seconds, 0.02), self.start_timer, stop)
 
     def cancel_timer(self) -> None:
         if self._timer is not None:
@@ -184,7 +184,7 @@ class Budget:
         self._journal.emit(UsageUpdated, usage=self.meter.total, cost=self.meter.cost)
 
     def estimate(self, due: int) -> int:
-        """Checks the limits, and emits an estimate of the cost if one is due; returns when the next one is."""
+        """Checks the limits and emits a due cost estimate; returns the character count at which the next is due."""
         if self.meter.chars >= due:
             due = self.meter.chars + UPDATE_EVERY
             usage, cost = self.meter.estimate()
@@ -193,27 +193,27 @@ class Budget:
         return due
 
     def open_charge(self) -> Charge:
-        return self.meter.open_charge(self._left)
+        return self.meter.open_charge(self._usd_left)
 
     def settle(self, charge: Charge) -> None:
         self.meter.settle(charge)
         if charge.items:
             self.report()
 
-    def _left(self) -> float | None:
+    def _usd_left(self) -> float | None:
         if self._limits.usd is None:
             return None
         return self._limits.usd - sum(meter.expected for meter in self._meters)
 
 
-def _rates(price: Price, sent: Usage) -> tuple[float, float] | None:
-    """The price of a turn's input, and of each token of its output; None if they are unknown."""
-    before, after = price(sent), price(replace(sent, output=MILLION))
+def _rates(price: Price, usage: Usage) -> tuple[float, float] | None:
+    """The price of a turn's input and of one output token, or None if unknown."""
+    before, after = price(usage), price(replace(usage, output=MILLION))
     return None if before is None or after is None else (before, (after - before) / MILLION)
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
 
 
 @dataclass(slots=True)
@@ -223,7 +223,7 @@ class ModelCosts:
     cost: float = 0.0
     unpriced: int = 0
     replays: int = 0
-    """Runs that played a cassette, which is free. They are not counted in `runs`."""
+    """Replays, which are free and not counted in `runs`."""
     recorded_cost: float = 0.0
 
     def add(self, run: Run) -> None:
@@ -238,9 +238,9 @@ class ModelCosts:
 
 
 class SessionCosts:
-    """The cost of all runs of this process that have ended, by model. Runs loaded from disk are not counted.
+    """The cost of all finished runs of this process, by model. Runs loaded from disk are not counted.
 
-    Runs may be added from several threads.
+    Thread-safe.
     """
 
     def __init__(self) -> None:

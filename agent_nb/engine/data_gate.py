@@ -1,7 +1,7 @@
-"""`--data schema`: the model learns names, types and shapes of the user's data, and no values.
+"""`--data schema`: the model gets names, types and shapes of the user's data, but no values.
 
-Every request passes `DataGate.request`, which fails closed: it lets through what the user wrote into the prompt, what
-the model wrote itself, and what `DataGate.result` has made of the result of a call. Anything else is replaced.
+Every request passes `DataGate.request`, which fails closed: only the user's prompt, the model's own messages and the
+tool results rewritten by `DataGate.result` are sent unchanged. Anything else is replaced.
 """
 
 import builtins
@@ -35,14 +35,14 @@ _USUAL_WORDS = _BUILT_IN.union(
         " were with zero NoneType DataFrame Series Index ndarray nan dtype after before It The"
     )
 )
-"""Words of error messages that say nothing about values."""
+"""Words of error messages that reveal nothing about values."""
 
 
-def schema_text(schema: Schema, known: Container[str]) -> str:
-    """The schema with the names that are known. Equal lines are counted."""
-    held = "(name held back)"
+def schema_text(schema: Schema, names: Container[str]) -> str:
+    """The schema as text. Names that are not in `names` are masked, and repeated lines are counted."""
+    placeholder = "(name held back)"
     parts = [
-        (part.text if part.text in known or part.text in _BUILT_IN else held)
+        (part.text if part.text in names or part.text in _BUILT_IN else placeholder)
         if isinstance(part, Name)
         else part
         for part in schema
@@ -52,7 +52,7 @@ def schema_text(schema: Schema, known: Container[str]) -> str:
 
 
 def known_words(message: str, names: Container[str]) -> str:
-    """An error message with the words that the model may know. The others may be values."""
+    """The error message without words that may be values."""
     return _WORD_OR_SYMBOL.sub(
         lambda word: word[0] if word[0] in names or word[0] in _USUAL_WORDS else "…", message
     )
@@ -61,13 +61,13 @@ def known_words(message: str, names: Container[str]) -> str:
 class DataGate:
     def __init__(self, opening: Opening) -> None:
         self._names = set(opening.names)
-        """Names of the inputs, and words and quoted texts of the model's own calls."""
+        """Names of the inputs, and words and quoted strings in the model's own calls."""
         self._texts = {opening.prompt}
-        """Texts of the user and results that may be sent."""
+        """The user's texts, and results that may be sent."""
         self._images: list[Image] = []
         self._held: dict[str, ToolResult] = {}
         self._to_show: list[str] = []
-        for message in opening.history:  # of a run that has sent no values either
+        for message in opening.history:  # the base run sent no values either
             self._learn_all(message)
             self._texts.update(part.text for part in message.parts if isinstance(part, Text | ToolResult))
 
@@ -83,14 +83,14 @@ class DataGate:
     def result(
         self, call_id: str, tool: Tool | None, result: ToolResult, outcome: ToolError | Schema, remarks: str
     ) -> ToolResult:
-        """The result that the model gets instead, given the error or the schema, and what the user says to the call.
+        """The result for the model: the error or schema instead of the values, and the user's remarks.
 
-        A schema counts only if a tool of this package gives it.
+        Only schemas from this package's own tools are sent.
         """
         self._held[call_id] = result
         packaged = tool is not None and tool.packaged
         if isinstance(outcome, DeniedError):
-            text = str(outcome)  # with the note of the user
+            text = str(outcome)  # includes the user's note
         elif isinstance(outcome, ToolError):
             code = outcome.code if outcome.code in get_args(ToolErrorCode) else "FAILED"
             error = self._error(outcome, outcome.line if packaged else None)
@@ -99,10 +99,10 @@ class DataGate:
             text = schema_text(outcome, self._names)
         else:
             text = f"Done. {HELD}"
-        shown = [self._held[each] for each in self._to_show]
+        revealed = [self._held[call_id] for call_id in self._to_show]
         self._to_show.clear()
-        texts = [f"The person shows you what `{each.name}` gave:\n{each.text}" for each in shown]
-        images = tuple(image for each in shown for image in each.images)
+        texts = [f"The person shows you what `{shown.name}` gave:\n{shown.text}" for shown in revealed]
+        images = tuple(image for shown in revealed for image in shown.images)
         text = "\n\n".join(filter(None, [text, remarks, *texts]))
         self._texts.add(text)
         self._images += images
@@ -119,8 +119,8 @@ class DataGate:
             case Text(text) if text in self._texts or is_built_in(text):
                 return part
             case ToolResult(text=text, images=images) if text in self._texts:
-                shown = {id(image) for image in self._images}
-                return replace(part, images=tuple(image for image in images if id(image) in shown))
+                allowed_ids = {id(image) for image in self._images}
+                return replace(part, images=tuple(image for image in images if id(image) in allowed_ids))
             case ToolResult():
                 return replace(part, text=HELD, images=())
             case _:
@@ -134,10 +134,10 @@ class DataGate:
             self.learn(call)
 
     def _error(self, error: ToolError, line: int | None) -> str:
-        """The first line of an error with the words that the model may know. The others may be values."""
-        where = f" (line {line})" if line else ""
-        first = next(iter(error.message.splitlines()), "").removesuffix(where)
-        return known_words(first, self._names) + where
+        """The first line of the error, without words that may be values."""
+        suffix = f" (line {line})" if line else ""
+        first_line = next(iter(error.message.splitlines()), "").removesuffix(suffix)
+        return known_words(first_line, self._names) + suffix
 
 
 def _words(arguments: str) -> Iterator[str]:

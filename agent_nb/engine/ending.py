@@ -1,4 +1,4 @@
-"""How a run is ended early from inside a turn, also by code that the user or a tool's author wrote."""
+"""Ending a run early from inside a turn, including from code written by the user or a tool's author."""
 
 import inspect
 from collections.abc import Callable
@@ -19,16 +19,16 @@ class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error
 
 
 async def call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Calls a hook, a policy or a tool's own function, sync or async. Its exceptions become tool errors.
+    """Calls a hook, policy or tool function, sync or async, and turns its exceptions into tool errors.
 
-    A `KeyboardInterrupt` ends the run, as it does anywhere else.
+    A `KeyboardInterrupt` ends the run.
     """
     try:
         result = function(*args)
         return await result if inspect.isawaitable(result) else result
     except (ToolError, EndRun):
         raise
-    except KeyboardInterrupt:  # must not reach the event loop, which it would end
+    except KeyboardInterrupt:  # would end the event loop if it got that far
         raise EndRun("interrupted") from None
     except SystemExit as error:
         raise ToolError(f"{title} tried to exit with {error.code!r}.") from None

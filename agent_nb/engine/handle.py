@@ -36,13 +36,13 @@ _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not nam
 
 
 class Recording(Protocol):
-    """The recording of a run, as far as the run knows about it."""
+    """The part of a recording that a run uses."""
 
     outcome: str
     """Where the cassette was written, or why it was not."""
 
     def follow(self, handles: "Sequence[RunHandle]") -> None:
-        """Writes the cassette when all these runs have ended."""
+        """Writes the cassette once all these runs have ended."""
 
 
 class Handle(ABC):
@@ -56,16 +56,16 @@ class Handle(ABC):
         self.name = self.key = "run"
         self.result: Run | None = None
         self.chosen: int | None = None
-        """Number, from 1, of the variant that was picked before all had ended."""
+        """Number, from 1, of the variant picked before all had ended."""
         self.settling: list[Callable[[], Awaitable[None]]] = []
-        """What has to end before the run counts as finished, such as writing the cassette."""
+        """Awaited before the run counts as finished, for example writing the cassette."""
         self._event_log = event_log
 
     def label(self, name: str, key: str) -> None:
         self.name, self.key = name, key
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""
+        """Calls `subscriber` with every event, past ones first. Its exceptions are logged."""
         self._event_log.subscribe(subscriber)
 
     @property
@@ -95,7 +95,7 @@ class Handle(ABC):
     if not TYPE_CHECKING:  # it would make type checkers accept any name
 
         def __getattr__(self, name: str) -> Any:
-            """What else a `Run` has, from the result: the variable may hold the handle after the run has ended."""
+            """Falls back to attributes of the result: a variable may still refer to the handle after the run."""
             run = self.__dict__.get("result")
             if name not in _RUN_NAMES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -118,21 +118,21 @@ class Handle(ABC):
         gate.show(call_id)
 
     def problems_of(self, name: str, args: Json) -> Mapping[str, str]:
-        """What is wrong with arguments of the tool of this name, by argument: what its schema says, or the tool."""
+        """Problems with the tool's arguments, by argument: from its schema, else from the tool itself."""
         approvals = self._variants[0].approvals
         tool = approvals.toolbox.get(name) if approvals else None
         return (problems(tool.spec.schema, args) or tool.problems(args)) if tool else {}
 
     @property
     def running_code(self) -> tuple[int, ...]:
-        """The variants, from 0, in which `run_python` runs without asking because it is allowed for this run."""
-        allowed = [
+        """Indices of variants in which the user has allowed all code for this run."""
+        code_allowed = [
             variant.approvals is not None and variant.approvals.code_runs for variant in self._variants
         ]
-        return tuple(place for place, runs in enumerate(allowed) if runs)
+        return tuple(index for index, runs in enumerate(code_allowed) if runs)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
-        """Allows all code of a variant, counted from 0, or asks again about each call."""
+        """Allows all code of a variant (index from 0), or asks about each call again."""
         if approvals := self._variants[variant].approvals:
             approvals.runs_code = allowed
 
@@ -162,14 +162,14 @@ class Handle(ABC):
 
     @abstractmethod
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Stops the run, or only the variant with this number, from 1, and keeps what it has made."""
+        """Stops the run, or only variant `number` (from 1), and keeps the results so far."""
 
 
 class RunHandle(Handle):
-    """One run in progress, whoever makes it. It finishes exactly once."""
+    """One run in progress: from the engine, a replay or an outside agent. It finishes exactly once."""
 
     approvals: Approvals | None = None
-    """None if nothing in the run can ask."""
+    """None if the run never asks for approval."""
     gate: DataGate | None = None
 
     def __init__(self, prepared: "Prepared", run_id: str, event_log: EventLog, variant: int) -> None:
@@ -193,7 +193,7 @@ class RunHandle(Handle):
 
     @abstractmethod
     def _finish(self, reason: Reason, error: str | None = None) -> None:
-        """Leaves a consistent run, once: every call has a result, `RunFinished` is the last event."""
+        """Finishes the run consistently, once: every call has a result, `RunFinished` is the last event."""
 
     def _end_with(self, run: Run) -> None:
         self.result = run
@@ -203,7 +203,7 @@ class RunHandle(Handle):
             call()
 
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Stops the run at once and keeps what it has made. From another thread, use `call_soon_threadsafe`."""
+        """Stops the run immediately and keeps the results so far. From another thread, use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason
             self._task.cancel()
@@ -211,8 +211,8 @@ class RunHandle(Handle):
     async def _wait(self) -> Run:
         await asyncio.wait([self._task])
         self._finish(self._stop_reason or "interrupted")
-        for settled in self.settling:
-            await settled()
+        for settle in self.settling:
+            await settle()
         assert self.result is not None
         return self.result
 

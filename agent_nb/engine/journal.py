@@ -11,10 +11,10 @@ from agent_nb.events import BaseEvent, Event, FileDelta
 from agent_nb.providers.base import Clock
 
 BATCH_SECONDS = 0.002
-"""Seconds over which events are batched, so that an iterator does not wake up for every token."""
+"""Seconds over which events are batched, so that iterators do not wake up for every token."""
 
 OBSERVERS: list[Callable[[], Callable[[Event], None]]] = []
-"""Each makes an observer for one run, such as a tracer. Called with each event, in the task of the run."""
+"""Factories of observers such as tracers. Each run gets its own, which is called with every event in the run's task."""
 
 
 class EventLog:
@@ -84,13 +84,13 @@ class Journal(EventLog):
         self.run_id, self.variant, self.clock = run_id, variant, clock
         self._seq = 0
         self.at = 0.0
-        """Time of the last `tick`. Work between ticks counts as instant, so that a scripted run has the same times."""
+        """Time of the last `tick`. Work between ticks counts as instant, so that scripted runs have fixed times."""
         self._now, self._started = clock.now, clock.now()
         self._holds, self._held_at = 0, 0.0
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Stops the run's clock while a question to the user is open; there may be several at once."""
+        """Pauses the run's clock while a question to the user is open. Reentrant."""
         if not self._holds:
             self._held_at = self._now()
         self._holds += 1

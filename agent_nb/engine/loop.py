@@ -1,4 +1,4 @@
-"""A run in progress, from its first event to its last. `turns.py` has what it does in between."""
+"""A run in progress, from its first event to its last. `turns.py` runs the turns in between."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """What variants started together share: id, budget, the hosts that the user has allowed, the look at elements."""
+    """State shared by variants that start together: id, budget, allowed hosts and the screenshots of elements."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     meters: list[CostMeter] = field(default_factory=list)
@@ -47,13 +47,13 @@ class VariantGroup:
 
 
 MakeTurns = Callable[["Prepared", Journal, Budget], Turns]
-"""Makes what happens between the first event of a run and its last. An outside agent has turns of its own."""
+"""Creates the object that runs the turns. Outside agents have their own."""
 
 
 class EngineRun(RunHandle):
     """One run in progress: `await` it for the `Run`, iterate over it for its events, `stop()` it.
 
-    However it ends, it finishes exactly once and leaves a consistent `Run`.
+    It always finishes exactly once and produces a consistent `Run`.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class EngineRun(RunHandle):
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._announce()
-            if real_time:  # nobody looks at pages for a demo, which is the same everywhere
+            if real_time:  # the demo must be the same everywhere, so it gets no screenshots
                 self._turns.window.add_to_question(
                     await self._group.look.at(opening.elements, prepared.viewer)
                 )
             if opening.files is None:
-                found = await files_in(opening.history, prepared.toolbox, prepared.rules)
-                self._workspace = Workspace(found, self._file_changed)
+                files = await files_in(opening.history, prepared.toolbox, prepared.rules)
+                self._workspace = Workspace(files, self._file_changed)
             facts = opening.facts(self._workspace.files, prepared.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
@@ -147,7 +147,7 @@ class EngineRun(RunHandle):
         self._emit(RunStarted, **about, settings=self.settings, images=images)
 
     async def _complete_settings(self) -> None:
-        """Adds the date, and what the model's server says about itself."""
+        """Adds the date, and the details that the model's server reports."""
         provider = self.prepared.provider
         if isinstance(self._journal.clock, RealClock):
             self.settings = {**self.settings, "started": self._journal.clock.date}
@@ -156,10 +156,10 @@ class EngineRun(RunHandle):
             self.settings = {**self.settings, "server": server, **({"window": window} if window else {})}
 
     def _finish(self, reason: Reason, error: str | None = None, other_models: tuple[str, ...] = ()) -> None:
-        """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""
+        """Finishes the run consistently, once: calls get results, unfinished text is kept, `RunFinished` comes last."""
         if self.result is not None:
             return
-        if not self.events:  # stopped before it had begun
+        if not self.events:  # stopped before it began
             self._start()
         if ENDINGS[reason].is_cut:
             self._journal.tick()
@@ -199,8 +199,8 @@ class EngineRun(RunHandle):
     def _save_unfinished(self) -> None:
         if text := unfinished_text(self.events):
             self._turns.add(assistant(text))
-        files, last = self._workspace.files, self._turns.messages[-1]
-        answer = last.text if last.role == "assistant" else ""
+        files, last_message = self._workspace.files, self._turns.messages[-1]
+        answer = last_message.text if last_message.role == "assistant" else ""
         for path, text in unsaved_files(self.events, files, answer, self.prepared.toolbox).items():
             with contextlib.suppress(FileError):
                 self._workspace.write(path, text)

@@ -1,7 +1,7 @@
-"""The caller's code around a run: functions for requests, tool calls and events, and objects that hold several.
+"""Hooks for requests, tool calls and events, and middleware objects that combine several of them.
 
-They run in the order in which they were given: those of `Agent(middleware=[...])` first, then functions that were
-added to the agent. A replay runs none of them, except for subscribers.
+Hooks run in registration order: those of `Agent(middleware=[...])` first, then functions added to the agent.
+A replay calls only the subscribers.
 """
 
 import asyncio
@@ -27,19 +27,19 @@ AfterTool = Callable[[ToolCall, ToolResult], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """What is about to be sent to the model. `on_request` may give back a copy with other texts, messages or tools."""
+    """A request about to be sent to the model. `on_request` may return a modified copy."""
 
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     model: str
-    """For reading, as are the settings: another value changes nothing."""
+    """Read-only, like the settings: changes are ignored."""
     settings: Json
-    """The limits, the names of the tools, `effort`, `approve`, as in `run.settings`."""
+    """Limits, tool names, `effort` and `approve`, as in `run.settings`."""
     variant: int = 0
 
     def with_texts(self, change: Callable[[str], str]) -> "ModelRequest":
-        """A copy with every text changed: the system text, messages, arguments and results of tool calls."""
+        """A copy with `change` applied to the system text, messages, and tool arguments and results."""
         messages = tuple(_with_texts(message, change) for message in self.messages)
         return replace(self, system=change(self.system), messages=messages)
 
@@ -51,11 +51,11 @@ class Hooks:
     after: list[AfterTool] = field(default_factory=list)
     events: list[Callable[[Event], Any]] = field(default_factory=list)
     subscribers: list[Callable[[Event], None]] = field(default_factory=list)
-    """As `events`, and for replays too."""
+    """Like `events`, but also called in replays."""
 
     @classmethod
     def of(cls, middleware: Any) -> "Hooks":
-        """The methods of these objects; raises `ConfigError` for an object that has none."""
+        """Collects the hook methods of these objects; raises `ConfigError` for an object without any."""
         if isinstance(middleware, str) or not isinstance(middleware, Iterable):
             raise ConfigError("`middleware` is a list of objects.")
         hooks = cls()
@@ -65,24 +65,24 @@ class Hooks:
             "after_tool": hooks.after,
             "on_event": hooks.events,
         }
-        for each in middleware:
-            check_middleware(each)
-            for name in methods_of(each):
-                functions[name].append(getattr(each, name))
+        for item in middleware:
+            check_middleware(item)
+            for name in methods_of(item):
+                functions[name].append(getattr(item, name))
         return hooks
 
     def copy(self) -> "Hooks":
-        return Hooks(**{each.name: [*getattr(self, each.name)] for each in fields(self)})
+        return Hooks(**{entry.name: [*getattr(self, entry.name)] for entry in fields(self)})
 
     def __getstate__(self) -> Any:
-        """Subscribers are called in the process that has them, so a pickle has none."""
-        return None, {each.name: getattr(self, each.name) for each in fields(self)} | {"subscribers": []}
+        """Leaves out the subscribers, which belong to this process."""
+        return None, {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"subscribers": []}
 
     async def outgoing(self, request: Request, model: str, settings: Json) -> Request:
-        """The request as it is sent; ends the run as failed if a function fails."""
+        """The request after all `on_request` hooks. The run fails if a hook fails."""
         if not self.requests:
             return request
-        sent = ModelRequest(
+        draft = ModelRequest(
             system=request.system,
             messages=request.messages,
             tools=request.tools,
@@ -91,8 +91,8 @@ class Hooks:
             variant=request.variant,
         )
         for hook in self.requests:
-            sent = await _changed(hook, sent)
-        return replace(request, system=sent.system, messages=tuple(sent.messages), tools=tuple(sent.tools))
+            draft = await _apply_hook(hook, draft)
+        return replace(request, system=draft.system, messages=tuple(draft.messages), tools=tuple(draft.tools))
 
 
 def check_middleware(value: Any) -> None:
@@ -108,7 +108,7 @@ def methods_of(value: Any) -> list[str]:
 
 
 class Listener:
-    """Passes events to one `on_event`. If that is async, it handles one event after the other."""
+    """Passes events to one `on_event` hook. An async hook handles them one at a time."""
 
     def __init__(self, hook: Callable[[Event], Any]) -> None:
         self._hook = hook
@@ -122,7 +122,7 @@ class Listener:
             if self._task is None or self._task.done():
                 self._task = asyncio.get_running_loop().create_task(self._drain())
 
-    async def settled(self) -> None:
+    async def drained(self) -> None:
         if self._task is not None:
             await asyncio.wait([self._task])
 
@@ -136,29 +136,29 @@ class Listener:
                 log.exception("on_event failed; the run continues")
 
 
-async def _changed(hook: Callable[[ModelRequest], Any], sent: ModelRequest) -> ModelRequest:
+async def _apply_hook(hook: Callable[[ModelRequest], Any], request: ModelRequest) -> ModelRequest:
     title = f"`{getattr(hook, '__qualname__', 'on_request').rpartition('<locals>.')[2]}`"
     try:
-        result = await call_own_code(title, hook, sent)
+        result = await call_own_code(title, hook, request)
     except ToolError as error:
-        own = isinstance(error.__cause__, AgentError)
-        raise EndRun("failed", str(error.__cause__) if own else error.message) from error
+        is_agent_error = isinstance(error.__cause__, AgentError)
+        raise EndRun("failed", str(error.__cause__) if is_agent_error else error.message) from error
     if result is None:
-        return sent
+        return request
     if (problem := _problem(result)) is not None:
         raise EndRun("failed", f"{title} gave back {problem}, so nothing was sent.")
-    changed: ModelRequest = result
-    return changed
+    new_request: ModelRequest = result
+    return new_request
 
 
 def _problem(result: Any) -> str | None:
     if not isinstance(result, ModelRequest):
         return f"a {type(result).__name__}, not a request or None"
-    given: dict[str, Any] = {each.name: getattr(result, each.name) for each in fields(result)}
-    if not isinstance(given["system"], str):
+    attributes: dict[str, Any] = {entry.name: getattr(result, entry.name) for entry in fields(result)}
+    if not isinstance(attributes["system"], str):
         return "a request whose `system` is not a text"
     for name, kind in (("messages", Message), ("tools", ToolSpec)):
-        values = given[name]
+        values = attributes[name]
         if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in values):
             return f"a request whose `{name}` are not of type {kind.__name__}"
     return None
@@ -166,7 +166,7 @@ def _problem(result: Any) -> str | None:
 
 def _with_texts(message: Message, change: Callable[[str], str]) -> Message:
     parts = tuple(_part_with_texts(part, change) for part in message.parts)
-    # Vendor data repeats the parts, so it is only sent with the parts that it belongs to.
+    # Vendor data duplicates the parts, so it is dropped when they change.
     return message if parts == message.parts else replace(message, parts=parts, vendor={})
 
 
@@ -176,11 +176,13 @@ def _part_with_texts(part: Part, change: Callable[[str], str]) -> Part:
             return replace(part, text=change(text))
         case ToolCall(arguments=arguments):
             try:
-                changed = change_texts(args := json.loads(arguments), change)
+                new_args = change_texts(args := json.loads(arguments), change)
             except ValueError:
                 return replace(part, arguments=change(arguments))
             return (
-                replace(part, arguments=json.dumps(changed, ensure_ascii=False)) if changed != args else part
+                replace(part, arguments=json.dumps(new_args, ensure_ascii=False))
+                if new_args != args
+                else part
             )
         case _:
             return part

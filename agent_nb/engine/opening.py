@@ -1,4 +1,4 @@
-"""What a run begins with: the conversation so far, the files, the prompt and its images."""
+"""The inputs of a run: the conversation so far, the files, the prompt and its images."""
 
 import itertools
 import json
@@ -27,9 +27,9 @@ from agent_nb.tools import Toolbox, ToolContext
 
 ENTRY = "index.html"
 FULL_LENGTH = 50_000
-"""Characters up to which a file of the user is shown to the model in full."""
+"""User files up to this many characters are shown to the model in full."""
 START_LENGTH = 4_000
-"""Characters that are shown of a longer one, if the model can read the rest."""
+"""Characters shown of a longer file, if the model can read the rest."""
 _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -37,16 +37,16 @@ _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
 
 
 def page_in(text: str) -> str | None:
-    """The HTML page in a text: fenced, bare, or as a string of JSON."""
-    found = _FENCED_PAGE.search(text)
-    if found and "<" in found[1]:
-        return found[1].strip()
-    bare = _BARE_PAGE.search(text)
-    if bare is None:
+    """The HTML page in a text: fenced, bare, or inside a JSON string; None if there is none."""
+    fenced_page = _FENCED_PAGE.search(text)
+    if fenced_page and "<" in fenced_page[1]:
+        return fenced_page[1].strip()
+    page = _BARE_PAGE.search(text)
+    if page is None:
         return None
-    before = itertools.takewhile(lambda value: value.start() < bare.start(), _JSON_VALUE.finditer(text))
-    inside = [value[1] for value in before if bare.start() < value.end()]
-    return _page_in_json(inside[0]) if inside else bare[0].strip()
+    values = itertools.takewhile(lambda value: value.start() < page.start(), _JSON_VALUE.finditer(text))
+    enclosing = [value[1] for value in values if page.start() < value.end()]
+    return _page_in_json(enclosing[0]) if enclosing else page[0].strip()
 
 
 def _page_in_json(characters: str) -> str | None:
@@ -57,35 +57,35 @@ def _page_in_json(characters: str) -> str | None:
 
 
 def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
-    """The images that the user has given, in order; not those made by tools, nor those of elements."""
-    given = [_given_parts(message) for message in messages if message.role == "user"]
-    return tuple(part for parts in given for part in parts if isinstance(part, Image))
+    """The user's images in order, without images made by tools or screenshots of elements."""
+    user_parts = [_parts_before_elements(message) for message in messages if message.role == "user"]
+    return tuple(part for parts in user_parts for part in parts if isinstance(part, Image))
 
 
-def _given_parts(message: Message) -> Iterator[Part]:
+def _parts_before_elements(message: Message) -> Iterator[Part]:
     return itertools.takewhile(
         lambda part: not (isinstance(part, Text) and is_about_elements(part.text)), message.parts
     )
 
 
-def to_message(given: Message | Mapping[str, Any]) -> Message:
-    """A `Message` from itself, or from a `{"role", "content"}` dict as chat APIs use it."""
-    if isinstance(given, Message):
-        return given
-    role = given.get("role") if isinstance(given, Mapping) else None
+def to_message(message: Message | Mapping[str, Any]) -> Message:
+    """Converts a chat API dict (`{"role", "content"}`) to a `Message`."""
+    if isinstance(message, Message):
+        return message
+    role = message.get("role") if isinstance(message, Mapping) else None
     if role not in get_args(Role):
-        raise ConfigError(f"A message needs a role of system, user, assistant or tool; got {given!r:.80}.")
+        raise ConfigError(f"A message needs a role of system, user, assistant or tool; got {message!r:.80}.")
     parts: list[Part] = []
-    content = given.get("content")
+    content = message.get("content")
     if role == "tool":
         result = ToolResult(
-            call_id=str(given.get("tool_call_id", "")),
-            name=str(given.get("name", "")),
+            call_id=str(message.get("tool_call_id", "")),
+            name=str(message.get("name", "")),
             text="".join(_texts(content)),
         )
         return Message(role="tool", parts=(result,))
     parts += [Text(text) for text in _texts(content) if text]
-    for call in given.get("tool_calls") or ():
+    for call in message.get("tool_calls") or ():
         function = call.get("function", call)
         arguments = function.get("arguments", "{}")
         parts.append(
@@ -107,7 +107,7 @@ def _texts(content: Any) -> Iterable[str]:
 
 
 async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: ApprovalRules) -> Files:
-    """The files made in a conversation: by running again the calls that may be, else the last page in its text."""
+    """The files made in a conversation: repeats its repeatable calls, else takes the last page in its text."""
     space = Workspace(Files())
     context = ToolContext(files=space, progress=lambda text: None)
     for call in _successful_calls(messages):
@@ -127,7 +127,7 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: Approva
 
 
 def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
-    """The calls that did not fail and are complete. Results are matched turn by turn: vendors reuse call ids."""
+    """The complete calls that did not fail. Results are matched turn by turn, because vendors reuse call ids."""
     calls: list[ToolCall] = []
     failed: set[str] = set()
     for message in reversed(messages):
@@ -143,16 +143,16 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
 
 
 def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
-    """Unfinished files that replace no finished one; else the page in the answer, if no tool could write it."""
-    found = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
+    """Unfinished files that overwrite no finished file; else the page in the answer, if no tool could write it."""
+    unfinished = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
     could_write = any(tool.stream for tool in toolbox)
-    if not found and not (files and could_write) and (page := page_in(answer)):
+    if not unfinished and not (files and could_write) and (page := page_in(answer)):
         return {ENTRY: page}
-    return found
+    return unfinished
 
 
 def unfinished_text(events: Sequence[Event]) -> str:
-    """What the model had said in a turn that was cut off; empty if its message is complete or was withdrawn."""
+    """The model's text in an interrupted turn; empty if its message is complete or was retried."""
     texts = []
     for event in reversed(events):
         if isinstance(event, TextDelta):
@@ -168,7 +168,7 @@ def is_long(content: Content) -> bool:
 
 
 def describe_files(files: Files, *, shorten: bool) -> str:
-    """The given files, as the model reads them. `shorten` shows only the first lines of long files."""
+    """Text for the model with the files. `shorten` shows only the first lines of long files."""
     blocks = []
     for path, content in files.items():
         language = path.rsplit(".", 1)[-1]
@@ -181,7 +181,7 @@ def describe_files(files: Files, *, shorten: bool) -> str:
 
 
 def describe_edits(before: Files, after: Files, *, shorten: bool) -> str:
-    """The user's own edits since the last run, as the model reads them; empty if there are none."""
+    """Text for the model with the user's edits since the last run; empty without edits."""
     notes = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
@@ -207,7 +207,7 @@ def _code(text: str, language: str, *, shorten: bool) -> str:
 
 
 class Material(TypedDict, total=False):
-    """What a run may be given besides its prompt."""
+    """The inputs of a run besides its prompt."""
 
     files: Mapping[str, str | bytes] | None
     images: Any
@@ -219,21 +219,21 @@ class Material(TypedDict, total=False):
 class Opening:
     prompt: str
     system: str | None
-    """System text found in the given messages; None to use the default."""
+    """System text from `messages`; None for the default."""
     history: tuple[Message, ...]
     question: Message
     files: Files | None
-    """None if they are to be extracted from the history."""
+    """None to extract them from the history."""
     images: tuple[Image, ...] = ()
     earlier_images: tuple[Image, ...] = ()
     elements: tuple[Element, ...] = ()
     edited: frozenset[str] = frozenset()
-    """Files the user has given or edited since the base run, and that the question does not show in full."""
+    """Files the user added or edited since the base run that the question does not show in full."""
     shortened: tuple[str, ...] = ()
-    """Given files of which the question shows only the first lines."""
+    """Files of which the question shows only the first lines."""
     base: Run | None = None
     names: frozenset[str] = frozenset()
-    """Names of the notebook that a run which sends no values may mention."""
+    """Notebook names that may be sent even with `--data schema`."""
 
     @property
     def base_id(self) -> str | None:
@@ -249,18 +249,18 @@ class Opening:
 
     @property
     def inputs(self) -> tuple[Image, ...]:
-        """All images of the user, so that an image keeps its number throughout the conversation."""
+        """All the user's images, so that an image keeps its number throughout the conversation."""
         return (*self.earlier_images, *self.images)
 
     def facts(self, files: Files, toolbox: Toolbox) -> RequestFacts:
-        asking = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
-        own = frozenset(tool.name for tool in toolbox.own)
-        return RequestFacts(files=files, edited=self.edited, own_tools=own, asking_tools=asking)
+        asking_tools = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
+        own_tools = frozenset(tool.name for tool in toolbox.own)
+        return RequestFacts(files=files, edited=self.edited, own_tools=own_tools, asking_tools=asking_tools)
 
 
 async def read_images(images: Any) -> list[Image]:
-    """The images that `Agent.prepare` takes, read without blocking the event loop."""
-    # Figures, arrays and other objects are converted at once: the caller may change them later.
+    """Reads the images for `Agent.prepare` without blocking the event loop."""
+    # Figures, arrays and other objects are converted first: the caller may change them later.
     files = [
         image if isinstance(image, str | bytes | Path | Image) else to_image(image)
         for image in as_sequence(images)
@@ -269,24 +269,24 @@ async def read_images(images: Any) -> list[Image]:
 
 
 def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
-    """Builds the opening; raises `ConfigError` if the arguments are wrong or contradict each other.
+    """Builds the opening; raises `ConfigError` for invalid or contradictory arguments.
 
-    `can_read` is whether the model has a tool to read files, so that long ones need not be shown in full.
+    `can_read` is whether the model can read files with a tool, so that long ones may be shortened.
     """
     files, base, messages = material.get("files"), material.get("base"), material.get("messages")
     _check_arguments(prompt, files, base, messages)
     prompt = whole_text(prompt)
-    given = [to_message(message) for message in messages or ()]
-    spoken = tuple(message for message in given if message.role != "system")
-    system = "\n\n".join(message.text for message in given if message.role == "system") or None
-    history = base.messages if base is not None else spoken
+    all_messages = [to_message(message) for message in messages or ()]
+    conversation = tuple(message for message in all_messages if message.role != "system")
+    system = "\n\n".join(message.text for message in all_messages if message.role == "system") or None
+    history = base.messages if base is not None else conversation
     own_images = tuple(to_image(image) for image in as_sequence(material.get("images")))
-    earlier = images_in(history)
-    notes, start = _starting_files(files, base, spoken=bool(spoken), shorten=can_read)
+    earlier_images = images_in(history)
+    notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
     if own_images and system is None:
-        notes.append(image_text(page=_has_page(start, spoken)))
-    if own_images and earlier:
-        notes.append(image_numbers(len(earlier), len(own_images)))
+        notes.append(image_text(page=_has_page(start, conversation)))
+    if own_images and earlier_images:
+        notes.append(image_numbers(len(earlier_images), len(own_images)))
     shortened = _shortened_files(files, base) if can_read else ()
     edited = _edited_files(base) - {safe_path(path) for path in files or ()}
     return Opening(
@@ -296,7 +296,7 @@ def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
         question=_question(prompt, notes, own_images),
         files=start,
         images=own_images,
-        earlier_images=earlier,
+        earlier_images=earlier_images,
         edited=edited.union(shortened),
         shortened=shortened,
         base=base,
@@ -309,11 +309,11 @@ def _question(prompt: str, notes: Iterable[str], images: Iterable[Image]) -> Mes
 
 
 def base_density(base: Run | None) -> float:
-    """The ratio of actual to estimated tokens in the base run."""
+    """Ratio of actual to estimated tokens in the base run."""
     if base is None:
         return 1.0
     usages = [event.usage for event in base.events.of(TurnFinished)]
-    answers = [place for place, message in enumerate(base.messages) if message.role == "assistant"]
+    answers = [index for index, message in enumerate(base.messages) if message.role == "assistant"]
     if not usages or not answers:
         return 1.0
     return density(usages[-1].input, estimate_tokens(base.messages[: answers[-1]], base.system, base.tools))
@@ -346,23 +346,23 @@ def _edited_files(base: Run | None) -> frozenset[str]:
 
 
 def _shortened_files(files: Mapping[str, str | bytes] | None, base: Run | None) -> tuple[str, ...]:
-    """The files that are too long to be shown in full, of those that the user gives now or has added."""
-    given = {safe_path(path): content for path, content in (files or {}).items()}
+    """Paths of the user's new files that are too long to be shown in full."""
+    inputs = {safe_path(path): content for path, content in (files or {}).items()}
     if base is not None and base.given_files is not None:
-        given = {path: base.files[path] for path in base.files if path not in base.given_files} | given
-    return tuple(path for path, content in given.items() if is_long(content))
+        inputs = {path: base.files[path] for path in base.files if path not in base.given_files} | inputs
+    return tuple(path for path, content in inputs.items() if is_long(content))
 
 
-def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:
+def _has_page(files: Files | None, messages: Sequence[Message]) -> bool:
     if files is not None:
         return files.entry is not None
-    return any(message.tool_calls or page_in(message.text) for message in spoken)
+    return any(message.tool_calls or page_in(message.text) for message in messages)
 
 
 def _starting_files(
-    files: Mapping[str, str | bytes] | None, base: Run | None, *, spoken: bool, shorten: bool
+    files: Mapping[str, str | bytes] | None, base: Run | None, *, from_messages: bool, shorten: bool
 ) -> tuple[list[str], Files | None]:
-    """Notes on the files for the model, and the files; None if they are to be extracted from the messages."""
+    """Notes for the model, and the starting files; None to extract them from the messages."""
     notes: list[str] = []
     start = base.files if base is not None else Files()
     if base is not None and len(base.variants) > 1:
@@ -373,10 +373,10 @@ def _starting_files(
     if base is not None and base.given_files is not None:
         notes.append(describe_edits(base.given_files, base.files, shorten=shorten))
     if files:
-        seeded = Files(dict(files))
-        notes.append(describe_files(seeded, shorten=shorten))
-        for path, content in seeded.items():
+        new_files = Files(dict(files))
+        notes.append(describe_files(new_files, shorten=shorten))
+        for path, content in new_files.items():
             start = start.write(path, content)
-    elif spoken:
+    elif from_messages:
         return notes, None
     return [note for note in notes if note], start

@@ -1,4 +1,4 @@
-"""A run that has not started: what would be sent, what identifies it, and how to start it."""
+"""A run that has not started: its request, its fingerprint, and functions that start it."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -48,9 +48,9 @@ class Prepared:
 
     opening: Opening
     settings: RunSettings
-    """What the run was asked to be, with what its model and the run it continues add."""
+    """The requested settings, merged with those of the model and of the base run."""
     run_settings: Json
-    """What `run.settings` will be, apart from what is known only when the run has begun."""
+    """The future `run.settings`, without values that are only known once the run has started."""
     provider: Provider
     toolbox: Toolbox
     all_tools: Toolbox
@@ -60,20 +60,20 @@ class Prepared:
     hooks: Hooks
     studio: Studio | None
     viewer: PageViewer | None
-    """Looks at the page that the run makes; None if nothing can."""
+    """Takes screenshots of the run's page; None if there is no viewer."""
     record: "Callable[[Sequence[Prepared]], Recording] | None"
-    """Opens a recording for variants that are about to start."""
+    """Opens a recording for variants about to start."""
     bind: Callable[[str, int], None] | None = None
-    """Binds the page of a variant that starts to the notebook, by the id of its run and its number."""
+    """Binds a starting variant's page to the notebook, given the run id and variant index."""
 
     @property
     def maker(self) -> "RunMaker | None":
-        """What makes the run instead of the engine, if anything does."""
+        """The provider, if it makes the run itself instead of the engine."""
         return self.provider if isinstance(self.provider, RunMaker) else None
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The conversation so far, and the prompt as its last message; compacted if it would be."""
+        """The conversation so far with the prompt as last message, compacted if it is too long."""
         window = Window(self)
         if shorter := window.before_turn(1):
             window.replace(shorter)
@@ -81,19 +81,19 @@ class Prepared:
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        """The tools that the model is offered: those whose needs this model and this prompt meet."""
+        """The tools offered to the model: those whose requirements this model and prompt meet."""
         return self.toolbox.specs
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """One warning per tool that cannot be sent to this vendor.
 
-        Raises `ConfigError` if there are more tools than it takes.
+        Raises `ConfigError` if there are more tools than the vendor accepts.
         """
         return self.provider.left_out(self.tools)
 
     def fingerprint(self) -> Json:
-        """What makes two requests the same: prompt, model, own texts, images, files, tools, effort."""
+        """Identifies equal requests: prompt, model, the user's texts, images, files, tools, effort."""
         return {
             **variants_fingerprint([self]),
             "toolbox": self.all_tools.chosen,
@@ -101,11 +101,11 @@ class Prepared:
         }
 
     def price(self, usage: Usage) -> float | None:
-        """US dollars for these tokens, or None if the price is not known."""
+        """US dollars for these tokens, or None if the price is unknown."""
         return price_of(self.provider.name, usage, self.settings.priced())
 
     def check_price(self) -> None:
-        """Raises `ConfigError` if the price of the model is unknown, so that no budget could be enforced."""
+        """Raises `ConfigError` if the model's price is unknown, because no budget could be enforced."""
         if self.price(Usage(input=1, output=1)) is None:
             raise ConfigError(
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
@@ -113,16 +113,16 @@ class Prepared:
             )
 
     def differences(self, models: Sequence[str | None] = (None,)) -> list[str]:
-        """How a replay differs from what was recorded; empty if it can play, and for any other run.
+        """How the request differs from the recording; empty if it can be replayed, or if this is not a replay.
 
-        `models` names one model per variant, None where any will do.
+        `models` has one model per variant, None for any.
         """
         return self.maker.differences(self, models) if self.maker else []
 
     def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> "Prepared":
-        """The same request, to which is added how these elements look just before it is sent.
+        """The same request with screenshots of these elements, taken just before it is sent.
 
-        It may mention these names of the notebook even if it sends no values.
+        `names` are notebook names that may be sent even with `--data schema`.
         """
         opening = replace(self.opening, elements=tuple(elements), names=frozenset(names))
         return replace(self, opening=opening)
@@ -137,15 +137,15 @@ class Prepared:
 
 @runtime_checkable
 class RunMaker(Protocol):
-    """A provider that makes whole runs itself, such as a replay. The engine makes the runs of all others."""
+    """A provider that makes whole runs itself, such as a replay, instead of the engine."""
 
     @property
     def variants(self) -> Sequence[Provider]:
-        """One provider for each variant that it makes."""
+        """One provider per variant."""
         ...
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        """The request with what is different because of it."""
+        """The request as changed by this provider."""
         ...
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
@@ -158,7 +158,7 @@ class RunMaker(Protocol):
 
 
 def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
-    """Starts a run for each of these at once, as variants of each other."""
+    """Starts these runs together, as variants of each other."""
     first = variants[0]
     check_recording(first, len(variants))
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
@@ -173,9 +173,9 @@ def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
 
 
 def check_recording(prepared: Prepared, variants: int = 1) -> None:
-    """Raises `CassetteError` if this would play a recording of something else."""
-    if found := prepared.differences([None] * variants):
-        raise CassetteError(f"The cassette was recorded with {' and '.join(found)}. Record it again.")
+    """Raises `CassetteError` if the recording does not match the request."""
+    if differences := prepared.differences([None] * variants):
+        raise CassetteError(f"The cassette was recorded with {' and '.join(differences)}. Record it again.")
 
 
 def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
@@ -191,7 +191,7 @@ def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
     for hook in prepared.hooks.events:
         listener = Listener(hook)
         handle.subscribe(listener)
-        handle.settling.append(listener.settled)
+        handle.settling.append(listener.drained)
     for subscriber in prepared.hooks.subscribers:
         handle.subscribe(subscriber)
     return handle
@@ -208,11 +208,11 @@ def tool_digest(tool: Tool) -> str:
     spec = {"description": tool.spec.description, "schema": tool.spec.schema}
     return digest(
         mask_json(spec) if tool.origin else spec
-    )  # a cassette holds the spec of such a tool, masked
+    )  # a cassette contains the masked spec of such a tool
 
 
 def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
-    """What a recording of these variants is for, with secrets masked. They differ only in the model."""
+    """The fingerprint of these variants, with secrets masked. They differ only in the model."""
     first = variants[0]
     opening, own_tools = first.opening, first.toolbox.own
     own_system = "\n\n".join(text for text in (opening.system, first.settings.instructions) if text)
@@ -229,7 +229,7 @@ def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
     if servers := {tool.name: tool.origin for tool in own_tools if tool.origin}:
         fingerprint["servers"] = servers
     if len(variants) > 1:
-        fingerprint["variants"] = [each.provider.name for each in variants]
+        fingerprint["variants"] = [variant.provider.name for variant in variants]
     return mask_json(fingerprint)  # type: ignore[no-any-return]
 
 
@@ -252,7 +252,7 @@ def history_digest(history: Sequence[Message]) -> str:
 
 
 def _is_built_in(message: Message) -> bool:
-    """Tool results and built-in texts are left out: their wording may change between releases."""
+    """Whether to leave a message out of the digest: its wording may change between releases."""
     if message.role == "user":
         return is_built_in(message.text) or summary_entries(message.text) is not None
     return message.role == "tool"
@@ -304,7 +304,7 @@ class Race(Handle):
                 handle.stop(reason)
 
     def pick(self, number: int) -> None:
-        """Makes a finished variant, counted from 1, the result, and stops the others."""
+        """Makes finished variant `number` (from 1) the result and stops the others."""
         if not 1 <= number <= len(self.handles):
             raise ConfigError(f"There is no variant {number}; there are 1 to {len(self.handles)}.")
         if not self.handles[number - 1].done:

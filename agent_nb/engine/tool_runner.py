@@ -1,6 +1,6 @@
-"""Runs the tool calls of a turn: concurrently, except that calls that write the same file keep their order.
+"""Runs the tool calls of a turn concurrently. Calls that write the same file keep their order.
 
-Every failure becomes a result for the model; only stopping the run ends the work.
+Failures become results for the model; only stopping the run ends the work.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval import Approvals, Approved, Emit
+from agent_nb.engine.approval import Approvals, ApprovedCall, Emit
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.engine.middleware import Hooks
@@ -35,16 +35,16 @@ class ToolRunner:
     gate: DataGate | None = None
     hooks: Hooks
     results: dict[str, ToolResult] = field(default_factory=dict)
-    """Results of finished calls by call id, so that stopping the run loses none of them."""
+    """Results of finished calls by call id, so that none is lost if the run is stopped."""
     open_charge: Callable[[], Charge] = Charge
     settle: Callable[[Charge], None] = lambda charge: None
     cut: str | None = None
-    """The call that the model's output limit cut off, by its id in events."""
+    """Event id of the call truncated by the model's output limit."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
     _charges: dict[str, Charge] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
-        """Runs the calls, given with the ids they have in events; returns their results in the same order."""
+        """Runs (event id, call) pairs; returns their results in the same order."""
         try:
             return await self._run_calls(calls)
         except BaseExceptionGroup as group:
@@ -57,14 +57,14 @@ class ToolRunner:
             for event_id, call in calls:
                 tool, paths = self._paths(call)
                 waits_for = last_writer if tool and tool.after_writes else paths
-                earlier = [last_writer[path] for path in waits_for if path in last_writer]
-                task = group.create_task(self._run_call(event_id, call, earlier))
+                writers = [last_writer[path] for path in waits_for if path in last_writer]
+                task = group.create_task(self._run_call(event_id, call, writers))
                 tasks.append(task)
                 last_writer.update(dict.fromkeys(paths, task))
         return tuple(task.result() for task in tasks)
 
     def result(self, call: ToolCall, end: ToolFinished) -> ToolResult:
-        """The result of a call of a turn that was cut off: its own if it had finished."""
+        """The result of a call in an interrupted turn: the actual one if the call had finished."""
         unfinished = ToolResult(call_id=call.id, name=call.name, text=end.summary, code=end.code)
         return self.results.get(end.call_id, unfinished)
 
@@ -85,56 +85,56 @@ class ToolRunner:
             return None, ()
 
     async def _run_call(
-        self, event_id: str, original: ToolCall, earlier: list[asyncio.Task[ToolResult]]
+        self, event_id: str, original: ToolCall, writers: list[asyncio.Task[ToolResult]]
     ) -> ToolResult:
-        if earlier:
-            await asyncio.wait(earlier)
+        if writers:
+            await asyncio.wait(writers)
         started = self.clock.now()
         call, output, error, remarks = original, ToolOutput(text=""), None, ""
         charge = self._charges[event_id] = self.open_charge()
         try:
-            call = await self._before(original)
+            call = await self._before_hooks(original)
             tool, args = self.prepare(event_id, call)
             approved = await self._approved(event_id, tool, call, args)
             if approved.args != args:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
             remarks = "\n".join(approved.remarks)
             title = title_of(tool, approved.args, written=call.written)
-            output = await self._cached(event_id, tool, approved.args, title)
+            output = await self._run_or_cached(event_id, tool, approved.args, title)
         except ToolError as failure:
             error, output = failure, ToolOutput(text="", outputs=failure.outputs)
         except (asyncio.CancelledError, EndRun) as ending:
             output = replace(output, outputs=getattr(ending, "outputs", ()))
-            asked = event_id in self.approvals.unanswered
-            cut = ToolError(f"Stopped before it {'was approved' if asked else 'ended'}.", code="STOPPED")
+            waiting = event_id in self.approvals.unanswered
+            cut = ToolError(f"Stopped before it {'was approved' if waiting else 'ended'}.", code="STOPPED")
             self.settle(charge)
-            self._finished(event_id, self.clock.now() - started, output, cut)
+            self._finish(event_id, self.clock.now() - started, output, cut)
             raise
         result = before_hooks = result_of(
             original, output.with_text(remarks), error.with_hint(remarks) if error else None
         )
         try:
-            result, failed = await self._after(call, before_hooks)
-            if result.code != before_hooks.code:  # a hook changed the outcome: show it on the card
-                error = failed or ToolError(result.text, code=result.code) if result.code else None
+            result, hook_error = await self._after_hooks(call, before_hooks)
+            if result.code != before_hooks.code:  # a hook changed the outcome: show that on the card
+                error = hook_error or ToolError(result.text, code=result.code) if result.code else None
                 output = replace(output, text=result.text, summary="")
         finally:
             self.settle(charge)
-            self._finished(event_id, self.clock.now() - started, output, error)
+            self._finish(event_id, self.clock.now() - started, output, error)
             if self.gate:
-                called = self.toolbox.get(original.name)
+                original_tool = self.toolbox.get(original.name)
                 self.gate.learn(original)
-                result = self.gate.result(event_id, called, result, error or output.schema, remarks)
+                result = self.gate.result(event_id, original_tool, result, error or output.schema, remarks)
             self.results[event_id] = result = self.versioned(original, result)
         return result
 
-    async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> Approved:
+    async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> ApprovedCall:
         title = title_of(tool, args, written=call.written)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
 
-    async def _cached(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
-        """The output of a call, or of the same one before it for a tool that allows that."""
+    async def _run_or_cached(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
+        """Runs the tool, or returns the cached output if the tool allows caching."""
         key = self._cache_key(tool, args) if tool.cache else ""
         if key in self._cache:
             return self._cache[key]
@@ -156,28 +156,28 @@ class ToolRunner:
         files = hash(tuple(self.context.files.files.items()))
         return f"{tool.name} {json.dumps(args, sort_keys=True)} {files}"
 
-    async def _before(self, call: ToolCall) -> ToolCall:
+    async def _before_hooks(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:
-            changed = await call_own_code("A hook", hook, call)
-            call = replace(changed, written=call.written) if isinstance(changed, ToolCall) else call
+            new_call = await call_own_code("A hook", hook, call)
+            call = replace(new_call, written=call.written) if isinstance(new_call, ToolCall) else call
         return call
 
-    async def _after(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, ToolError | None]:
-        """The result after all hooks, and the error of the last hook that failed."""
-        failed = None
+    async def _after_hooks(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, ToolError | None]:
+        """The result after all hooks, and the error of the last failed hook."""
+        last_error = None
         for hook in self.hooks.after:
             try:
-                changed = await call_own_code("A hook", hook, call, result)
-                if isinstance(changed, ToolResult) and not isinstance(changed.text, str):
-                    raise ToolError(f"A hook gave a {type(changed.text).__name__} as the text of a result.")
+                value = await call_own_code("A hook", hook, call, result)
+                if isinstance(value, ToolResult) and not isinstance(value.text, str):
+                    raise ToolError(f"A hook gave a {type(value.text).__name__} as the text of a result.")
             except ToolError as failure:
-                failed = failure
-                changed = replace(result, text=_error_json(failure), code=failure.code)
-            if isinstance(changed, ToolResult):  # vendors match results to calls by id and name
-                result = replace(changed, call_id=result.call_id, name=result.name)
-        return result, failed
+                last_error = failure
+                value = replace(result, text=_error_json(failure), code=failure.code)
+            if isinstance(value, ToolResult):  # vendors match results to calls by id and name
+                result = replace(value, call_id=result.call_id, name=result.name)
+        return result, last_error
 
-    def _finished(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
+    def _finish(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
         seconds = max(0.0, seconds - self.approvals.take_seconds(event_id))
         summary = error.summary if error else output.summary or output.text
         self.emit(
@@ -193,12 +193,12 @@ class ToolRunner:
 
 
 def was_cut(turn: Turn, toolbox: Toolbox) -> bool:
-    """Whether the model's output limit cut off a call, with which the turn ends."""
-    last = turn.message.parts[-1] if turn.message.parts else None
-    if turn.stop != "max_tokens" or not isinstance(last, ToolCall):
+    """Whether the model's output limit truncated the last call of the turn."""
+    last_part = turn.message.parts[-1] if turn.message.parts else None
+    if turn.stop != "max_tokens" or not isinstance(last_part, ToolCall):
         return False
     try:
-        toolbox.prepare(last)
+        toolbox.prepare(last_part)
     except ToolError as error:
         return error.code in ("INVALID_JSON", "SCHEMA")
     return False

@@ -1,6 +1,6 @@
-"""The turns of a run: each is streamed from the model, its tool calls are run, until the model is done.
+"""The turns of a run: stream an answer from the model and run its tool calls, until the model is done.
 
-The engine knows no vendor and no tool by name, and nothing about notebooks.
+The engine is independent of vendors, tools and notebooks.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
-from agent_nb.engine.compaction import Shorter, Window
+from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import NOT_RUN, EndRun
@@ -53,11 +53,11 @@ if TYPE_CHECKING:
     from agent_nb.engine.prepared import Prepared
 
 RETRIES = 4
-"""Faults in one turn that are retried. Rate limits are counted apart, by the time waited."""
+"""Maximum retries after faults in one turn. Rate limits are bounded by waiting time instead."""
 LONGEST_WAIT = 60.0
-"""The longest wait, in seconds, that a vendor may ask for after a fault."""
+"""Longest `retry_after` in seconds that is accepted after a fault."""
 LIMIT_SECONDS = 120.0
-"""How long one run waits for rate limits in all."""
+"""Total seconds that one run waits for rate limits."""
 
 
 class Retries:
@@ -69,9 +69,9 @@ class Retries:
         self._faults = self._refusals = 0
 
     def wait_after(self, error: ProviderError, left: float = math.inf) -> float:
-        """Seconds to wait before the next attempt; raises the error if there is to be none.
+        """Seconds to wait before the next attempt; raises the error if it should not be retried.
 
-        `left` is how many seconds the run has left. A rate limit that lasts longer is not waited for.
+        `left` is the run's remaining time in seconds. Longer rate limits are not waited for.
         """
         if not error.retryable:
             raise error
@@ -82,32 +82,32 @@ class Retries:
         self._faults += 1
         if self._faults > RETRIES:
             raise error
-        asked = error.retry_after
-        if asked is not None and asked > LONGEST_WAIT:
-            raise ProviderError(f"{error} It asks to wait {asked:.0f} s; try again later.") from None
-        return _with_jitter(asked, self._faults) if asked is not None else _backoff(self._faults, longest=8)
+        delay = error.retry_after
+        if delay is not None and delay > LONGEST_WAIT:
+            raise ProviderError(f"{error} It asks to wait {delay:.0f} s; try again later.") from None
+        return _with_jitter(delay, self._faults) if delay is not None else _backoff(self._faults, longest=8)
 
     def _wait_for_limit(self, error: RateLimitError, left: float) -> float:
-        asked = error.retry_after
-        if asked is not None and asked > left:
+        delay = error.retry_after
+        if delay is not None and delay > left:
             raise ProviderError(
-                f"{error} It asks to wait {asked:.0f} s, and this run can wait {max(left, 0):.0f} s more."
+                f"{error} It asks to wait {delay:.0f} s, and this run can wait {max(left, 0):.0f} s more."
             ) from None
-        if round(left, 3) <= 0:  # a rest below the precision of waits would be waited for without end
+        if round(left, 3) <= 0:  # a remainder below the precision of waits would loop forever
             raise ProviderError(f"{error} This run has waited {self._waited:.0f} s for it.") from None
         self._refusals += 1
         wait = (
-            _with_jitter(asked, self._refusals) if asked is not None else _backoff(self._refusals, longest=30)
+            _with_jitter(delay, self._refusals) if delay is not None else _backoff(self._refusals, longest=30)
         )
         wait = min(wait, round(left, 3))
         self._waited += wait
         return wait
 
 
-def _with_jitter(asked: float, number: int) -> float:
-    """What the vendor asks for and a little more, so that runs that were refused together do not return together."""
-    spread = min(10.0, max(asked / 4, 0.5 * 2.0 ** (number - 1)))
-    return round(asked + spread * random.random(), 3)
+def _with_jitter(seconds: float, number: int) -> float:
+    """The vendor's delay plus jitter, so that runs refused together do not retry together."""
+    spread = min(10.0, max(seconds / 4, 0.5 * 2.0 ** (number - 1)))
+    return round(seconds + spread * random.random(), 3)
 
 
 def _backoff(number: int, longest: float) -> float:
@@ -118,36 +118,37 @@ def _backoff(number: int, longest: float) -> float:
 REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
 _LONGEST = 200
 _SPAN = 2000
-"""Characters at the end of a text that consist of repetitions: at least ten."""
+"""Characters at the end of a text that must be repetitions: at least ten of them."""
 _STEP = 250
-"""Characters between two looks, so that all take linear time."""
+"""Characters between checks, so that checking takes linear time in all."""
 
 
 class Repetition:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._end = ""
-        self._new = self._unit = 0
+        self._unchecked = self._unit = 0
 
     def add(self, text: str) -> bool:
         """Whether the text now ends with many repetitions of something short."""
         self._pieces.append(text)
         self._end = (self._end + text)[-_SPAN:]
-        self._new += len(text)
-        if self._new < _STEP or len(self._end) < _SPAN:
+        self._unchecked += len(text)
+        if self._unchecked < _STEP or len(self._end) < _SPAN:
             return False
-        self._new = 0
-        # What repeats after so many characters is found that many characters earlier.
-        found = self._end.rfind(self._end[_LONGEST:], 0, _SPAN - 1)
-        self._unit = _LONGEST - found
-        return found >= 0
+        self._unchecked = 0
+        # Text with period n also occurs n characters earlier.
+        position = self._end.rfind(self._end[_LONGEST:], 0, _SPAN - 1)
+        self._unit = _LONGEST - position
+        return position >= 0
 
-    def kept(self) -> str:
+    def text_once(self) -> str:
+        """The text with a single repetition."""
         text = "".join(self._pieces)
-        last = len(text) - self._unit
-        while last and text[last - 1] == text[last - 1 + self._unit]:
-            last -= 1
-        return text[: last + self._unit].rstrip()
+        start = len(text) - self._unit
+        while start and text[start - 1] == text[start - 1 + self._unit]:
+            start -= 1
+        return text[: start + self._unit].rstrip()
 
 
 class Turns:
@@ -158,18 +159,18 @@ class Turns:
         self.messages = self.window.messages
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
-        """Calls without a result, by the call id used in events."""
+        """Calls without a result, by event id."""
         self._retries = Retries()
         self.gate = DataGate(prepared.opening) if prepared.settings.data else None
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> Reason:
-        """Runs turns until the model is done; returns the reason for the end."""
+        """Runs turns until the model is done; returns why the run ended."""
         self._runner, self._facts = runner, facts
-        last, cut = self._prepared.settings.limits.steps, False
-        for number in range(1, last + 1):
-            if summing_up := number == last > 1:
+        most, cut = self._prepared.settings.limits.steps, False
+        for number in range(1, most + 1):
+            if summing_up := number == most > 1:
                 self.add(user(prompt_text("sum_up")))
             turn = await self._turn(number, summing_up)
             self.add(turn.message)
@@ -178,18 +179,18 @@ class Turns:
             cut_before, cut = cut, was_cut(turn, self._prepared.toolbox)
             if cut_before and cut:
                 return "max_tokens"
-            if turn.message.tool_calls and number < last:
+            if turn.message.tool_calls and number < most:
                 self.add(await self._results(turn.message.tool_calls, cut))
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up else turn.stop
         return "max_steps"
 
     async def _turn(self, number: int, summing_up: bool) -> Turn:
-        known, attempt, refused = dict(self._call_counts), 1, False
+        call_counts, attempt, refused = dict(self._call_counts), 1, False
         self._retries.begin_turn()
         self._emit(TurnStarted, step=number)
-        if shorter := self.window.before_turn(number):
-            self._compact(shorter)
+        if compaction := self.window.before_turn(number):
+            self._compact(compaction)
         while True:
             self._budget.check()
             prepared, request = self._prepared, self._request(summing_up)
@@ -200,18 +201,18 @@ class Turns:
                 turn = await self._stream(request)
                 break
             except ProviderError as error:
-                shorter = self.window.after_refusal(error, again=refused)
-                wait = 0.0 if shorter else self._retries.wait_after(error, self._budget.seconds_left)
+                compaction = self.window.after_refusal(error, again=refused)
+                wait = 0.0 if compaction else self._retries.wait_after(error, self._budget.seconds_left)
                 if isinstance(error, RequestRefusedError):
                     self.window.leave_out(error.without)
-                self._call_counts = dict(known)
+                self._call_counts = dict(call_counts)
                 self._open_calls.clear()
                 self._journal.tick()
                 self._emit(TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
                 attempt += 1
-                if shorter:
+                if compaction:
                     refused = True
-                    self._compact(shorter)
+                    self._compact(compaction)
                 await self._journal.clock.sleep(wait)
         self._end_texts(turn)
         self._meter.end_turn(turn.usage)
@@ -234,10 +235,10 @@ class Turns:
         async with contextlib.aclosing(stream) as pieces:
             async for piece in pieces:
                 self._journal.tick()
-                # This runs for every token; a type test takes a ninth of the time of a class pattern.
+                # Runs for every token: a type check takes a ninth of the time of a class pattern.
                 if type(piece) is CallPiece:
                     event_id, reader = readers[piece.id]
-                    # Each fragment is emitted once: as file text if the tool's reader finds any, else as it is.
+                    # Each fragment is emitted once: as file text if the tool's reader finds any, else unchanged.
                     file_text = reader.feed(piece.text) if reader else ()
                     for path, offset, text in file_text:
                         self._journal.emit_file(event_id, path, offset, text)
@@ -263,18 +264,18 @@ class Turns:
         return turn
 
     async def _watched(self, request: Request) -> AsyncGenerator[Piece, None]:
-        """What a small model answers, ended if it only repeats itself."""
+        """Streams a small model's answer, and ends it if it only repeats itself."""
         repetition, watches = Repetition(), True
         async with contextlib.aclosing(self._prepared.provider.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
                 watches = watches and type(piece) is not CallStarted
                 if watches and type(piece) is TextPiece and repetition.add(piece.text):
-                    yield self._cut_short(request, repetition.kept())
+                    yield self._cut_short(request, repetition.text_once())
                     return
 
     def _cut_short(self, request: Request, text: str) -> Turn:
-        """The turn of a model that only repeats itself, of which this text is kept."""
+        """The turn of a model that repeats itself, cut to this text."""
         self._emit(TurnRetrying, attempt=1, wait=0.0, why=REPEATED)
         self._emit(TextDelta, text=text)
         message = Message(role="assistant", parts=(Text(text),))
@@ -283,15 +284,15 @@ class Turns:
         )
         return Turn(message=message, stop="end_turn", usage=usage, model=self._prepared.provider.name)
 
-    def _compact(self, shorter: Shorter) -> None:
-        self.window.replace(shorter)
-        self._emit(ConversationCompacted, **shorter.fields)
+    def _compact(self, compaction: Compaction) -> None:
+        self.window.replace(compaction)
+        self._emit(ConversationCompacted, **compaction.fields)
 
     async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
-        named = list(zip(self._open_calls, calls, strict=True))
-        self._runner.cut = named[-1][0] if cut else None
-        self._open_calls = dict(named)
-        results = await self._runner.run(named)
+        calls_by_id = list(zip(self._open_calls, calls, strict=True))
+        self._runner.cut = calls_by_id[-1][0] if cut else None
+        self._open_calls = dict(calls_by_id)
+        results = await self._runner.run(calls_by_id)
         self._open_calls.clear()
         return Message(role="tool", parts=results)
 
@@ -308,7 +309,7 @@ class Turns:
         )
 
     def _takes(self, call: ToolCall) -> bool:
-        """Whether a call that the model has written as text is to be run: it is valid, and not a quotation."""
+        """Whether to run a call that the model wrote as text: it is valid and not a quotation."""
         try:
             self._prepared.toolbox.prepare(call)
         except ToolError:
@@ -335,13 +336,13 @@ class Turns:
             self._emit(ToolFinished, call_id=event_id, ok=False, summary=AS_TEXT, code="DENIED")
 
     def close_calls(self) -> None:
-        """Gives every open call a result; a call that had already ended keeps its own."""
-        ended = {event.call_id: event for event in self._journal.events.of(ToolFinished)}
+        """Adds a result for every open call; calls that had finished keep their own."""
+        finished = {event.call_id: event for event in self._journal.events.of(ToolFinished)}
         for event_id in self._open_calls:
-            if event_id not in ended:
+            if event_id not in finished:
                 cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}
-                ended[event_id] = self._emit(ToolFinished, **cut)
+                finished[event_id] = self._emit(ToolFinished, **cut)
         if calls := self.messages[-1].tool_calls:
-            named = zip(self._open_calls, calls, strict=True)
-            parts = tuple(self._runner.result(call, ended[event_id]) for event_id, call in named)
+            pairs = zip(self._open_calls, calls, strict=True)
+            parts = tuple(self._runner.result(call, finished[event_id]) for event_id, call in pairs)
             self.add(Message(role="tool", parts=parts))

@@ -41,7 +41,7 @@ TOOLS = [get_weather, get_money]
 )
 def test_the_most_specific_name_wins(rules, weather, money):
     found = ApprovalRules(by_name=rules)
-    assert found.named(get_weather) == weather
+    assert found.rule_by_name(get_weather) == weather
     assert found.covers(get_weather) is (weather is not None)
     assert found.rule(get_money) == money
 
@@ -50,7 +50,7 @@ def test_the_most_specific_name_wins(rules, weather, money):
 def test_tools_of_a_server_go_by_their_server(name):
     rules = ApprovalRules(by_name={name: "deny"})
     assert rules.rule(SERVED) == "deny"
-    assert rules.named(get_money) is None
+    assert rules.rule_by_name(get_money) is None
 
 
 @pytest.mark.parametrize(
