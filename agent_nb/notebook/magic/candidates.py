@@ -1,4 +1,4 @@
-"""What Tab can offer: options, models, variables, runs, paths, each with a few words of help."""
+"""Tab completion candidates: options, models, variables, runs and paths, each with a short help text."""
 
 import re
 import textwrap
@@ -26,7 +26,7 @@ def saved_runs(session: Session, before: Sequence[str]) -> list[Candidate]:
         return []
     try:
         newest = {row["name"]: row for row in RunStore(session.home).rows()}
-    except SavedRunError:  # `%agent load` says what is wrong
+    except SavedRunError:  # `%agent load` reports the error
         return []
     return [(name, f"{row.get('when', '')} {row.get('model', '')}".strip()) for name, row in newest.items()]
 
@@ -35,8 +35,8 @@ def replaced_runs(session: Session, before: Sequence[str]) -> list[Candidate]:
     return [] if before else [(name, _kind(run)) for name, run in dict(session.replaced).items()]
 
 
-def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
-    """The values of an option, by its field; `typed` is the start of a path that is continued."""
+def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
+    """Candidate values of an option; `prefix` is the start of a path being completed."""
     option = OPTIONS[field]
     if option.number:
         return [(option.number.example, option.number.description)]
@@ -50,7 +50,7 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
         case "variables":
             return variables(session)
         case "images":
-            return variables(session, _is_image) + _paths(".", typed, _IMAGE_FILES)
+            return variables(session, _is_image) + _paths(".", prefix, _IMAGE_FILES)
         case "approve":
             return [(mode, "all tools that ask") for mode in APPROVE]
         case "system":
@@ -59,7 +59,7 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
             texts = variables(session, lambda value: isinstance(value, str))
             return texts + [(name, "file") for name in system_names(session.home)]
         case "record" | "replay":
-            folder = typed if "/" in typed else "cassettes/"
+            folder = prefix if "/" in prefix else "cassettes/"
             choices = [(choice, "ask the model") for choice in option.choices]
             return choices + _paths(session.home, folder, (".jsonl",))
         case "stack":
@@ -67,13 +67,13 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
 
             return [(name, "stack") for name in STACKS]
         case "save":
-            return _paths(session.home, typed, ())
+            return _paths(session.home, prefix, ())
         case _:
             return [(choice, option.flags[-1].strip("-")) for choice in option.choices]
 
 
 def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
-    """The variables that hold a run; nothing after the first word."""
+    """The variables that hold a run; none after the first argument."""
     return [] if before else variables(session, _is_run)
 
 
@@ -91,8 +91,8 @@ def _models() -> list[Candidate]:
         state = "needs a key" if vendor.needs_key else "no key needed"
         is_ready = find_key(vendor.keys) or vendor.name == DEMO
         if vendor.name in LISTINGS:
-            listed = LISTINGS[vendor.name]().items()
-            models += [(f"{vendor.name}:{name}", text.partition(":")[0]) for name, text in listed]
+            listing = LISTINGS[vendor.name]().items()
+            models += [(f"{vendor.name}:{name}", text.partition(":")[0]) for name, text in listing]
         else:
             models.append((f"{vendor.name}:{vendor.recommended}", "ready" if is_ready else state))
     return models
@@ -101,44 +101,44 @@ def _models() -> list[Candidate]:
 def _tools(session: Session) -> list[Candidate]:
     from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 
-    found = []
+    candidates = []
     for name, value in user_names(session.shell).items():
         if is_of(value, "agent_nb", "Tool"):
-            found.append((name, brief(value.spec.description)))
+            candidates.append((name, brief(value.spec.description)))
         elif isinstance(value, types.FunctionType) and value.__module__ == "__main__":
-            found.append((name, "function"))
-    found.append((KERNEL, "all tools for the notebook's variables"))
-    found += [(tool.name, brief(tool.spec.description)) for tool in kernel_tools(session.shell)]
-    if (session.home / ".mcp.json").exists():  # importing the module takes longer than Tab may
+            candidates.append((name, "function"))
+    candidates.append((KERNEL, "all tools for the notebook's variables"))
+    candidates += [(tool.name, brief(tool.spec.description)) for tool in kernel_tools(session.shell)]
+    if (session.home / ".mcp.json").exists():  # importing the module is too slow for Tab
         from agent_nb.notebook.magic.mcp import read_servers
 
         read_servers(session)
     for server in session.servers.values():
         name = f"mcp:{server.name}"
-        found.append((name, f"all tools of this MCP server, {server.state}"))
-        found += [(f"{name}/{tool.name}", brief(tool.spec.description)) for tool in server.listed]
-    return found
+        candidates.append((name, f"all tools of this MCP server, {server.state}"))
+        candidates += [(f"{name}/{tool.name}", brief(tool.spec.description)) for tool in server.listed]
+    return candidates
 
 
-def _paths(base: str | Path, typed: str, suffixes: tuple[str, ...]) -> list[Candidate]:
-    """The folders, and the files with these suffixes, in the folder that was typed so far."""
-    folder = typed[: typed.rfind("/") + 1]
+def _paths(base: str | Path, prefix: str, suffixes: tuple[str, ...]) -> list[Candidate]:
+    """The folders, and the files with these suffixes, in the folder part of `prefix`."""
+    folder = prefix[: prefix.rfind("/") + 1]
     try:
-        found = sorted(Path(base, Path(folder).expanduser()).iterdir())
+        entries = sorted(Path(base, Path(folder).expanduser()).iterdir())
     except (OSError, RuntimeError):  # no such folder; no home for `~`
         return []
-    paths = [(f"{folder}{path.name}", path.is_dir()) for path in found if not path.name.startswith(".")]
+    paths = [(f"{folder}{path.name}", path.is_dir()) for path in entries if not path.name.startswith(".")]
     folders = [(f"{path}/", "folder") for path, is_folder in paths if is_folder]
     files = [path for path, is_folder in paths if not is_folder and path.lower().endswith(suffixes)]
     return folders + [(path, "file") for path in files]
 
 
 def _is_run(value: Any) -> bool:
-    return is_of(value, "agent_nb", "Run")  # importing `Run` takes longer than Tab may
+    return is_of(value, "agent_nb", "Run")  # importing `Run` is too slow for Tab
 
 
 def _is_image(value: Any) -> bool:
-    """Whether a variable is likely to be an image: text, bytes and arrays can be anything, so they are not offered."""
+    """Whether a value is likely an image. Text, bytes and arrays are not offered: they can be anything."""
     if isinstance(value, list | tuple):
         return bool(value) and all(map(_is_image, value))
     kinds = ("agent_nb", "Image"), ("PIL", "Image"), ("matplotlib", "FigureBase")

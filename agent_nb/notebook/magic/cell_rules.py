@@ -1,4 +1,4 @@
-"""The rules that plugins have for a cell, as one. They can only be stricter than what the user has set."""
+"""The combined plugin rules for a cell. They can only tighten the user's settings."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ from agent_nb.run_settings import Limits
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
 _JUPYTER = "JPY_SESSION_NAME"
-"""The variable of the environment that Jupyter's server sets when it starts the kernel."""
+"""Environment variable that Jupyter's server sets when it starts the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellRules:
-    """The rules of all plugins for one cell, each applied to what the one before it has left."""
+    """The rules of all plugins for one cell, applied one after the other."""
 
-    each: tuple[tuple[str, Rules], ...] = ()
+    by_plugin: tuple[tuple[str, Rules], ...] = ()
 
     @classmethod
     def of(cls, session: Session, name: str) -> "CellRules":
@@ -39,7 +39,7 @@ class CellRules:
         return cls(tuple(rules_for(cell)))
 
     def options(self, options: Options) -> Options:
-        for name, rules in self.each:
+        for name, rules in self.by_plugin:
             before, options = options, rules.options(options)
             looser = {
                 "--network": options.network and not before.network,
@@ -51,60 +51,60 @@ class CellRules:
         return options
 
     def allowed(self, models: Sequence[str]) -> tuple[str, ...]:
-        lists = [rules.models for _, rules in self.each if rules.models]
-        return tuple(name for name in models if all(full_name(name) in allowed for allowed in lists))
+        allowlists = [rules.models for _, rules in self.by_plugin if rules.models]
+        return tuple(name for name in models if all(full_name(name) in allowlist for allowlist in allowlists))
 
     @property
     def default_model(self) -> str | None:
-        return next((rules.default_model for _, rules in self.each if rules.default_model), None)
+        return next((rules.default_model for _, rules in self.by_plugin if rules.default_model), None)
 
     def approve(self, rules: ApprovalRules) -> ApprovalRules:
-        for _, each in self.each:
-            rules = rules.at_least(each.approve) if each.approve else rules
+        for _, plugin_rules in self.by_plugin:
+            rules = rules.at_least(plugin_rules.approve) if plugin_rules.approve else rules
         return rules
 
     @property
     def sends_schema_only(self) -> bool:
-        return any(rules.data == "schema" for _, rules in self.each)
+        return any(rules.data == "schema" for _, rules in self.by_plugin)
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
-        for _, rules in self.each:
+        for _, rules in self.by_plugin:
             limits = limits.at_most(rules.limits(limits, models))
         return limits
 
     @property
     def without_tools(self) -> frozenset[str]:
-        return frozenset(name for _, rules in self.each for name in rules.without_tools)
+        return frozenset(name for _, rules in self.by_plugin for name in rules.without_tools)
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        texts = [rules.system for _, rules in self.each if rules.system]
+        texts = [rules.system for _, rules in self.by_plugin if rules.system]
         if not texts or prepared.maker:
             return prepared
         system = "\n\n".join(text for text in (*texts, prepared.settings.instructions) if text)
         return replace(prepared, system=system)
 
     def notes(self) -> Iterator[str]:
-        return (note for _, rules in self.each for note in rules.notes())
+        return (note for _, rules in self.by_plugin for note in rules.notes())
 
     def follow(self, handle: Handle, warn: Callable[[str], None]) -> None:
         def react(event: Event) -> None:
-            for _, rules in self.each:
+            for _, rules in self.by_plugin:
                 if reaction := rules.event(handle.id, event):
                     if reaction.note:
                         warn(reaction.note)
                     if reaction.stop:
                         handle.stop(reaction.stop)
 
-        if self.each:
+        if self.by_plugin:
             handle.subscribe(react)
 
     def end(self, run: Run) -> list[str]:
-        return [note for _, rules in self.each for note in rules.end(run)]
+        return [note for _, rules in self.by_plugin for note in rules.end(run)]
 
 
-def plugin_commands(own: Iterable[str]) -> dict[str, Command]:
-    """The commands of the plugins, none of them with one of our names. They are called with a `Notebook`."""
-    reserve("command", own)
+def plugin_commands(builtin_names: Iterable[str]) -> dict[str, Command]:
+    """The plugins' commands, which receive a `Notebook`; plugins that reuse a built-in name are disabled."""
+    reserve("command", builtin_names)
     return {name: _adapted(command) for name, command in COMMANDS.items()}
 
 
@@ -135,15 +135,15 @@ def notebook_of(session: Session) -> Notebook:
 
 
 def _notebook_file(session: Session) -> Path | None:
-    """The notebook's file; None if unknown, because not every host names it and it may have been renamed since."""
-    named = session.namespace.get(_VS_CODE) or os.environ.get(_JUPYTER, "")
-    if not isinstance(named, str) or not named.endswith(_SUFFIX):
+    """The notebook's file; None if unknown: not every host reports it, and it may have been renamed."""
+    name = session.namespace.get(_VS_CODE) or os.environ.get(_JUPYTER, "")
+    if not isinstance(name, str) or not name.endswith(_SUFFIX):
         return None
     try:
-        found = [path for path in (Path(named), session.home / Path(named).name) if path.is_file()]
-    except (OSError, ValueError):  # a name that no file can have
+        files = [path for path in (Path(name), session.home / Path(name).name) if path.is_file()]
+    except (OSError, ValueError):  # not a valid file name
         return None
-    return found[0] if found else None
+    return files[0] if files else None
 
 
 def cell_tags(shell: Any) -> Sequence[str]:
@@ -154,10 +154,10 @@ def cell_tags(shell: Any) -> Sequence[str]:
 
 
 def _edits(session: Session, runs: Mapping[str, Run]) -> Iterator[tuple[Files, Files]]:
-    """Edits with `with_files`, and of the variable `files`: the files before and after."""
+    """Pairs of files before and after an edit, made with `with_files` or in the variable `files`."""
     for name, run in runs.items():
         if run.given_files is not None and not name.startswith("_"):
             yield run.given_files, run.files
-    files, bound = session.namespace.get(session.defaults.files_name), session.bound_files
-    if isinstance(files, Files) and bound is not None and all(run.files != files for run in runs.values()):
-        yield bound, files
+    files, original = session.namespace.get(session.defaults.files_name), session.bound_files
+    if isinstance(files, Files) and original is not None and all(run.files != files for run in runs.values()):
+        yield original, files

@@ -1,4 +1,4 @@
-"""`%agent COMMAND`: the table of commands, and those that are a few lines."""
+"""`%agent COMMAND`: the command table, and the short commands."""
 
 import difflib
 import importlib
@@ -18,7 +18,7 @@ from agent_nb.notebook.session import Session, shown_hub
 from agent_nb.options import OPTIONS_HEAD
 
 HELP_INDENT = " " * 24
-"""As argparse indents the help of an option."""
+"""Matches argparse's indent of option help."""
 LOG_LEVELS = {
     "on": (logging.INFO, "one line for each turn"),
     "debug": (logging.DEBUG, "all events"),
@@ -27,27 +27,27 @@ LOG_LEVELS = {
 
 
 def run_command(session: Session, line: str) -> None:
-    word, _, rest = line.strip().partition(" ")
+    word, _, arguments = line.strip().partition(" ")
     command = COMMANDS.get(word or "help")
     if command is None:
         importlib.import_module("agent_nb.plugins").plugins()
         command = all_commands(session).get(word)
     if command is None:
-        raise UsageError(_unknown(session, word, rest))
-    if rest.strip() and not command.takes_arguments:
-        raise UsageError(f"`{session.command(word)}` takes no argument, not {rest.strip()!r}.")
+        raise UsageError(_unknown(session, word, arguments))
+    if arguments.strip() and not command.takes_arguments:
+        raise UsageError(f"`{session.command(word)}` takes no argument, not {arguments.strip()!r}.")
     try:
-        shown = command.run(session, rest.strip())
+        result = command.run(session, arguments.strip())
     except AgentError as error:
         raise UsageError(str(error)) from None
-    if isinstance(shown, str):
-        print(shown)
-    elif shown is not None:
-        display(shown)
+    if isinstance(result, str):
+        print(result)
+    elif result is not None:
+        display(result)
 
 
 def all_commands(session: Session) -> Mapping[str, Command]:
-    """Our commands, and those of the plugins if these are loaded: Tab cannot wait for them."""
+    """Built-in commands, plus plugin commands if the plugins are loaded: Tab cannot wait for them."""
     if "agent_nb.plugins" not in sys.modules:
         return COMMANDS
     from agent_nb.notebook.magic.cell_rules import plugin_commands
@@ -55,19 +55,19 @@ def all_commands(session: Session) -> Mapping[str, Command]:
     return {**COMMANDS, **plugin_commands(COMMANDS)}
 
 
-def _unknown(session: Session, word: str, rest: str) -> str:
-    known = all_commands(session)
-    near = difflib.get_close_matches(word, known, 1)
-    if near and not rest:
+def _unknown(session: Session, word: str, arguments: str) -> str:
+    commands = all_commands(session)
+    near = difflib.get_close_matches(word, commands, 1)
+    if near and not arguments:
         return f"There is no command {word!r}. Did you mean `{session.command(near[0])}`?"
     return (
-        f"There is no command {word!r}. The commands are {', '.join(known)}. "
+        f"There is no command {word!r}. The commands are {', '.join(commands)}. "
         f"Write a prompt in a cell, below a %%{session.defaults.magic_name} line."
     )
 
 
-def _console(session: Session, rest: str) -> Table:
-    name = rest or "run"
+def _console(session: Session, arguments: str) -> Table:
+    name = arguments or "run"
     hub = shown_hub()
     entries = hub.console_of(name) if hub else None
     if entries is None:
@@ -80,30 +80,30 @@ def _console(session: Session, rest: str) -> Table:
     return Table(columns, rows, f"The page of `{name}` has logged nothing.")
 
 
-def _log(session: Session, rest: str) -> str:
+def _log(session: Session, arguments: str) -> str:
     log = logging.getLogger("agent_nb")
-    if rest and rest not in LOG_LEVELS:
-        raise UsageError(f"`{session.command('log')}` takes on, debug or off, not {rest!r}.")
-    log.setLevel(LOG_LEVELS[rest or "on"][0])
+    if arguments and arguments not in LOG_LEVELS:
+        raise UsageError(f"`{session.command('log')}` takes on, debug or off, not {arguments!r}.")
+    log.setLevel(LOG_LEVELS[arguments or "on"][0])
     if not log.handlers:
         log.addHandler(logging.StreamHandler())
-    return f"The log of agent_nb is {rest or 'on'}."
+    return f"The log of agent_nb is {arguments or 'on'}."
 
 
-def _help(session: Session, rest: str) -> str:
+def _help(session: Session, arguments: str) -> str:
     from agent_nb.notebook.parsing import PARSER
 
-    about = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
+    intro = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
     commands = all_commands(session).values()
-    lines = [f"  {session.command(each.usage)}\n{HELP_INDENT}{each.help}" for each in commands]
-    return "\n".join([about, "", PARSER.format_help().strip(), "", "commands:", *lines])
+    lines = [f"  {session.command(command.usage)}\n{HELP_INDENT}{command.help}" for command in commands]
+    return "\n".join([intro, "", PARSER.format_help().strip(), "", "commands:", *lines])
 
 
 def _late(module: str, name: str) -> Callable[[Session, str], Any]:
-    """A command in another module, which is imported when it is used."""
+    """A command in another module, imported on first use."""
 
-    def run(session: Session, rest: str) -> Any:
-        return getattr(importlib.import_module(f"agent_nb.notebook.magic.{module}"), name)(session, rest)
+    def run(session: Session, arguments: str) -> Any:
+        return getattr(importlib.import_module(f"agent_nb.notebook.magic.{module}"), name)(session, arguments)
 
     return run
 

@@ -15,24 +15,24 @@ from agent_nb.notebook.session import Session
 from agent_nb.options import OPTIONS
 
 _WORD = re.compile(r"""(?:[^\s"']+|"[^"]*(?:"|$)|'[^']*(?:'|$))+|(?<=\s)$""")
-"""A word of the line. Quotation marks join several; the last word is empty after a space."""
+"""A word of the line. A quoted string is one word; after a trailing space the last word is empty."""
 _BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
 _FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
-"""JupyterLab wraps the help at other spaces, and writes the lines over each other."""
+"""JupyterLab wraps the help text at ordinary spaces, and the lines overlap."""
 CompletionContext = tuple[str, Sequence[Candidate]]
-"""The text that a completion replaces, and the candidates."""
+"""The text to replace, and the candidates."""
 
 
 class _Nothing(list[Any]):
-    """No completions. IPython leaves out its own completions only if the length of this list is not zero."""
+    """No completions. IPython suppresses its own completions only if this list has a non-zero length."""
 
     def __len__(self) -> int:
         return 1
 
 
 def complete(session: Session, context: Any) -> dict[str, Any]:
-    """The result of a matcher of IPython's API version 2."""
+    """The result of an IPython matcher (API version 2)."""
     place = _find(session, context)
     if place is None:
         return {"completions": [], "suppress": False}
@@ -49,84 +49,84 @@ def complete(session: Session, context: Any) -> dict[str, Any]:
 
 
 def _find(session: Session, context: Any) -> CompletionContext | None:
-    """The place of the cursor; None if IPython is to complete it."""
+    """The completion context at the cursor; None to leave completion to IPython."""
     lines, number, magic = context.full_text.split("\n"), context.cursor_line, session.defaults.magic_name
     line = lines[number][: context.cursor_position]
-    if found := re.match(rf"\s*%{magic}(?=\s)", line):
-        return _on_command_line(session, line[found.end() :])
-    for index, each in enumerate(lines[: number + 1]):
-        if found := re.match(rf"%%{magic}(?=\s|$)", each):
+    if match := re.match(rf"\s*%{magic}(?=\s)", line):
+        return _on_command_line(session, line[match.end() :])
+    for index, text in enumerate(lines[: number + 1]):
+        if match := re.match(rf"%%{magic}(?=\s|$)", text):
             if index < number:
                 return _in_prompt(session, line)
-            return _on_cell_line(session, line[found.end() :]) if found.end() < len(line) else None
+            return _on_cell_line(session, line[match.end() :]) if match.end() < len(line) else None
         # Above the magic there can be comments and other magics, such as %%time.
-        if each.strip() and not each.lstrip().startswith(("#", "%%")):
+        if text.strip() and not text.lstrip().startswith(("#", "%%")):
             return None
     return None
 
 
 def _on_command_line(session: Session, text: str) -> CompletionContext:
     parts = _WORD.findall(text)
-    known = all_commands(session)
+    commands = all_commands(session)
     if len(parts) == 1:
-        return parts[0], [(name, brief(each.help)) for name, each in known.items()]
-    command = known.get(parts[0])
+        return parts[0], [(name, brief(entry.help)) for name, entry in commands.items()]
+    command = commands.get(parts[0])
     words = command.completes(session, parts[1:-1]) if command and command.completes else ()
     return parts[-1], list(words)
 
 
 def _on_cell_line(session: Session, text: str) -> CompletionContext | None:
-    *before, typed = _WORD.findall(text)
+    *before, word = _WORD.findall(text)
     if CHECK in before:
         return None  # an expression, which IPython completes
-    given, expected = _read(before)
-    flag, equals, value = typed.partition("=")
-    if not expected and equals and flag in _FLAGS:
-        expected, typed = _FLAGS[flag], value
-    if expected:
-        return typed, of_option(session, expected, typed.strip("\"'"))
-    names = [] if "name" in given else runs(session)
+    fields, next_field = _read(before)
+    flag, equals, value = word.partition("=")
+    if not next_field and equals and flag in _FLAGS:
+        next_field, word = _FLAGS[flag], value
+    if next_field:
+        return word, of_option(session, next_field, word.strip("\"'"))
+    names = [] if "name" in fields else runs(session)
     flags = [
         (flag, brief(option.help))
         for name, option in OPTIONS.items()
-        if option.repeats or name not in given
+        if option.repeats or name not in fields
         for flag in option.flags
     ]
-    return typed, [*names, *flags]
+    return word, [*names, *flags]
 
 
-def _read(parts: Sequence[str]) -> tuple[set[str], str]:
-    """The fields that the parts set, and the one whose value comes next, if there is one."""
-    given, expected = set(), ""
-    for word in parts:
-        if expected and (not OPTIONS[expected].is_optional or OPTIONS[expected].takes(word)):
-            expected = ""
+def _read(words: Sequence[str]) -> tuple[set[str], str]:
+    """The fields that the words set, and the field that expects a value next, or an empty string."""
+    fields, next_field = set(), ""
+    for word in words:
+        if next_field and (not OPTIONS[next_field].is_optional or OPTIONS[next_field].takes(word)):
+            next_field = ""
             continue
-        expected = ""
+        next_field = ""
         flag, equals, _ = word.partition("=")
         name = _FLAGS.get(flag, "name")
-        given.add(name)
+        fields.add(name)
         if name != "name" and not OPTIONS[name].is_switch and not equals:
-            expected = name
-    return given, expected
+            next_field = name
+    return fields, next_field
 
 
 def _in_prompt(session: Session, line: str) -> CompletionContext | None:
-    if found := _BRACES.search(line):
-        return found[1], variables(session)
-    typed = line.rsplit(" ", maxsplit=1)[-1]
-    return None if typed.startswith("\\") else (typed, ())  # IPython completes \alpha
+    if match := _BRACES.search(line):
+        return match[1], variables(session)
+    word = line.rsplit(" ", maxsplit=1)[-1]
+    return None if word.startswith("\\") else (word, ())  # IPython completes \alpha
 
 
-def _matching(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    typed = typed.strip("\"'").casefold()
-    found = [each for each in candidates if each[0].casefold().startswith(typed)]
-    found = found or [each for each in candidates if typed in each[0].casefold()]
-    return [(_quoted(text), help_) for text, help_ in found]
+def _matching(prefix: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    prefix = prefix.strip("\"'").casefold()
+    matches = [candidate for candidate in candidates if candidate[0].casefold().startswith(prefix)]
+    matches = matches or [candidate for candidate in candidates if prefix in candidate[0].casefold()]
+    return [(_quoted(text), help_) for text, help_ in matches]
 
 
 def _quoted(text: str) -> str:
-    """A path with spaces in quotation marks, which stay open at a folder."""
+    """Quotes a path that contains spaces; the quote stays open after a folder."""
     if " " not in text:
         return text
     return f'"{text}' if text.endswith("/") else f'"{text}"'

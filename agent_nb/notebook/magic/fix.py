@@ -1,4 +1,4 @@
-"""`%agent fix [N] [OPTION]...` and `%agent explain`: runs like any other, whose prompts are made from a cell."""
+"""`%agent fix [N] [OPTION]...` and `%agent explain`: ordinary runs whose prompt is built from a cell."""
 
 import ast
 import builtins
@@ -38,12 +38,12 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 def read_fix(session: Session, line: str) -> Options:
     """The options of `fix 5 -m MODEL` or `explain 5`; raises `UsageError` if there is no such cell."""
-    command, _, rest = line.strip().partition(" ")
-    found = re.match(r"\s*(\d{1,9})(?:\s+|$)", rest)
-    number = int(found[1]) if found else None
-    about = _failed(session, number) if command == NAME else _executed(session, number)
-    options = parse_line(rest[found.end() :] if found else rest, session.defaults.magic_name)
-    return replace(options, name=options.name if options.is_named else command, failure=about)
+    command, _, arguments = line.strip().partition(" ")
+    match = re.match(r"\s*(\d{1,9})(?:\s+|$)", arguments)
+    number = int(match[1]) if match else None
+    cell = _failed(session, number) if command == NAME else _executed(session, number)
+    options = parse_line(arguments[match.end() :] if match else arguments, session.defaults.magic_name)
+    return replace(options, name=options.name if options.is_named else command, failure=cell)
 
 
 def _failed(session: Session, number: int | None) -> FailedCell:
@@ -56,12 +56,14 @@ def _failed(session: Session, number: int | None) -> FailedCell:
 
 
 def _executed(session: Session, number: int | None) -> PlainCell:
-    """A cell of this session, by default the last one that is no prompt and no command of ours."""
+    """A cell of this session, by default the last one that is not an `%agent` cell or command."""
     sources = session.shell.history_manager.input_hist_raw
-    own = (f"%{session.defaults.magic_name}", f"%%{session.defaults.magic_name}")
+    magics = (f"%{session.defaults.magic_name}", f"%%{session.defaults.magic_name}")
     earlier = range(min(session.shell.execution_count, len(sources)) - 1, 0, -1)
     plain = (
-        count for count in earlier if sources[count].strip() and not sources[count].lstrip().startswith(own)
+        count
+        for count in earlier
+        if sources[count].strip() and not sources[count].lstrip().startswith(magics)
     )
     number = next(plain, 0) if number is None else number
     if number not in earlier:
@@ -73,46 +75,50 @@ def _executed(session: Session, number: int | None) -> PlainCell:
 
 
 def _output(session: Session, number: int) -> str:
-    """The text that a cell put out, as far as IPython has kept it."""
+    """The text output of a cell, as far as IPython has stored it."""
     outputs = getattr(session.shell.history_manager, "outputs", {}).get(number, ())
     bundles = [output.bundle for output in outputs]
     texts = ["".join(bundle.get("stream") or bundle.get("text/plain") or "") for bundle in bundles]
-    shown = session.namespace.get("Out", {})
+    results = session.namespace.get("Out", {})
     return "\n".join(text.strip("\n") for text in texts if text) or (
-        repr(shown[number]) if number in shown else ""
+        repr(results[number]) if number in results else ""
     )
 
 
 def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tuple[str, Options]:
-    """The prompt, and the options with the variables that the cell names."""
-    about: FailedCell | PlainCell = options.failure
+    """The prompt, and the options extended by the variables that the cell uses."""
+    target: FailedCell | PlainCell = options.failure
     names = user_names(session.shell)
-    known = known_names(names) if schema_only else frozenset[str]()
-    near = _near(about.undefined, names) if isinstance(about, FailedCell) else []
-    cell = fenced(limited(mask_named(about.source.strip()), TEXT_LIMIT), "python")
-    if isinstance(about, FailedCell):
-        error = _error_words(about, known) if schema_only else _without_secrets(about.error, names)
+    schema_names = known_names(names) if schema_only else frozenset[str]()
+    near = _near(target.undefined, names) if isinstance(target, FailedCell) else []
+    cell = fenced(limited(mask_named(target.source.strip()), TEXT_LIMIT), "python")
+    if isinstance(target, FailedCell):
+        error = _error_words(target, schema_names) if schema_only else _without_secrets(target.error, names)
         parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
-        parts += [f"Names like `{about.undefined}` that the notebook has: {', '.join(near)}."] if near else []
+        parts += (
+            [f"Names like `{target.undefined}` that the notebook has: {', '.join(near)}."] if near else []
+        )
     else:
-        output = LEFT_OUT if schema_only else limited(_without_secrets(about.output, names), TEXT_LIMIT)
+        output = LEFT_OUT if schema_only else limited(_without_secrets(target.output, names), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
-    describe = partial(describe_schema, known=known) if schema_only else describe_path
-    named = dict.fromkeys([*_names_in(about.source), *near])
-    variables = [name for name in named if name in user_data(session.shell) and name not in options.variables]
+    describe = partial(describe_schema, known=schema_names) if schema_only else describe_path
+    names_used = dict.fromkeys([*_names_in(target.source), *near])
+    variables = [
+        name for name in names_used if name in user_data(session.shell) and name not in options.variables
+    ]
     readable = [*_readable(variables, session.namespace, describe)][:MOST_VARIABLES]
     text = "\n\n".join(escaped(part) for part in parts)
     return text, replace(options, variables=(*options.variables, *readable))
 
 
-def _error_words(failure: FailedCell, known: frozenset[str]) -> str:
-    """What may be sent of an error with `--data schema`: the words of its message that are no values."""
-    words = known.union(_WORD.findall(failure.source))
+def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> str:
+    """The part of an error that `--data schema` may send: the words of its message that are not values."""
+    words = schema_names.union(_WORD.findall(failure.source))
     return known_words(failure.message, words) + (f" (line {failure.line})" if failure.line else "")
 
 
 def _without_secrets(text: str, names: Mapping[str, Any]) -> str:
-    """A message may quote a variable that `{{name}}` would mask."""
+    """Masks the values of secret variables, which an error message may quote."""
     for name, value in names.items():
         if type(value) is str and len(value) >= SHORTEST_SECRET and is_secret(name, value):
             text = text.replace(value, MASK)
@@ -120,7 +126,7 @@ def _without_secrets(text: str, names: Mapping[str, Any]) -> str:
 
 
 def _names_in(source: str) -> list[str]:
-    """The names in the code, or all words of what is not Python."""
+    """The names used in the code, or all words if it is not valid Python."""
     tree = parsed(source)
     if tree is None:
         return _WORD.findall(source)
@@ -132,7 +138,7 @@ def _near(name: str, names: Mapping[str, Any]) -> list[str]:
 
 
 def _readable(variables: list[str], namespace: Mapping[str, Any], describe: Any) -> Iterator[str]:
-    """Those that can be described: one whose `repr` fails is no reason to leave the cell unfixed."""
+    """Skips variables that cannot be described: a failing `repr` must not block the fix."""
     for name in variables:
         try:
             describe(name, namespace)

@@ -1,4 +1,4 @@
-"""Reads what a cell gives: the images of `-i`, the text of `--system`, and whether its prompt is only a stub."""
+"""Reads a cell's inputs: the images of `-i`, the text of `--system`, and untouched exercise stubs."""
 
 import ast
 import contextlib
@@ -36,7 +36,7 @@ async def load_images(names: Iterable[str], namespace: Mapping[str, Any]) -> lis
 
 
 def _sources(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What `to_image` reads, each with its label; a path or URL has none."""
+    """The inputs for `to_image` with their labels, which are empty for paths and URLs."""
     if name not in namespace and not (name.partition("[")[0] in namespace and "[" in name):
         if name.isidentifier() and not Path(name).exists():
             raise UsageError(
@@ -108,19 +108,19 @@ _STUBS = {
     "pass",
 }
 _MARKER = re.compile(r"(?:begin|end) (?:solution|prompt|question|hidden tests)|solution(?: no prompt)?")
-"""What nbgrader and Otter put around solutions."""
+"""Markers that nbgrader and Otter put around solutions."""
 _COMMENT = "#%/<!->*_ \t"
-"""What stands around a stub, in code and in Markdown."""
+"""Comment characters around a stub, in code and in Markdown."""
 _CONFIG = "nbgrader_config.py"
 _LEVELS = 4
-"""nbgrader runs a notebook in `autograded/STUDENT/ASSIGNMENT`, and its configuration is in the course's folder."""
+"""nbgrader runs notebooks in `autograded/STUDENT/ASSIGNMENT`; its configuration is in the course folder."""
 
 
 def is_stub(prompt: str, folder: Path) -> bool:
-    """Whether an exercise was left untouched: each line is one that nbgrader or Otter leave for the student."""
+    """Whether an exercise is untouched: every line is an nbgrader or Otter placeholder."""
     lines = set(_lines(prompt))
-    own = {line for stub in _configured(folder) for line in _lines(stub)}
-    return bool(lines) and all(line in _STUBS | own or _MARKER.fullmatch(line) for line in lines)
+    custom_stubs = {line for stub in _configured(folder) for line in _lines(stub)}
+    return bool(lines) and all(line in _STUBS | custom_stubs or _MARKER.fullmatch(line) for line in lines)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _configured(folder: Path) -> list[str]:
-    """The stubs that the nearest configuration assigns as literals. It is read and not run."""
+    """The stubs assigned as literals in the nearest nbgrader configuration, which is parsed but not executed."""
     for place in (folder, *folder.parents)[:_LEVELS]:
         with contextlib.suppress(OSError, ValueError, SyntaxError, RecursionError, MemoryError):
             tree = ast.parse(read_file(place / _CONFIG, 1_000_000))

@@ -1,4 +1,4 @@
-"""`%agent key`: enters a key into this kernel's memory; and what a cell shows whose model has no key."""
+"""`%agent key`, which stores a key in this kernel's memory, and the card for a model without a key."""
 
 import getpass
 import html
@@ -21,20 +21,20 @@ from agent_nb.render.safe_markdown import with_code
 FORGET = "--forget"
 
 
-def key_command(session: Session, rest: str) -> Table | None:
-    if not rest:
+def key_command(session: Session, arguments: str) -> Table | None:
+    if not arguments:
         return _list_keys()
-    name, *more = rest.split()
+    name, *options = arguments.split()
     vendor = VENDORS.get(name.lower().rstrip(":"))
-    known = [row.name for row in VENDORS.values() if row.keys]
+    vendors = [row.name for row in VENDORS.values() if row.keys]
     if vendor is None or not vendor.keys:
-        what = f"{vendor.title} takes no key" if vendor else "There is no such vendor"
-        raise UsageError(f"{what}. `{session.command('key VENDOR')}` takes {', '.join(known)}.")
-    if more == [FORGET]:
-        had = forget_key(vendor.keys[0])
-        print(f"{'Forgot the key' if had else 'There was no key in memory'} for {vendor.title}.")
-    elif more:
-        for word in more:
+        problem = f"{vendor.title} takes no key" if vendor else "There is no such vendor"
+        raise UsageError(f"{problem}. `{session.command('key VENDOR')}` takes {', '.join(vendors)}.")
+    if options == [FORGET]:
+        was_set = forget_key(vendor.keys[0])
+        print(f"{'Forgot the key' if was_set else 'There was no key in memory'} for {vendor.title}.")
+    elif options:
+        for word in options:
             register(word)
         command = session.command(f"key {vendor.name}")
         raise UsageError(
@@ -68,7 +68,7 @@ def _enter(session: Session, vendor: Vendor) -> None:
 
 
 def _ask(session: Session, prompt: str) -> str:
-    """What the user types, unseen; refuses where there is nobody to ask or the text would be shown."""
+    """Reads hidden input; raises `UsageError` if nobody can answer or the text would be echoed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)
@@ -87,8 +87,8 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
     command = session.command(f"key {vendor.name}")
     if hasattr(session.shell, "kernel"):
         display(_card(vendor, command), raw=True)
-    other = ", and keeps it in this tab alone" if IN_BROWSER else f", or set `{vendor.keys[0]}`"
-    return f"{vendor.title} needs a key: run `{command}`, which asks for it{other}."
+    alternative = ", and keeps it in this tab alone" if IN_BROWSER else f", or set `{vendor.keys[0]}`"
+    return f"{vendor.title} needs a key: run `{command}`, which asks for it{alternative}."
 
 
 def _card(vendor: Vendor, command: str) -> dict[str, Any]:

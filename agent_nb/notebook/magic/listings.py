@@ -1,4 +1,4 @@
-"""What `%agent models`, `tools`, `cost`, `config` and `plugins` show: tables."""
+"""The tables of `%agent models`, `tools`, `cost`, `config` and `plugins`."""
 
 from typing import TYPE_CHECKING
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from agent_nb.plugins import Rules
 
 
-def list_models(session: Session, rest: str) -> Table:
+def list_models(session: Session, arguments: str) -> Table:
     rules = CellRules.of(session, "run")
     try:
         default, reason = _default_model(session, rules)
         note = f"Cells that name no model use {default}, {reason}."
-    except AgentError as error:  # of a setting that is no model; the table helps to mend it
+    except AgentError as error:  # an unknown model in a setting; the table shows the valid ones
         default, note = "", str(error)
     limiting = _limiting(rules)
-    allowed, rows = limiting.models if limiting else (), []
+    allowlist, rows = limiting.models if limiting else (), []
     for vendor in VENDORS.values():
-        of_vendor = [name for name in allowed if name.startswith(f"{vendor.name}:")]
+        of_vendor = [name for name in allowlist if name.startswith(f"{vendor.name}:")]
         states = _states(vendor)
-        for name in of_vendor if allowed else states:
+        for name in of_vendor if allowlist else states:
             remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
             can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
             can_do = "thinking, images, tools of its own" if vendor.name in LISTINGS else can_do
@@ -47,25 +47,25 @@ def list_models(session: Session, rest: str) -> Table:
 
 
 def _states(vendor: Vendor) -> dict[str, str]:
-    """The listed models of a vendor, and what each needs."""
+    """The listed models of a vendor, and what each requires."""
     if vendor.name in LISTINGS:
         return {f"{vendor.name}:{name}": state for name, state in LISTINGS[vendor.name]().items()}
     return {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
 
 
 def _limiting(rules: CellRules) -> "Rules | None":
-    return next((each for _, each in rules.each if each.models), None)
+    return next((plugin_rules for _, plugin_rules in rules.by_plugin if plugin_rules.models), None)
 
 
 def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
-    named = session.defaults.named_model
-    if named and rules.allowed([named]):
+    model = session.defaults.named_model
+    if model and rules.allowed([model]):
         setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE
-        return full_name(named), f"which {setting} sets"
+        return full_name(model), f"which {setting} sets"
     if (limiting := _limiting(rules)) and limiting.default_model:
         return limiting.default_model, f"the first usable one of `models` in {limiting.source}"
-    if found := default_model_name():
-        return found, "the first with a key"
+    if default := default_model_name():
+        return default, "the first with a key"
     return DEMO_MODEL, "because no key is set"
 
 
@@ -77,23 +77,23 @@ def _key_state(vendor: Vendor) -> str:
     return "ready, no key needed" if vendor.name == DEMO else "no key needed"
 
 
-def list_tools(session: Session, rest: str) -> Table:
+def list_tools(session: Session, arguments: str) -> Table:
     studio = studio_for_name(_default_model(session, CellRules.of(session, "run"))[0])
-    own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
+    user_tools = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
     tools += [(tool, f"-t {KERNEL}") for tool in kernel_tools(session.shell)]
     tools += [(tool, f"-t {family}") for family, members in TOOLS.items() for tool in members]
-    tools += [(tool, f"-t {name}") for name, tool in own.items()]
+    tools += [(tool, f"-t {name}") for name, tool in user_tools.items()]
     tools += [(tool, f"-t {tool.origin}") for server in session.servers.values() for tool in server.tools]
     rows = [
         (
             tool.name,
-            offered,
+            condition,
             tool.served_by(studio) if tool.served_by else "",
             tool.approval,
             tool.spec.description.strip().partition("\n")[0],
         )
-        for tool, offered in tools
+        for tool, condition in tools
     ]
     return Table(("tool", "offered", "served by", "asks first", "description"), rows, "No tools.")
 
@@ -108,25 +108,25 @@ def _when_offered(tool: Tool, studio: Studio) -> str:
     return ", ".join(conditions[need] for need in sorted(tool.needs - studio.serves)) or "always"
 
 
-def list_costs(session: Session, rest: str) -> Table:
+def list_costs(session: Session, arguments: str) -> Table:
     costs = SESSION.by_model()
     rows = [
         (
             model,
-            str(each.runs),
-            f"{each.usage.input:,}",
-            f"{each.usage.output:,}",
-            _cost_of(each),
-            f"{each.replays}, {_dollars(each.recorded_cost)} when recorded" if each.replays else "",
+            str(entry.runs),
+            f"{entry.usage.input:,}",
+            f"{entry.usage.output:,}",
+            _cost_of(entry),
+            f"{entry.replays}, {_dollars(entry.recorded_cost)} when recorded" if entry.replays else "",
         )
-        for model, each in costs.items()
+        for model, entry in costs.items()
     ]
-    note = f"Total in this session: {_dollars(sum(each.cost for each in costs.values()))}."
-    if any(each.unpriced for each in costs.values()):
+    note = f"Total in this session: {_dollars(sum(entry.cost for entry in costs.values()))}."
+    if any(entry.unpriced for entry in costs.values()):
         note += " Some prices are not known."
     heads = ("model", "runs", "tokens in", "tokens out", "cost", "replayed")
-    shown = len(heads) if any(each.replays for each in costs.values()) else len(heads) - 1
-    return Table(heads[:shown], [row[:shown] for row in rows], "No runs yet.", note, heads[1:5])
+    column_count = len(heads) if any(entry.replays for entry in costs.values()) else len(heads) - 1
+    return Table(heads[:column_count], [row[:column_count] for row in rows], "No runs yet.", note, heads[1:5])
 
 
 def _cost_of(costs: ModelCosts) -> str:
@@ -139,22 +139,22 @@ def _dollars(cost: float) -> str:
     return f"${cost:.4f}"
 
 
-def list_settings(session: Session, rest: str) -> Table:
+def list_settings(session: Session, arguments: str) -> Table:
     traits = sorted(session.defaults.traits(config=True).items())
     rows = [(name, repr(getattr(session.defaults, name)), trait.help) for name, trait in traits]
     note = "Change a value with `%config AgentMagics.NAME = VALUE`."
     return Table(("name", "value", "meaning"), rows, "", note)
 
 
-def list_plugins(session: Session, rest: str) -> Table | str:
-    action, _, name = rest.partition(" ")
+def list_plugins(session: Session, arguments: str) -> Table | str:
+    action, _, name = arguments.partition(" ")
     if action == "off" and name:
         switch_off(name)
         return f"Cells run without the plugin {name}, for as long as this kernel runs."
-    if rest:
-        raise ConfigError(f"`{session.command('plugins')}` takes nothing or `off NAME`, not {rest!r}.")
+    if arguments:
+        raise ConfigError(f"`{session.command('plugins')}` takes nothing or `off NAME`, not {arguments!r}.")
     rows = [
-        (each.name, each.origin, "off" if each.is_off else each.problem or ", ".join(each.adds))
-        for each in plugins()
+        (plugin.name, plugin.origin, "off" if plugin.is_off else plugin.problem or ", ".join(plugin.adds))
+        for plugin in plugins()
     ]
     return Table(("plugin", "from", "adds"), rows, "No plugins are installed.")

@@ -30,12 +30,12 @@ from agent_nb.notebook.session import MagicSettings, Session
 from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
-_SHOWN = (
+_DISPLAYED_TYPES = (
     ("agent_nb.run.run", "Run"),
     ("agent_nb.engine.handle", "RunHandle"),
     ("agent_nb.engine.prepared", "Race"),
 )
-"""What is displayed as a run when it is a cell's result."""
+"""Types that are displayed as a run when they are a cell's result."""
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"
 USAGE = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
 
@@ -43,16 +43,18 @@ USAGE = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
 def with_options(magic: Magic) -> Magic:
     """Lists `OPTIONS` in the docstring of a magic; `%agent help` explains them."""
     text = inspect.cleandoc(magic.__doc__ or "")
-    spelled = ", ".join(" ".join(filter(None, (*each.flags, each.metavar))) for each in OPTIONS.values())
-    listed = textwrap.fill(spelled, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{listed}"
+    flags = ", ".join(" ".join(filter(None, (*option.flags, option.metavar))) for option in OPTIONS.values())
+    flag_lines = textwrap.fill(
+        flags, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )
+    magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{flag_lines}"
     return magic
 
 
 class CellRewriter:
     """An input transformer that turns a `%%agent` cell into `await ...`, so that it runs on the kernel's own loop.
 
-    IPython does not await what a magic returns, but it does run a cell with a top-level `await`. Run All, interrupts
+    IPython does not await a magic's return value, but it does run a cell with a top-level `await`. Run All, interrupts
     and comm messages then work as in any other cell, and no loop is nested.
 
     Below an outer magic (`%%time`, `%%capture`) IPython transforms the inner cell while the outer one is executing.
@@ -63,11 +65,11 @@ class CellRewriter:
         self.shell = shell
         self.magic_name = magic_name
         self._cells: list[asyncio.Task[Any] | None] = []
-        """The task of each cell that has begun and not ended; None for a cell outside of a task."""
+        """The task of each executing cell; None for a cell outside of a task."""
 
     @property
     def executing(self) -> int:
-        """How many cells are executing. JupyterLite does not say when a cell with an `await` ends; its task does."""
+        """Number of executing cells. JupyterLite does not report the end of a cell with an `await`; its task does."""
         self._cells = [task for task in self._cells if task is None or not task.done()]
         return len(self._cells)
 
@@ -80,13 +82,17 @@ class CellRewriter:
         if start is None:
             return lines
         head = lines[start].rstrip("\n")
-        magic, _, rest = head.partition(" ")
+        magic, _, arguments = head.partition(" ")
         body = "".join(lines[start + 1 :])
-        if magic == f"%{self.magic_name}" and re.match(r"\s*(?:fix|explain)\b", rest) and not body.strip():
-            return [f"await {_AGENT_CELL}({rest!r}, None)\n"]
+        if (
+            magic == f"%{self.magic_name}"
+            and re.match(r"\s*(?:fix|explain)\b", arguments)
+            and not body.strip()
+        ):
+            return [f"await {_AGENT_CELL}({arguments!r}, None)\n"]
         if magic.rstrip() != f"%%{self.magic_name}":
             return lines
-        return [f"await {_AGENT_CELL}({rest!r}, {body!r})\n"]
+        return [f"await {_AGENT_CELL}({arguments!r}, {body!r})\n"]
 
     def begin_cell(self, *_: Any) -> None:
         try:
@@ -95,7 +101,7 @@ class CellRewriter:
             self._cells.append(None)
 
     def end_cell(self, *_: Any) -> None:
-        if self.executing:  # the cell with `%load_ext` ends without a `pre_run_cell` that we saw
+        if self.executing:  # we get no `pre_run_cell` for the cell with `%load_ext`
             self._cells.pop()
 
 
@@ -165,7 +171,7 @@ class AgentMagics(Magics, MagicSettings):
 
     @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
     def complete(self, context: Any) -> dict[str, Any]:
-        """What Tab offers. It has priority, so that IPython need not run its own matchers first."""
+        """Tab completion. Its priority saves IPython from running its own matchers first."""
         from agent_nb.notebook.magic.completion import complete
 
         return complete(self.session, context)
@@ -198,7 +204,7 @@ def load(shell: Any) -> None:
     undo(_remove, transforms.remove, rewriter)
     undo(_remove, add_matcher(shell, magics.complete))
     formatter = shell.display_formatter.mimebundle_formatter
-    for module, name in _SHOWN:
+    for module, name in _DISPLAYED_TYPES:
         formatter.for_type_by_name(module, name, _show_run)
         undo(_remove, formatter.pop, f"{module}.{name}")
     finder = InstalledFirst(magics.session.home)
@@ -239,8 +245,8 @@ def unload(shell: Any) -> None:
 def _preload(shell: Any, imported: threading.Event) -> None:
     """Imports what the first run needs, once the cell with `%load_ext` has ended.
 
-    If nobody can be asked, it only begins to ask whether a page is there: a notebook that runs by itself waits for
-    nothing and may use another model.
+    Without a user to ask, it only starts looking for a connected page: an unattended notebook must not wait, and may
+    use another model.
     """
     from agent_nb.notebook.front_end import ask_for_page, is_attended
 
@@ -262,7 +268,7 @@ def _import_for_run(shell: Any, imported: threading.Event) -> None:
         warm_up(shell)
     finally:
         imported.set()
-    with contextlib.suppress(Exception):  # a run tells the user what is wrong
+    with contextlib.suppress(Exception):  # the run reports the error
         provider = model(default_model())
         if isinstance(provider, VendorClient):
             provider.preload()
@@ -275,9 +281,9 @@ def _register_bound_pages() -> None:
     register()
 
 
-def _remove(remove: Callable[..., Any], *what: Any) -> None:
-    with contextlib.suppress(KeyError, ValueError):  # removed by somebody else
-        remove(*what)
+def _remove(remove: Callable[..., Any], *arguments: Any) -> None:
+    with contextlib.suppress(KeyError, ValueError):  # already removed
+        remove(*arguments)
 
 
 def _show_run(run: Any, *_: Any, **__: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`%agent mcp`: adds, lists, restarts and removes MCP servers; and `-t mcp:NAME`, which offers their tools."""
+"""`%agent mcp`, which adds, lists, restarts and removes MCP servers, and `-t mcp:NAME`, which offers their tools."""
 
 import contextlib
 import os
@@ -33,20 +33,20 @@ from agent_nb.tools.mcp.server_config import (
 
 PREFIX = "mcp:"
 _FLAGS = {"-e": "=", "--env": "=", "-H": ":", "--header": ":"}
-"""The options of `add`, with what separates a name from its value."""
+"""The options of `add`, each with the separator between name and value."""
 USAGE = "add NAME COMMAND..., add NAME URL, restart NAME or remove NAME"
 
 
-def mcp_command(session: Session, rest: str) -> None:
-    if not rest:
+def mcp_command(session: Session, arguments: str) -> None:
+    if not arguments:
         list_servers(session)
         return
     try:
-        action, *arguments = shlex.split(rest, posix=os.name != "nt")
+        action, *operands = shlex.split(arguments, posix=os.name != "nt")
     except ValueError as error:
         raise UsageError(f"The line cannot be read: {error}.") from None
     try:
-        match action, arguments:
+        match action, operands:
             case "add", [name, *command] if command:
                 _add(session, name, command)
             case "restart", [name]:
@@ -54,7 +54,7 @@ def mcp_command(session: Session, rest: str) -> None:
             case "remove", [name]:
                 _remove(session, name)
             case _:
-                raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(rest)!r}.")
+                raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(arguments)!r}.")
     except KeyboardInterrupt:
         raise UsageError("Interrupted, so no server was started.") from None
 
@@ -74,7 +74,7 @@ def list_servers(session: Session) -> None:
 
 
 def read_servers(session: Session) -> list[str]:
-    """Adds the servers of the project's file to the session; returns what is wrong with that file."""
+    """Adds the servers of the project's file to the session; returns the problems in that file."""
     configs, problems = read_project(session.home)
     for name, server in list(session.servers.items()):
         if server.config.key and (name not in configs or configs[name].key != server.config.key):
@@ -91,38 +91,38 @@ def is_server(name: str) -> bool:
 
 
 def absent_tools(names: Iterable[str]) -> list[Tool]:
-    """Stands for the tools of these servers while it is not known whether a cassette has them."""
+    """Placeholders for the tools of these servers until a cassette is tried."""
 
     def missing(args: object, context: object) -> None:
         raise AssertionError("a replay calls no server")
 
-    found = {}
+    tools = {}
     for name in names:
         server, _, tool = name.removeprefix(PREFIX).partition("/")
         spec = ToolSpec(name=wire_prefix(server) + "tools", description="", schema={"type": "object"})
-        found[server] = Tool(spec=spec, run=missing, title=lambda args: "", origin=f"{PREFIX}{server}/{tool}")  # type: ignore[arg-type]
-    return list(found.values())
+        tools[server] = Tool(spec=spec, run=missing, title=lambda args: "", origin=f"{PREFIX}{server}/{tool}")  # type: ignore[arg-type]
+    return list(tools.values())
 
 
 async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
-    """Starts the named servers that are not running; returns the tools that are named."""
-    found: dict[str, Tool] = {}
+    """Starts the servers in `names` that are not running; returns the selected tools."""
+    selected: dict[str, Tool] = {}
     attended = is_attended(session.shell)
     for name in names:
-        server_name, _, wanted = name.removeprefix(PREFIX).partition("/")
+        server_name, _, tool_name = name.removeprefix(PREFIX).partition("/")
         server = _find(session, server_name)
         _allow(server, attended=attended)
         await server.start()
         _accept_changes(server, attended=attended)
         tools = {tool.origin.partition("/")[2]: tool for tool in server.tools}
-        if wanted and wanted not in tools:
-            raise UsageError(_no_tool(server, wanted))
-        found |= {tool.name: tool for tool in (tools.values() if not wanted else [tools[wanted]])}
-    return list(found.values())
+        if tool_name and tool_name not in tools:
+            raise UsageError(_no_tool(server, tool_name))
+        selected |= {tool.name: tool for tool in (tools.values() if not tool_name else [tools[tool_name]])}
+    return list(selected.values())
 
 
 def _allow(server: Server, *, attended: bool) -> None:
-    """Asks about a server of the project's file before its first start. Only the user can start one."""
+    """Asks for consent before the first start of a server from the project's file."""
     config = server.config
     if not config.key:
         return
@@ -133,18 +133,18 @@ def _allow(server: Server, *, attended: bool) -> None:
     if is_allowed(config):
         server.accepted = accepted_tools(config) | server.accepted
         return
-    what = "connect to" if config.url else "start"
-    question = f"{FILE} asks to {what} the MCP server `{server.name}`:{description(config)}"
+    action = "connect to" if config.url else "start"
+    question = f"{FILE} asks to {action} the MCP server `{server.name}`:{description(config)}"
     if not confirm(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
         raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
     remember(config, {})
 
 
 def allow_agents(session: Session, models: Iterable[str]) -> None:
-    """Asks about outside agents with a command of the user's own: a notebook that was sent to them may set it."""
+    """Asks for consent to custom commands of outside agents: a notebook from someone else may set one."""
     for name in models:
-        vendor, _, known = name.partition(":")
-        agent = AGENTS.get(known) if vendor == ACP else None
+        vendor, _, agent_name = name.partition(":")
+        agent = AGENTS.get(agent_name) if vendor == ACP else None
         if agent is None or not agent.is_own:
             continue
         config = ServerConfig(name=name, command=agent.command, key=sha256(f"{name} {agent.command}"))
@@ -158,13 +158,15 @@ def allow_agents(session: Session, models: Iterable[str]) -> None:
 
 
 def _accept_changes(server: Server, *, attended: bool) -> None:
-    """Asks about tools that the server describes differently now; without a yes they are not offered."""
-    if changed := server.changed:
-        described = "".join(
+    """Asks about tools whose description has changed; they are offered only if the user agrees."""
+    if tools := server.changed:
+        changes = "".join(
             f"\n  {tool.shown}: {printable(safe_text(' '.join(tool.spec.description.split())), keep='')}"
-            for tool in changed
+            for tool in tools
         )
-        question = f"The MCP server `{server.name}` has changed what it says about its tools:{described}\nOffer them?"
+        question = (
+            f"The MCP server `{server.name}` has changed what it says about its tools:{changes}\nOffer them?"
+        )
         if attended and confirm(question):
             server.accept()
         else:
@@ -179,26 +181,26 @@ def _add(session: Session, name: str, arguments: Sequence[str]) -> None:
         raise UsageError(f"{name!r} is not a valid name. Use letters, digits, _ and -, such as `weather`.")
     env, headers, command = _read(arguments)
     server = Server(server_config(command, name=name, env=env, headers=headers, folder=session.home))
-    if old := session.servers.pop(name, None):
-        wait_for(old.stop())
+    if previous := session.servers.pop(name, None):
+        wait_for(previous.stop())
     wait_for(server.start())
     session.servers[name] = server
-    _say_started(session, server)
+    _print_started(session, server)
 
 
 def _read(arguments: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
-    """`-e NAME`, `-e NAME=VALUE` and `-H 'Name: value'`, up to the command."""
-    given: dict[str, dict[str, str]] = {"=": {}, ":": {}}
-    rest = list(arguments)
-    while rest and (mark := _FLAGS.get(rest[0])):
-        name, found, value = (rest[1] if len(rest) > 1 else "").partition(mark)
-        if not name.strip() or (mark == ":" and not found):
+    """The environment, the headers and the command of `[-e NAME[=VALUE]] [-H 'Name: value'] COMMAND...`."""
+    values: dict[str, dict[str, str]] = {"=": {}, ":": {}}
+    remaining = list(arguments)
+    while remaining and (mark := _FLAGS.get(remaining[0])):
+        name, separator, value = (remaining[1] if len(remaining) > 1 else "").partition(mark)
+        if not name.strip() or (mark == ":" and not separator):
             raise UsageError(
-                f"{rest[0]} takes {'NAME or NAME=VALUE' if mark == '=' else repr('Name: value')}."
+                f"{remaining[0]} takes {'NAME or NAME=VALUE' if mark == '=' else repr('Name: value')}."
             )
-        given[mark][name.strip()] = value.strip() if found else f"${{{name.strip()}}}"
-        rest = rest[2:]
-    return given["="], given[":"], tuple(rest[1:] if rest[:1] == ["--"] else rest)
+        values[mark][name.strip()] = value.strip() if separator else f"${{{name.strip()}}}"
+        remaining = remaining[2:]
+    return values["="], values[":"], tuple(remaining[1:] if remaining[:1] == ["--"] else remaining)
 
 
 def _restart(session: Session, name: str) -> None:
@@ -208,10 +210,10 @@ def _restart(session: Session, name: str) -> None:
     wait_for(server.stop())
     wait_for(server.start())
     _accept_changes(server, attended=attended)
-    _say_started(session, server)
+    _print_started(session, server)
 
 
-def _say_started(session: Session, server: Server) -> None:
+def _print_started(session: Session, server: Server) -> None:
     tools = ", ".join(tool.shown for tool in server.listed) or "no tools"
     print(f"`{server.name}` is running: {tools}. Offer them to a model with `-t {PREFIX}{server.name}`.")
     for note in server.notes:
@@ -243,12 +245,12 @@ def _find(session: Session, name: str) -> Server:
     raise UsageError(" ".join([f"There is no MCP server {name!r}. {hint}", *problems]))
 
 
-def _no_tool(server: Server, wanted: str) -> str:
+def _no_tool(server: Server, tool_name: str) -> str:
     names = [tool.name for tool in server.listed]
-    if wanted in names:
-        return f"`{wanted}` of the MCP server `{server.name}` has changed and was not accepted."
-    hint = did_you_mean(wanted, names) or f"It has {', '.join(names) or 'none'}."
-    return f"The MCP server `{server.name}` has no tool {wanted!r}. {hint}"
+    if tool_name in names:
+        return f"`{tool_name}` of the MCP server `{server.name}` has changed and was not accepted."
+    hint = did_you_mean(tool_name, names) or f"It has {', '.join(names) or 'none'}."
+    return f"The MCP server `{server.name}` has no tool {tool_name!r}. {hint}"
 
 
 def stop_servers(session: Session) -> None:

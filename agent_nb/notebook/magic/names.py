@@ -15,7 +15,7 @@ _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
 
 def check_name(name: str, namespace: dict[str, Any]) -> str:
-    """The name, if a variable can have it without hiding a module or something of Python's."""
+    """Returns the name; raises `UsageError` if it is invalid or would shadow a built-in or a module."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise UsageError(f"{name!r} is not a valid name. Use letters, digits and _, such as `hero`.")
     if hasattr(builtins, name) or name in _RESERVED:
@@ -34,7 +34,7 @@ def assign(session: Session, name: str, value: Any) -> None:
 
 
 def bind(session: Session, run: Run) -> str | None:
-    """Sets NAME and `files`; returns the name of the files, or None if that is the user's own variable."""
+    """Sets NAME and `files`; returns the name of the files variable, or None if it is the user's own."""
     assign(session, run.name, run)
     return bind_files(session, run, run.name)
 
@@ -46,7 +46,9 @@ def bind_files(session: Session, run: Run, name: str) -> str | None:
     if (files := namespace.get(files_name, session.bound_files)) is not session.bound_files:
         # The user's own variable, unless it was set as in `files = hero.files`.
         runs = [value for value in namespace.values() if isinstance(value, Run)]
-        if all(one.files is not files for each in runs for one in (each, *each.variants)):
+        if all(
+            variant.files is not files for other_run in runs for variant in (other_run, *other_run.variants)
+        ):
             return None
     namespace[files_name] = session.bound_files = run.files
     return files_name

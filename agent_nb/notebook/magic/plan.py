@@ -1,4 +1,4 @@
-"""Turns a cell and its options into a run that is ready to start. Mistakes are found here, before anything is sent."""
+"""Turns a cell and its options into a run that is ready to start. Validates everything before anything is sent."""
 
 import os
 import re
@@ -66,14 +66,14 @@ class Plan:
     prompt: Described
     pace: float
     viewer: PageViewer | None
-    bound: Bindings
+    bindings: Bindings
     prepared: tuple[Prepared, ...] = ()
     note: str = ""
     """Lines to show first, such as what was masked."""
 
     @property
     def replays(self) -> bool:
-        return any("replayed" in each.run_settings for each in self.prepared)
+        return any("replayed" in prepared.run_settings for prepared in self.prepared)
 
     @property
     def models(self) -> list[str]:
@@ -84,13 +84,13 @@ class Plan:
         first, *others = self.models
         settings, base = self.prepared[0].settings, self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]
-        own = (self.prepared[0].opening.prompt, first, base, settings.instructions or "")
-        # Left out if empty, so that a request without them has the key that it always had.
+        request = (self.prepared[0].opening.prompt, first, base, settings.instructions or "")
+        # Omitted if empty, so that the key of a request without them stays the same.
         extras = (others, *settings.matched().values(), images)
-        return request_key(self.options.name, *own, *(extra for extra in extras if extra))
+        return request_key(self.options.name, *request, *(extra for extra in extras if extra))
 
     def replay(self, server_tools: Sequence[Tool]) -> "Plan | None":
-        """Plays the cassette, if there is one for this request."""
+        """The plan that plays a cassette of this request; None if there is none."""
         options, tools = self.options, _tools(self.options.tools, self.session, server_tools)
         models = [name for name in options.models or (None,) for _ in range(options.variants)]
 
@@ -106,19 +106,19 @@ class Plan:
         return None
 
     def _cassettes(self) -> Iterator[str]:
-        """The cassettes to try: that of the cell, and if one is preferred, all that were recorded for its prompt."""
+        """The cassettes to try: the cell's own and, if replay is preferred, all recorded for its prompt."""
         mode, path = self.options.mode, self.options.cassette
-        own = locate(path, self.session.home)
-        exists = os.path.exists(own)  # `Path.exists` raises if it is too long
+        cell_cassette = locate(path, self.session.home)
+        exists = os.path.exists(cell_cassette)  # `Path.exists` raises if the path is too long
         if mode == "replay" or (mode == "auto" and exists):
             yield path
         if mode == "auto" and self.options.prefers_replay:
-            for file in cassettes_for(self.prompt.text, own.parent):
-                if file != own:
+            for file in cassettes_for(self.prompt.text, cell_cassette.parent):
+                if file != cell_cassette:
                     yield (Path(path).parent / file.name).as_posix()
 
     def ask(self, server_tools: Sequence[Tool]) -> "Plan":
-        """Asks the models, and records them if the cell is to do so. Plugins limit what they may use and cost."""
+        """The plan that asks the models, recording them with `--record`. Plugins limit tools and cost."""
         options, session, default = self.options, self.session, self.rules.default_model
         names, note = choose_models(session, options.models or ((default,) if default else ()))
         _check_network(names, options.cassette)
@@ -131,8 +131,8 @@ class Plan:
         if options.mode == "record":
             agent = agent.recording(options.cassette, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)
-        known = known_names(user_names(session.shell)) if settings.data else ()
-        return self._ready([each.pointing_at(self.prompt.elements, known) for each in prepared], note)
+        data_names = known_names(user_names(session.shell)) if settings.data else ()
+        return self._ready([item.pointing_at(self.prompt.elements, data_names) for item in prepared], note)
 
     def _agent(self, provider: Provider, tools: Toolbox, settings: RunSettings) -> Agent:
         approve = _read_rules(self.options.approve, self.session.defaults.approve)
@@ -140,31 +140,32 @@ class Plan:
             provider,
             tools=tools,
             approve=self.rules.approve(approve),
-            middleware=used(self.session).values(),
+            middleware=middleware_in_use(self.session).values(),
         )
-        bound = BoundPage(self.bound) if self.bound else None
-        return agent.with_viewer(self.viewer).with_bound(bound).with_settings(**settings.chosen())
+        bound_page = BoundPage(self.bindings) if self.bindings else None
+        return agent.with_viewer(self.viewer).with_bound(bound_page).with_settings(**settings.chosen())
 
     def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
         return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
 
     def _ready(self, prepared: Sequence[Prepared], note: str = "") -> "Plan":
-        runs = tuple(_with_line(self.rules.prepare(each), self.options.line) for each in prepared)
+        runs = tuple(_with_line(self.rules.prepare(item), self.options.line) for item in prepared)
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
-        sent = schema if self.settings.data else ""
+        data_note = schema if self.settings.data else ""
         shortened = runs[0].opening.shortened
         notes = (
-            *self.rules.notes(), note, sent, self._lacking(), self.bound.note, *_notes(self.prompt, shortened)
+            *self.rules.notes(), note, data_note, self._missing_tools_note(), self.bindings.note,
+            *_notes(self.prompt, shortened),
         )  # fmt: skip
         return replace(self, prepared=runs, note="\n".join(filter(None, notes)))
 
-    def _lacking(self) -> str:
-        """What to add where the run to continue had tools that this cell has not."""
-        had = line_options(self.base.settings).tools if self.base else ()
-        lacking = " ".join(f"-t {name}" for name in had if name not in self.options.tools)
-        if not self.base or not lacking:
+    def _missing_tools_note(self) -> str:
+        """A note on tools that the continued run had and this cell lacks."""
+        base_tools = line_options(self.base.settings).tools if self.base else ()
+        flags = " ".join(f"-t {name}" for name in base_tools if name not in self.options.tools)
+        if not self.base or not flags:
             return ""
-        return f"`{self.base.name}` had the tools of `{lacking}`, and this cell has not. Add `{lacking}`."
+        return f"`{self.base.name}` had the tools of `{flags}`, and this cell has not. Add `{flags}`."
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
@@ -180,18 +181,18 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     if options.failure:
         cell, options = await off_loop(fix_prompt, session, options, schema_only=bool(settings.data))
     options = choose_cassette(session, options, base, rules)
-    bound = await _bind(session, options, base)
+    bindings = await _bind(session, options, base)
     plan = Plan(
         session=session,
         options=options,
         settings=settings,
         rules=rules,
         base=base,
-        prompt=await _read_prompt(session, options, cell, bound, schema_only=bool(settings.data)),
+        prompt=await _read_prompt(session, options, cell, bindings, schema_only=bool(settings.data)),
         # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
-        viewer=_viewer(session, bound, shown=watched and not options.plain),
-        bound=bound,
+        viewer=_viewer(session, bindings, is_shown=watched and not options.plain),
+        bindings=bindings,
     )
     servers = [name for name in options.tools if is_server(name)]
     if replayed := await off_loop(plan.replay, absent_tools(servers)):
@@ -248,26 +249,26 @@ def _check_sends_no_values(session: Session, options: Options) -> None:
 
 
 def choose_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> Options:
-    """With `mode`, `cassette` and the models that the user has named; raises `UsageError` if they contradict."""
+    """The options with `mode`, `cassette` and `models` resolved; raises `UsageError` if they conflict."""
     default, environment = session.defaults.named_model, default_mode()
     models = options.models or rules.allowed([default] if default else [])
-    chosen, given = read_mode(vars(options), "--{}")
-    mode = chosen or environment or "auto"
-    if not chosen and mode == "record" and not options.is_named:
+    option_mode, option_path = read_mode(vars(options), "--{}")
+    mode = option_mode or environment or "auto"
+    if not option_mode and mode == "record" and not options.is_named:
         mode = "live"
-    if not chosen and mode == "replay":
+    if not option_mode and mode == "replay":
         mode = "auto"  # without network access
     if replayed := next((name for name in models if is_replay(name)), None):
         _check_replay(replayed, options, mode, models)
         path = Path(replayed.removeprefix(f"{REPLAY}:").strip()).as_posix()
         return replace(options, mode="replay", cassette=path, models=(), variants=0)
-    if mode == "record" and not (options.is_named or given):
+    if mode == "record" and not (options.is_named or option_path):
         raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
     if environment == "replay" and mode in ("record", "live") and not all_demo(models):
         raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out {_FLAGS[mode]}.")
     if options.prefers_replay and mode == "live":
         mode = "auto"
-    path = Path(given or _default_path(options, base)).as_posix()
+    path = Path(option_path or _default_path(options, base)).as_posix()
     return replace(options, mode=mode, cassette=path, models=models)
 
 
@@ -293,7 +294,7 @@ def _default_path(options: Options, base: Run | None) -> str:
 
 
 def _check_network(models: Sequence[str], cassette: str) -> None:
-    """Refuses the models that need the network if only cassettes and the demo are allowed."""
+    """Raises `ConfigError` for models that need the network if only cassettes and the demo are allowed."""
     for name in models:
         if default_mode() == "replay" and not is_demo(name):
             raise ConfigError(
@@ -303,27 +304,27 @@ def _check_network(models: Sequence[str], cassette: str) -> None:
 
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:
-    """With the first line of this cell among its settings, unless it has a secret in it; a cassette has another's."""
+    """Stores the cell's first line in the settings, unless it contains a secret. Replaces the line of a cassette."""
     settings = {name: value for name, value in prepared.run_settings.items() if name != "line"}
     if line and safe_text(line) == line:
         settings["line"] = line
     return replace(prepared, run_settings=settings)
 
 
-def _viewer(session: Session, bound: Bindings, *, shown: bool) -> PageViewer | None:
+def _viewer(session: Session, bindings: Bindings, *, is_shown: bool) -> PageViewer | None:
     """The user's browser, if it shows the run; else headless Chromium, if it is installed."""
-    shown = shown and hasattr(session.shell, "kernel")
+    is_shown = is_shown and hasattr(session.shell, "kernel")
     headless: PageViewer | None = installed_viewer()
-    headless = BoundViewer(headless, bound) if headless and bound else headless
-    return LiveViewer(headless) if shown else headless
+    headless = BoundViewer(headless, bindings) if headless and bindings else headless
+    return LiveViewer(headless) if is_shown else headless
 
 
 async def _bind(session: Session, options: Options, base: Run | None) -> Bindings:
-    """What the page is bound to: the names of `--bind`, and those of the run that it continues."""
+    """The page's bindings: the names of `--bind`, and those of the continued run."""
     store, names = store_of(base.id, base.variant) if base else None, read_names(options.bind or "")
-    hidden = session.shell.user_ns_hidden
+    ipython_names = session.shell.user_ns_hidden
     for name in names:
-        if name in hidden and hidden[name] is session.namespace.get(name):
+        if name in ipython_names and ipython_names[name] is session.namespace.get(name):
             raise UsageError(f"`{name}` belongs to IPython. Bind variables and functions of your own.")
     bindings = bind(names, session.namespace, store.rows if store else {})
     await bindings.encode()
@@ -331,7 +332,7 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
 
 
 async def _read_prompt(
-    session: Session, options: Options, cell: str, bound: Bindings, *, schema_only: bool
+    session: Session, options: Options, cell: str, bindings: Bindings, *, schema_only: bool
 ) -> Described:
     namespace = session.namespace
     describe: Callable[..., Described] = describe_path
@@ -339,13 +340,13 @@ async def _read_prompt(
         describe = partial(describe_schema, known=known_names(user_names(session.shell)))
     parts = [expand(cell.strip(), namespace, describe)]
     for variable in options.variables:
-        described = describe(variable, namespace)
-        parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
-    if bound:
-        values = {row.name: row.value for row in bound.values()}
-        about = {name: describe(name, values) for name, row in bound.items() if row.kind == "value"}
-        text = bound.describe(lambda name: about[name].text, schema_only=schema_only)
-        parts.append(joined(text, list(about.values())))
+        description = describe(variable, namespace)
+        parts.append(replace(description, text=f"Variable `{variable}`:\n{description.text}"))
+    if bindings:
+        values = {row.name: row.value for row in bindings.values()}
+        descriptions = {name: describe(name, values) for name, row in bindings.items() if row.kind == "value"}
+        text = bindings.describe(lambda name: descriptions[name].text, schema_only=schema_only)
+        parts.append(joined(text, list(descriptions.values())))
     if options.cells:
         cells = [*islice(recent_cells(session.shell), options.cells)]
         parts.append(Described("\n\n".join(reversed(cells))))
@@ -356,7 +357,7 @@ async def _read_prompt(
 
 
 def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
-    """What the user should know about the prompt: what the model does not see of it."""
+    """Notes for the user on masked, shortened or replaced parts of the prompt."""
     if prompt.tables:
         yield f"The model sees {_listed(prompt.tables)}."
     if prompt.masked:
@@ -375,7 +376,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str], str]:
-    """These models if there are any, else that of the first vendor with a key, else the demo; and a note, once."""
+    """These models, falling back to the first vendor with a key, then to the demo with a note (once per session)."""
     if models:
         return models, ""
     if default := default_model_name():
@@ -390,49 +391,49 @@ def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str
 def _base(session: Session, options: Options) -> Run | None:
     if options.base and options.continues:
         raise UsageError("Use either --from NAME or -c, not both.")
-    wanted = options.base or (options.name if options.continues else None)
-    if wanted is None:
+    name = options.base or (options.name if options.continues else None)
+    if name is None:
         if options.compact:
             raise UsageError(
                 "--compact shortens an earlier conversation: add -c or --from NAME to continue one."
             )
         return None
-    wanted, variant, moment = _part(wanted)
-    value = finished_run(wanted, session.namespace.get(wanted))
+    name, variant, moment = _part(name)
+    value = finished_run(name, session.namespace.get(name))
     if isinstance(value, Run):
         value = value if variant is None else value.pick(variant)
         return value if moment is None else value.at(moment)
     if value is not None:
         raise UsageError(
-            f"`{wanted}` is of type {type(value).__name__}, not a Run, so there is nothing to continue from."
+            f"`{name}` is of type {type(value).__name__}, not a Run, so there is nothing to continue from."
         )
-    saved = RunStore(session.home).newest(wanted)
-    load = session.command(f"load {wanted}")
-    remedy = f"`{load}` loads the saved run." if saved else "Run its cell first."
-    raise UsageError(f"`{wanted}` is not defined. {remedy}")
+    is_saved = RunStore(session.home).newest(name) is not None
+    load = session.command(f"load {name}")
+    remedy = f"`{load}` loads the saved run." if is_saved else "Run its cell first."
+    raise UsageError(f"`{name}` is not defined. {remedy}")
 
 
-def _part(wanted: str) -> tuple[str, int | None, int | None]:
+def _part(reference: str) -> tuple[str, int | None, int | None]:
     """`hero.pick(2).at(3)` is variant 2 of `hero` at moment 3. No other expression is evaluated."""
-    found = re.fullmatch(r"(\w+)(?:\.pick\((\d{1,6})\))?(?:\.at\((\d{1,6})\))?", wanted)
-    name, *numbers = found.groups() if found else (wanted, None, None)
-    variant, moment = (None if each is None else int(each) for each in numbers)
+    match = re.fullmatch(r"(\w+)(?:\.pick\((\d{1,6})\))?(?:\.at\((\d{1,6})\))?", reference)
+    name, *numbers = match.groups() if match else (reference, None, None)
+    variant, moment = (None if number is None else int(number) for number in numbers)
     return name, variant, moment
 
 
 def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool]) -> Toolbox:
-    """The built-in tools, those in these variables, kernel tools and those of servers.
+    """The built-in tools plus the named ones: variables, kernel tools, plugin tools and server tools.
 
-    A variable that is a tool comes before a kernel tool of that name.
+    A variable overrides a kernel tool of the same name.
     """
     tools: list[Tool | Callable[..., Any]] = []
     kernel: dict[str, Tool] = {}
-    for name in (each for each in names if not is_server(each)):
-        of_plugins = [tool for family in TOOLS for tool in TOOLS[family] if name in (family, tool.name)]
-        found = find_kernel_tools(name, session.shell)
-        if (found or of_plugins) and not callable(session.namespace.get(name)):
-            kernel |= found
-            tools += [] if found else of_plugins
+    for name in (name for name in names if not is_server(name)):
+        plugin_tools = [tool for family in TOOLS for tool in TOOLS[family] if name in (family, tool.name)]
+        kernel_matches = find_kernel_tools(name, session.shell)
+        if (kernel_matches or plugin_tools) and not callable(session.namespace.get(name)):
+            kernel |= kernel_matches
+            tools += [] if kernel_matches else plugin_tools
             continue
         value = lookup(name, session.namespace)
         if not callable(value):
@@ -444,11 +445,11 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
 
 
 def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
-    """What several `--approve` say together: `auto`, `run_python=ask`. The last one about a tool counts."""
+    """The rules of all `--approve` values, such as `auto` and `run_python=ask`. The last one for a tool wins."""
     by_name: dict[str, Mode] = {}
     for value in values:
-        name, equals, written = value.rpartition("=")
-        mode = next((mode for mode in MODES if mode == written), None)
+        name, equals, mode_name = value.rpartition("=")
+        mode = next((mode for mode in MODES if mode == mode_name), None)
         if mode is None or (equals and not name):
             raise UsageError(
                 f"--approve takes ask, auto, deny, or a rule for one tool such as `--approve NAME=ask`, not {value!r}."
@@ -460,14 +461,14 @@ def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
     return ApprovalRules(default, by_name)
 
 
-def use_command(session: Session, rest: str) -> Table | str:
-    """Adds the middleware in these variables and takes away those written as `-NAME`; lists it without names."""
-    if not rest:
-        in_use = used(session).items()
+def use_command(session: Session, arguments: str) -> Table | str:
+    """Adds the middleware in these variables, removes `-NAME`, and without arguments lists what is in use."""
+    if not arguments:
+        in_use = middleware_in_use(session).items()
         rows = [(name, type(value).__name__, ", ".join(methods_of(value))) for name, value in in_use]
         empty = f"No middleware in use. `{session.command('use NAME')}` uses the object in a variable."
         return Table(("name", "type", "methods"), rows, empty)
-    for word in rest.split():
+    for word in arguments.split():
         name = word.removeprefix("-")
         if word.startswith("-"):
             if name not in session.middleware:
@@ -479,13 +480,13 @@ def use_command(session: Session, rest: str) -> Table | str:
     return _in_use(session).strip() or "No middleware in use."
 
 
-def used(session: Session) -> dict[str, Any]:
-    """The middleware in use, by the name of its variable; raises `UsageError` if one of them is gone."""
+def middleware_in_use(session: Session) -> dict[str, Any]:
+    """The middleware in use, by variable name; raises `UsageError` if a variable no longer exists."""
     return {name: _find(session, name) for name in session.middleware}
 
 
 def _find(session: Session, name: str) -> Any:
-    """The middleware that a variable holds now. A missing one must not be skipped: it may hide what is private."""
+    """The middleware in a variable. Never skip a missing one: it may protect private data."""
     remedy = f" `{session.command(f'use -{name}')}` takes it away." if name in session.middleware else ""
     if name not in session.namespace:
         raise UsageError(f"`{name}` is not defined.{remedy}")

@@ -47,7 +47,7 @@ from agent_nb.run.store import RunStore
 
 
 class CellError(Exception):
-    """Ends a cell with an error of one line, without a traceback."""
+    """Ends a cell with a one-line error, without a traceback."""
 
     def __init__(self, title: str, message: str) -> None:
         super().__init__(message)
@@ -65,14 +65,14 @@ class CellInterrupted(KeyboardInterrupt):
 
 
 def warm_up(shell: Any) -> None:
-    """Imports what the first run needs. Called in a thread, so that the kernel's loop is not blocked."""
+    """Imports what the first run needs. Called in a thread, so it does not block the kernel's loop."""
     for name in ("fastjsonschema", "filelock", "markdown_it"):
-        with contextlib.suppress(ImportError):  # a browser's Python has no filelock
+        with contextlib.suppress(ImportError):  # Pyodide has no filelock
             importlib.import_module(name)
     importlib.import_module("agent_nb.notebook.parsing")
     register()
     plugins()
-    package_versions()  # reads files, and each run has them in its fingerprint
+    package_versions()  # fills the cache: it reads files, and each run's fingerprint needs it
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")
 
@@ -96,8 +96,10 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     except AgentError as error:
         raise UsageError(str(error)) from None
     handle.label(plan.options.name, plan.key)
-    shown = replace(plan.options, network=plan.options.network and not plan.replays)
-    view = view_for(session.shell, handle, shown, watched=watched, cell=written_cell(session.shell, cell))
+    view_options = replace(plan.options, network=plan.options.network and not plan.replays)
+    view = view_for(
+        session.shell, handle, view_options, watched=watched, cell=written_cell(session.shell, cell)
+    )
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)
@@ -121,7 +123,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
 
 @contextlib.contextmanager
 def _ending(handle: Handle, view: View) -> Iterator[None]:
-    """Stops the run, and its output's "running", if something fails that should not."""
+    """Stops the run and marks its output as ended on an unexpected error."""
     try:
         yield
     except Exception as error:
@@ -131,7 +133,7 @@ def _ending(handle: Handle, view: View) -> Iterator[None]:
 
 
 def _check_name_is_free(session: Session, name: str) -> None:
-    """Refuses a name that a background run holds: it is the only way to stop that run."""
+    """Raises `ConfigError` if a background run has this name, the only way to stop that run."""
     if any(handle.name == name for handle in session.background.values()):
         raise ConfigError(
             f"`{name}` is still running in the background. Stop it with `{name}.stop()`, wait with "
@@ -152,19 +154,19 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
 
 
 async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
-    """Checks, binds, saves and shows the run; returns it, and why `--save` failed, or an empty string."""
+    """Checks, binds, saves and shows the run; returns it and the error of `--save`, if any."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = bind(session, run) if rebind else None
-    saved: list[str] = []
+    paths: list[str] = []
     unsaved = _save_files(plan, run, options.save) if options.save else ""
     if options.save and not unsaved:
-        saved.append(options.save)
+        paths.append(options.save)
         view.warn(f"Files saved in {options.save}.")
     if session.defaults.save_runs and not options.no_save:
         try:
             path = await off_loop(RunStore(session.home).save, run)
-            saved.append(path.relative_to(session.home).as_posix())
+            paths.append(path.relative_to(session.home).as_posix())
         except asyncio.CancelledError:
             pass  # a second interrupt; the thread finishes saving anyway
         except OSError as error:
@@ -175,7 +177,7 @@ async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True
     if handle.recorded:
         view.warn(handle.recorded)
     image = await page_image(handle.viewer, run) if session.defaults.saved_image else b""
-    view.finish(run, files_name, saved, image)
+    view.finish(run, files_name, paths, image)
     for note in await off_loop(plan.rules.end, run):
         view.warn(note)
     return run, unsaved
@@ -197,7 +199,7 @@ def _save_files(plan: Plan, run: Run, folder: str) -> str:
 
 
 def _refusal(plan: Plan, run: Run, folder: str) -> str:
-    """Why nothing is saved because of what the files would do or replace, unless the user agrees; empty if they do."""
+    """Why the files are not saved; empty if they need no consent or the user agrees."""
     home = plan.session.home
     targets = targets_of(run.files, folder, home)
     replaced = dict.fromkeys(not_ours(targets, home), "replaces what no run wrote")
@@ -218,9 +220,9 @@ def _refusal(plan: Plan, run: Run, folder: str) -> str:
 
 
 def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:
-    """Binds a variant, counted from 1; returns it and the name of its files.
+    """Binds a variant, counted from 1; returns it and the name of its files variable.
 
-    While other variants are running it stops them and returns None; the cell binds the variant when they have ended.
+    If other variants are still running, stops them and returns None; the cell binds the variant when they have ended.
     """
     run = handle.result
     if run is None:
@@ -228,16 +230,16 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
             raise ConfigError("There is nothing to pick: this run has no variants.")
         handle.pick(number)
         return None
-    current = _held_run(session, run)
+    current = _current_run(session, run)
     if current.given_files is not None:
         raise ConfigError(
             f"`{run.name}` has your own edits, which picking would discard. Run the cell again to pick."
         )
-    picked = current.pick(number)
-    return picked, bind(session, picked)
+    variant = current.pick(number)
+    return variant, bind(session, variant)
 
 
-def _held_run(session: Session, run: Run) -> Run:
+def _current_run(session: Session, run: Run) -> Run:
     current = session.namespace.get(run.name)
     if not isinstance(current, Run) or current.id != run.id:
         raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
@@ -252,7 +254,7 @@ def _in_background(plan: Plan, handle: Handle, view: View) -> None:
     async def finish() -> None:
         await handle
         session.background.pop(handle.id, None)
-        # The user may have given the name another value in the meantime.
+        # The user may have reassigned the name in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
             _, unsaved = await _finish(plan, handle, view, rebind=rebind)
@@ -265,7 +267,7 @@ def _in_background(plan: Plan, handle: Handle, view: View) -> None:
 
 
 def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
-    """The run with its failed `--check`, if there is one. A run that did not finish is not checked."""
+    """The run with `failed_check` set if `--check` failed. A run that did not finish is not checked."""
     if not options.check or run.reason == "interrupted" or (run.reason == "failed" and not options.no_raise):
         return run
     scope = {**namespace, run.name: run, **scope_of(run)}
@@ -273,12 +275,12 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
 
 
 def show_dry_run(plan: Plan) -> None:
-    prepared, used = plan.prepared[0], ", ".join(plan.session.middleware)
+    prepared, middleware = plan.prepared[0], ", ".join(plan.session.middleware)
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
-    if isinstance(played := prepared.provider, ReplayProvider):
-        tools = played.recorded.tools
+    if isinstance(replay := prepared.provider, ReplayProvider):
+        tools = replay.recorded.tools
     tokens = estimate_tokens(messages, system, tools)
-    costs = [each.price(Usage(input=tokens)) for each in plan.prepared]
+    costs = [item.price(Usage(input=tokens)) for item in plan.prepared]
     cost = total_cost(costs)
     lines = [
         f"Dry run, nothing sent. {_source(plan)}",
@@ -288,7 +290,7 @@ def show_dry_run(plan: Plan) -> None:
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
         *prepared.left_out,
         *prepared.settings.dry_run_lines(),
-        *([f"Middleware: {used}, which may change what is sent"] if used else []),
+        *([f"Middleware: {middleware}, which may change what is sent"] if middleware else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]
@@ -306,11 +308,11 @@ def show_dry_run(plan: Plan) -> None:
 
 
 def _source(plan: Plan) -> str:
-    """What would answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
+    """The source of the answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
     counts = Counter(name.removesuffix(":") for name in plan.models)
     names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
-    if isinstance(played := plan.prepared[0].provider, ReplayProvider):
-        return f"Cassette: {played.path}, recorded with {names}"
+    if isinstance(replay := plan.prepared[0].provider, ReplayProvider):
+        return f"Cassette: {replay.path}, recorded with {names}"
     return f"Model{'' if len(counts) == 1 else 's'}: {names}"
 
 
@@ -324,7 +326,7 @@ IMAGE_SIZE = 560, 700
 
 
 async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
-    """The top of the run's page as a PNG; empty if there is no page, or nothing can show it."""
+    """The top of the run's page as a PNG; empty if there is no page or no viewer."""
     path = run.files.entry
     if viewer is None or path is None or not isinstance(run.files[path], str) or run.reason == "interrupted":
         return b""

@@ -1,4 +1,4 @@
-"""`%agent runs`, `load`, `undo`, `export`, `page` and `cells`: saved runs, and those in variables."""
+"""`%agent runs`, `load`, `undo`, `export`, `page` and `cells`: commands on saved runs and runs in variables."""
 
 import html
 from dataclasses import replace
@@ -26,14 +26,14 @@ from agent_nb.run.store import RunStore, run_id
 VERIFY, OFF = "--verify", "--off"
 
 
-def list_runs(session: Session, rest: str) -> Table:
+def list_runs(session: Session, arguments: str) -> Table:
     for handle in session.background.values():
         print(
             f"`{handle.name}` is running, with {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
         )
     store = RunStore(session.home)
-    saved = store.rows()
-    newest = {row["name"]: row["file"] for row in saved}
+    saved_rows = store.rows()
+    newest = {row["name"]: row["file"] for row in saved_rows}
     rows = [
         (
             row["name"],
@@ -42,14 +42,14 @@ def list_runs(session: Session, rest: str) -> Table:
             row.get("reason", ""),
             session.command(f"load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}"),
         )
-        for row in saved[-20:]
+        for row in saved_rows[-20:]
     ]
     return Table(("name", "when", "model", "ended", "load with"), rows, f"No saved runs in {store.folder}.")
 
 
-def page_command(session: Session, rest: str) -> Table | str:
-    """The names that the page of a run is bound to, or the end of its connection."""
-    words = rest.split()
+def page_command(session: Session, arguments: str) -> Table | str:
+    """Lists the names that the page of a run is bound to; `--off` ends its connection."""
+    words = arguments.split()
     name = next((word for word in words if word != OFF), "run")
     run = session.namespace.get(name)
     if not isinstance(run, Run) or len(words) > 2:
@@ -59,19 +59,19 @@ def page_command(session: Session, rest: str) -> Table | str:
         for store in stores:
             store.close()
         return f"The page of `{name}` is no longer connected to the notebook."
-    bound = next(((store.bindings.types, store.closed) for store in stores), ({}, False))
-    rows = [(bound_name, kind, "off" if bound[1] else "on") for bound_name, kind in bound[0].items()]
+    types, is_closed = next(((store.bindings.types, store.closed) for store in stores), ({}, False))
+    rows = [(bound_name, kind, "off" if is_closed else "on") for bound_name, kind in types.items()]
     return Table(
         ("name", "type", "connected"), rows, f"The page of `{name}` is bound to nothing in this kernel."
     )
 
 
-def load_run(session: Session, rest: str) -> str:
-    if not rest:
+def load_run(session: Session, arguments: str) -> str:
+    if not arguments:
         raise UsageError(
             f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
         )
-    run = load(_saved_file(session, rest.strip("\"'")))
+    run = load(_saved_file(session, arguments.strip("\"'")))
     before = session.namespace.get(check_name(run.name, session.namespace))
     bind(session, run)
     loaded = f"Loaded `{run.name}`: {_about(run)}."
@@ -81,36 +81,38 @@ def load_run(session: Session, rest: str) -> str:
     return f"{loaded}\n`{run.name}` held a value of type {kind}. `{remedy}` brings it back."
 
 
-def _saved_file(session: Session, wanted: str) -> Path:
+def _saved_file(session: Session, reference: str) -> Path:
     store = RunStore(session.home)
     rows = store.rows()
-    found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
-    path = session.home / Path(wanted).expanduser()
-    if found:
-        return store.folder / str(found[-1]["file"])
+    matches = [row for row in rows if row["name"] == reference] or [
+        row for row in rows if run_id(row) == reference
+    ]
+    path = session.home / Path(reference).expanduser()
+    if matches:
+        return store.folder / str(matches[-1]["file"])
     if not path.is_file():
-        near = did_you_mean(wanted, [row["name"] for row in rows])
+        near = did_you_mean(reference, [row["name"] for row in rows])
         hint = near or f"`{session.command('runs')}` lists them."
-        raise UsageError(f"There is no saved run {wanted!r}. {hint}")
+        raise UsageError(f"There is no saved run {reference!r}. {hint}")
     return path
 
 
-def undo_run(session: Session, rest: str) -> str:
-    """Sets the variable to what it held before, nearly always a run; a second call goes one further back."""
-    if not rest:
+def undo_run(session: Session, name: str) -> str:
+    """Restores the previous value of a variable, usually a run; each further call goes one step back."""
+    if not name:
         raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
-    places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == rest]
+    places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == name]
     if not places:
         raise UsageError(
-            f"There is no earlier run of `{rest}` in this session. `{session.command('runs')}` lists saved runs."
+            f"There is no earlier run of `{name}` in this session. `{session.command('runs')}` lists saved runs."
         )
-    newer = session.namespace.get(rest)
-    run = session.namespace[rest] = session.replaced[places[-1]][1]
+    newer = session.namespace.get(name)
+    run = session.namespace[name] = session.replaced[places[-1]][1]
     del session.replaced[places[-1]]
     if not isinstance(run, Run):
-        return f"Restored the previous value of `{rest}`, of type {type(run).__name__}."
-    bind_files(session, run, rest)
-    restored = f"Restored the previous run to `{rest}`: {_about(run)}."
+        return f"Restored the previous value of `{name}`, of type {type(run).__name__}."
+    bind_files(session, run, name)
+    restored = f"Restored the previous run to `{name}`: {_about(run)}."
     newer_id = getattr(newer, "id", None)
     if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):
         return f"{restored}\n`{session.command(f'load {newer_id}')}` loads the newer one."
@@ -121,52 +123,52 @@ def _about(run: Run) -> str:
     return f"{shortened(masked_line(run.prompt), 60)!r}, {', '.join(run.files) or 'no files'}"
 
 
-class Written:
-    """What was written, with a link to it where a notebook can open it: below its own folder."""
+class FileNotice:
+    """Names a written file, with a link if it is below the notebook's folder."""
 
-    def __init__(self, path: Path, home: Path, about: str) -> None:
-        self._path, self._about = path, about
+    def __init__(self, path: Path, home: Path, details: str) -> None:
+        self._path, self._details = path, details
         self._link = quote(path.relative_to(home).as_posix()) if path.is_relative_to(home) else ""
 
     def __repr__(self) -> str:
-        return f"Wrote {self._path} {self._about}"
+        return f"Wrote {self._path} {self._details}"
 
     def _repr_html_(self) -> str:
         path = html.escape(str(self._path))
         link = f'<a href="{self._link}" target="_blank">{path}</a>' if self._link else path
-        return f"<p>Wrote {link} {html.escape(self._about)}</p>"
+        return f"<p>Wrote {link} {html.escape(self._details)}</p>"
 
 
-def export_run(session: Session, rest: str) -> Written:
-    """Writes `NAME.replay.html` beside the notebook, or PATH in the form that its suffix names."""
-    name, _, given = rest.partition(" ")
+def export_run(session: Session, arguments: str) -> FileNotice:
+    """Writes `NAME.replay.html` beside the notebook, or PATH in the format of its suffix."""
+    name, _, target = arguments.partition(" ")
     run = _run(session, name, "export hero")
-    given = given.strip().strip("\"'") or f"{name}.replay.html"
-    path = session.home / Path(given).expanduser()
+    target = target.strip().strip("\"'") or f"{name}.replay.html"
+    path = session.home / Path(target).expanduser()
     try:
-        check_place(path, within := folder_of(given, session.home))
+        check_place(path, within := folder_of(target, session.home))
         if path.suffix.lower() == ".html":
             run.to_replay(path)
         elif form := next((form for form in FORMS if form.suffix == path.suffix.lower()), None):
             write_atomically(path, form.render(run).encode("utf-8", "replace"), within=within)
         else:
             suffixes = ", ".join(form.suffix for form in FORMS)
-            raise UsageError(f"A run is written to files that end in {suffixes}, not to {given!r}.")
+            raise UsageError(f"A run is written to files that end in {suffixes}, not to {target!r}.")
         size = human_size(path.stat().st_size)
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
     replays = (
         f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""
     )
-    return Written(path, session.home, f"({size}).{replays}")
+    return FileNotice(path, session.home, f"({size}).{replays}")
 
 
-def print_statement(session: Session, rest: str) -> str:
-    held: dict[int, str] = {}
+def print_statement(session: Session, arguments: str) -> str:
+    names_by_id: dict[int, str] = {}
     for name, value in session.namespace.items():
         if isinstance(value, Run) and not name.startswith("_"):
-            held.setdefault(id(value), name)
-    names = rest.split() or list(held.values())
+            names_by_id.setdefault(id(value), name)
+    names = arguments.split() or list(names_by_id.values())
     if not names:
         raise UsageError(f"No variable holds a run. `{session.command('load NAME')}` loads a saved one.")
     return statement_of([replace(_run(session, name, "statement hero"), name=name) for name in names])
@@ -183,16 +185,16 @@ def _run(session: Session, name: str, example: str) -> Run:
     return run
 
 
-def cells_command(session: Session, rest: str) -> Table | None:
+def cells_command(session: Session, arguments: str) -> Table | None:
     """Shows the code of a run as plain cells; with `--verify` runs them in a fresh kernel and shows what differs."""
-    names = [word for word in rest.split() if word != VERIFY]
+    names = [word for word in arguments.split() if word != VERIFY]
     name = names[0] if len(names) == 1 else ""
     run = _run(session, name, "cells hero")
     cells = run.to_cells()
     if not cells:
         raise UsageError(f"`{name}` has executed no code. `-t kernel` gives a model the tool for it.")
-    if VERIFY in rest.split():
-        return _verified(session, run, cells)
+    if VERIFY in arguments.split():
+        return _verify(session, run, cells)
     display(cells)
     if cells.inputs:
         print(f"The cells need these names: {', '.join(cells.inputs)}.")
@@ -203,7 +205,7 @@ def cells_command(session: Session, rest: str) -> Table | None:
     return None
 
 
-def _verified(session: Session, run: Run, cells: Cells) -> Table:
+def _verify(session: Session, run: Run, cells: Cells) -> Table:
     from agent_nb.notebook.verify import has_run_here, verify
 
     if cells.is_masked:
