@@ -101,7 +101,7 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
     else:
         output = LEFT_OUT if schema_only else limited(_without_secrets(target.output, names), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
-    describe = partial(describe_schema, known=schema_names) if schema_only else describe_path
+    describe = partial(describe_schema, allowed_names=schema_names) if schema_only else describe_path
     names_used = dict.fromkeys([*_names_in(target.source), *near])
     variables = [
         name for name in names_used if name in user_data(session.shell) and name not in options.variables

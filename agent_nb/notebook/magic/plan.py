@@ -39,7 +39,7 @@ from agent_nb.notebook.retry_cells import line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.cells import recent_cells
-from agent_nb.notebook.values.describe_values import Described, describe_path, expand, finished_run, joined
+from agent_nb.notebook.values.describe_values import Description, describe_path, expand, finished_run, joined
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.options import OPTIONS, CassetteMode, Options
@@ -63,7 +63,7 @@ class Plan:
     settings: RunSettings
     rules: CellRules
     base: Run | None
-    prompt: Described
+    prompt: Description
     pace: float
     viewer: PageViewer | None
     bindings: Bindings
@@ -333,11 +333,11 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
 
 async def _read_prompt(
     session: Session, options: Options, cell: str, bindings: Bindings, *, schema_only: bool
-) -> Described:
+) -> Description:
     namespace = session.namespace
-    describe: Callable[..., Described] = describe_path
+    describe: Callable[..., Description] = describe_path
     if schema_only:
-        describe = partial(describe_schema, known=known_names(user_names(session.shell)))
+        describe = partial(describe_schema, allowed_names=known_names(user_names(session.shell)))
     parts = [expand(cell.strip(), namespace, describe)]
     for variable in options.variables:
         description = describe(variable, namespace)
@@ -349,14 +349,14 @@ async def _read_prompt(
         parts.append(joined(text, list(descriptions.values())))
     if options.cells:
         cells = [*islice(recent_cells(session.shell), options.cells)]
-        parts.append(Described("\n\n".join(reversed(cells))))
+        parts.append(Description("\n\n".join(reversed(cells))))
     images = await load_images(options.images, namespace)
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)
     return replace(prompt, images=(*prompt.images, *images), broken=prompt.text != text)
 
 
-def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
+def _notes(prompt: Description, files: Sequence[str]) -> Iterator[str]:
     """Notes for the user on masked, shortened or replaced parts of the prompt."""
     if prompt.tables:
         yield f"The model sees {_listed(prompt.tables)}."

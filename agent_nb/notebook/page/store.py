@@ -325,7 +325,9 @@ def bound_values(values: Mapping[str, Any]) -> BoundPage:
             bindings.encoded[name] = list(chunks(json_pieces(name, row.value)))
 
     def text(data: str) -> str:
-        describe = partial(describe_schema, known=known_names(values)) if data == "schema" else describe_path
+        describe = (
+            partial(describe_schema, allowed_names=known_names(values)) if data == "schema" else describe_path
+        )
         return bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
 
     return BoundPage(bindings, text)

@@ -15,7 +15,7 @@ _NAMED_TEXT = re.compile(
     rf"(?P<sign>[\"']?\]?\s*(?::\s*[\w.|\[\] ]+=|[:=])\s*[bfru]{{0,2}})(?P<text>{_QUOTED})",
     re.IGNORECASE,
 )
-"""A text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`, `login(password="...")`."""
+"""Quoted text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`."""
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -27,7 +27,7 @@ def recent_cells(shell: Any) -> Iterator[str]:
         source = mask_named(sources[number])
         failure = getattr(shell.history_manager, "exceptions", {}).get(
             number, {}
-        )  # IPython 7 does not keep it
+        )  # IPython 7 does not store it
         error = mask_named(_COLOUR.sub("", "\n".join(failure.get("traceback", ()))))
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
@@ -36,18 +36,18 @@ def recent_cells(shell: Any) -> Iterator[str]:
 
 
 def _text_outputs(shell: Any, number: int) -> Iterator[str]:
-    """What a cell printed and displayed. A value with secrets in it is described as in a prompt."""
-    masked = _masked_value(number, shell.user_ns.get("Out", {}).get(number))
+    """The printed and displayed text of a cell. A value that contains secrets is described as in a prompt."""
+    description = _masked_value(number, shell.user_ns.get("Out", {}).get(number))
     for output in getattr(shell.history_manager, "outputs", {}).get(number, ()):
-        if masked and output.output_type == "execute_result":
-            yield masked
+        if description and output.output_type == "execute_result":
+            yield description
             continue
         text = output.bundle.get("stream") or output.bundle.get("text/plain") or ""
         yield "".join(text) if isinstance(text, list) else str(text)
 
 
 def _masked_value(number: int, value: Any) -> str:
-    """The description of a value with secrets; empty if it has none."""
+    """The description of a value that contains secrets; empty for other values."""
     try:
         return "" if Masks().over(value) is value else describe(f"Out[{number}]", value).text
     except Exception:  # the value's own code
@@ -55,11 +55,11 @@ def _masked_value(number: int, value: Any) -> str:
 
 
 def mask_named(text: str) -> str:
-    """Masked before it is cut: known values, and quoted text that is called like a secret."""
+    """Masks known secrets and quoted text with a secret name. Call it before truncating."""
     return _NAMED_TEXT.sub(_masked_text, mask(text))
 
 
-def _masked_text(found: re.Match[str]) -> str:
-    if not is_secret_name(found["name"]):
-        return found[0]
-    return f"{found['before']}{found['name']}{found['sign']}{found['text'][0]}{MASK}{found['text'][0]}"
+def _masked_text(match: re.Match[str]) -> str:
+    if not is_secret_name(match["name"]):
+        return match[0]
+    return f"{match['before']}{match['name']}{match['sign']}{match['text'][0]}{MASK}{match['text'][0]}"

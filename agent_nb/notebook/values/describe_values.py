@@ -32,25 +32,25 @@ _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """A value as the model sees it: text, and images if there are any."""
+class Description:
+    """A value as the model sees it: text and images."""
 
     text: str
     images: tuple[Image, ...] = ()
     elements: tuple[Element, ...] = ()
-    """Elements of pages that it describes."""
+    """Page elements in the description."""
     masked: tuple[str, ...] = ()
-    """What was masked in it, for the user."""
+    """Masked names, for the note to the user."""
     shortened: tuple[str, ...] = ()
-    """What is not shown in full, for the user."""
+    """Truncated values, for the note to the user."""
     broken: bool = False
     """Whether characters that cannot be encoded were replaced."""
     tables: tuple[str, ...] = ()
-    """How much it shows of tables, for the user: `` `sales` (24 of 24 rows) ``."""
+    """Rows included per table, for the note to the user: `` `sales` (24 of 24 rows) ``."""
 
 
-def joined(text: str, parts: Sequence[Described]) -> Described:
-    return Described(
+def joined(text: str, parts: Sequence[Description]) -> Description:
+    return Description(
         text,
         images=tuple(image for part in parts for image in part.images),
         elements=tuple(element for part in parts for element in part.elements),
@@ -60,13 +60,13 @@ def joined(text: str, parts: Sequence[Described]) -> Described:
     )
 
 
-def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Described:
-    """What the model may see of the value at a path; raises `UsageError` if it cannot be read."""
+def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Description:
+    """The masked description of the value at a path; raises `UsageError` if it cannot be read."""
     return read_path(path, lambda: describe(path, *lookup_masked(path, namespace, braces)))
 
 
 def read_path(path: str, read: Callable[[], T], seconds: float | None = None) -> T:
-    """What `read` makes of the value at a path; raises `UsageError` if it fails or takes too long."""
+    """Calls `read` with a timeout; raises `UsageError` if it fails or takes too long."""
     try:
         return call_within(seconds or SECONDS, read)
     except UnreadableError as problem:
@@ -75,11 +75,11 @@ def read_path(path: str, read: Callable[[], T], seconds: float | None = None) ->
         raise UsageError(f"`{path}` cannot be described: it {problem}.") from None
 
 
-def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Described:
+def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Description:
     """The value as text and images, limited in size, with secrets masked."""
     if isinstance(value, Masked) or is_secret(name, value):
         text = value if isinstance(value, Masked) else MASK
-        return Described(str(text), masked=(f"`{name}`",))
+        return Description(str(text), masked=(f"`{name}`",))
     if isinstance(value, Run | Handle):
         return _describe_run(name, value)
     if isinstance(value, Files):
@@ -88,19 +88,19 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     try:
         content = _content(name, masks.over(value))
         text = mask(content.text)
-    except AgentError:  # of an image that cannot be read
+    except AgentError:  # an unreadable image
         raise
     except Exception as error:  # a `repr` can raise anything
         raise UsageError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
     keys = [f"a key in `{name}`"] if text != content.text else []
-    cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
+    truncated = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     names = masks.names or (masked_before if MASK in text else ())
-    return Described(
+    return Description(
         limited(text),
         content.images,
         elements=(value,) if isinstance(value, Element) else (),
         masked=(*(f"`{key}` in `{name}`" for key in names), *keys),
-        shortened=tuple(cut),
+        shortened=tuple(truncated),
         tables=(f"`{name}` ({content.shown})",) if content.shown else (),
     )
 
@@ -113,19 +113,19 @@ def _content(name: str, value: Any) -> TableText:
     return TableText(next((text for kind, text in _TEXTS.items() if is_of(value, *kind)), repr)(value))
 
 
-def _describe_run(name: str, value: Run | Handle) -> Described:
-    """The files of a run, and its text if the files are too long or there are none."""
+def _describe_run(name: str, value: Run | Handle) -> Description:
+    """Describes the files of a run, and its text if the files are truncated or there are none."""
     run: Run = finished_run(name, value)
     if not run.files:
         return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason].words})")
-    described = _describe_files(name, run.files)
-    if not described.shortened or not run.text:
-        return described
-    return replace(described, text=f"{described.text}\n\n{limited(mask(run.text), CELL_LIMIT)}")
+    description = _describe_files(name, run.files)
+    if not description.shortened or not run.text:
+        return description
+    return replace(description, text=f"{description.text}\n\n{limited(mask(run.text), CELL_LIMIT)}")
 
 
 def finished_run(name: str, value: Any) -> Any:
-    """The run of a handle, which must have ended; any other value as it is."""
+    """The run of a handle; raises `UsageError` if it is still running. Other values are returned unchanged."""
     if not isinstance(value, Handle):
         return value
     if value.result is None:
@@ -133,12 +133,12 @@ def finished_run(name: str, value: Any) -> Any:
     return value.result
 
 
-def _describe_files(name: str, files: Files) -> Described:
+def _describe_files(name: str, files: Files) -> Description:
     masks = Masks()
     description, note = _summarize_files(masks.over(files), TEXT_LIMIT)
     text = mask(description)
     keys = [f"a key in `{name}`"] if text != description else []
-    return Described(
+    return Description(
         text,
         masked=(*(f"`{path}` in `{name}`" for path in masks.names), *keys),
         shortened=(f"`{name}` ({note})",) if note else (),
@@ -146,17 +146,17 @@ def _describe_files(name: str, files: Files) -> Described:
 
 
 def _summarize_files(files: Mapping[str, str | bytes], limit: int) -> tuple[str, str]:
-    """The text for the model, and what of the files it shows; the latter is empty if it shows all text."""
+    """The text for the model, and a note on what it includes; empty if it includes all text files."""
     texts = {path: content for path, content in files.items() if isinstance(content, str)}
     page = entry_of(texts)
-    shown, note = texts, ""
-    if _length(shown) > limit:
-        shown, note = {path: texts[path] for path in (page,) if path}, "its page and a list of its files"
-    if _length(shown) > limit or (note and not shown):
-        shown, note = {}, "a list of its files"
-    listed = "\n".join(f"- `{path}`, {_size(content)}" for path, content in files.items())
-    blocks = [f"`{path}`:\n{fenced(text, PurePosixPath(path).suffix[1:])}" for path, text in shown.items()]
-    return "\n\n".join([f"Files:\n{listed}", *blocks]), note
+    included, note = texts, ""
+    if _length(included) > limit:
+        included, note = {path: texts[path] for path in (page,) if path}, "its page and a list of its files"
+    if _length(included) > limit or (note and not included):
+        included, note = {}, "a list of its files"
+    listing = "\n".join(f"- `{path}`, {_size(content)}" for path, content in files.items())
+    blocks = [f"`{path}`:\n{fenced(text, PurePosixPath(path).suffix[1:])}" for path, text in included.items()]
+    return "\n\n".join([f"Files:\n{listing}", *blocks]), note
 
 
 def _length(texts: Mapping[str, str]) -> int:
@@ -168,25 +168,25 @@ def _size(content: str | bytes) -> str:
 
 
 def expand(
-    prompt: str, namespace: Mapping[str, Any], describe: Callable[..., Described] | None = None
-) -> Described:
-    """The prompt with each `{{name}}` replaced; `\\{{name}}` stands for the braces themselves."""
-    parts: list[Described] = []
+    prompt: str, namespace: Mapping[str, Any], describe: Callable[..., Description] | None = None
+) -> Description:
+    """The prompt with each `{{name}}` replaced; `\\{{name}}` is an escaped, literal reference."""
+    parts: list[Description] = []
 
-    def replace(found: re.Match[str]) -> str:
-        if found[1]:
-            return found[0][1:]
-        if not first_name(found[2]):
-            return found[0]
-        described = (describe or describe_path)(found[2], namespace, braces=found[0])
-        parts.append(described)
-        return described.text
+    def replace(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[0][1:]
+        if not first_name(match[2]):
+            return match[0]
+        description = (describe or describe_path)(match[2], namespace, braces=match[0])
+        parts.append(description)
+        return description.text
 
     return joined(_REFERENCE.sub(replace, prompt), parts)
 
 
 def escaped(text: str) -> str:
-    """A text that `expand` leaves as it is."""
+    """Escapes references, so that `expand` leaves the text unchanged."""
     return _REFERENCE.sub(r"\\\g<0>", text)
 
 
@@ -209,4 +209,4 @@ _TEXTS: dict[tuple[str, str], Callable[[Any], str]] = {
     ("agent_nb", "Element"): _element,
     ("agent_nb", "ConsoleLine"): lambda value: f"the console {value}",
 }
-"""Describes values of these classes; others that are of no known kind are described by their `repr`."""
+"""Texts for values of these classes. Other values without a known kind use their `repr`."""

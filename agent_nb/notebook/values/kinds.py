@@ -1,6 +1,6 @@
-"""Kinds of values in prompts, such as tables: a row of `KINDS` says everything about one kind.
+"""Kinds of values in prompts, such as tables. Each row of `KINDS` defines one kind.
 
-Libraries are recognised, never imported: if the value exists, its library is loaded. A class counts only if it is the
+Libraries are detected, never imported: if the value exists, its library is loaded. A class matches only if it is the
 library's own: what a class says of itself may be made of the user's values.
 """
 
@@ -17,16 +17,16 @@ from agent_nb.notebook.values import tables
 from agent_nb.notebook.values.tables import TableSummary, TableText
 
 ITEMS = 8
-"""Items of a container that are looked at for one line."""
+"""Items of a container that a one-line summary reads."""
 _PLAIN_KINDS = frozenset("biufcmM")
-"""NumPy's codes for booleans, numbers and dates. Columns of these have no text to mask."""
+"""NumPy's kind codes for booleans, numbers and dates, which contain no text to mask."""
 _SEARCHED = 5_000
-"""Cells at each end of a long column that are searched for secrets inside them."""
+"""Cells searched for nested secrets at each end of a long column."""
 
 Mask = Callable[[Any], Any]
-"""Returns a value itself if there is nothing to mask in it."""
+"""Returns the same object if there is nothing to mask."""
 MaskedValue = tuple[Any, list[str]]
-"""The value itself, a masked copy or a text instead of it, and the names that were masked."""
+"""The value, a masked copy or a replacement text; and the masked names."""
 
 brief = reprlib.Repr()
 brief.maxlevel, brief.maxstring = 3, 40
@@ -34,14 +34,14 @@ brief.maxlist = brief.maxtuple = brief.maxset = brief.maxfrozenset = brief.maxde
 
 
 class ValueKind(NamedTuple):
-    """A kind of value. No field has a default, so a new kind has to answer everything."""
+    """A kind of value. No field has a default, so a new kind must define all of them."""
 
     classes: tuple[str, ...]
-    """Its classes, by module and name. Their subclasses belong to it too."""
+    """Classes by module and name, including their subclasses."""
     describe: Callable[[Any, str], TableText]
-    """What `{{name}}` shows of a value, after `mask`, given its name."""
+    """The content that `{{name}}` inserts, from the masked value and its name."""
     line: Callable[[Any, Mask], str]
-    """The beginning of the value in `list_variables`. It masks what it shows, and does not read the whole value."""
+    """The start of the value for `list_variables`, masked. Must not read the whole value."""
     columns: Callable[[Any], Iterable[tuple[Any, Any]]]
     """The labels and types of its columns; the label is None if the value is a column itself. With `--data schema`,
     labels that are strings are sent as names."""
@@ -50,16 +50,16 @@ class ValueKind(NamedTuple):
 
 
 def kind_of(value: Any) -> ValueKind | None:
-    """The kind of a value; None for Python's own values and for objects of classes that are not known."""
+    """The kind of a value; None for Python's built-in types and unknown classes."""
     return _BY_CLASS.get(known_class(type(value))[1])
 
 
 def known_class(kind: type) -> tuple[type, str]:
-    """The first known class among the class and its bases, and its full name; empty if there is none."""
+    """The first known class among the class and its bases, with its full name; empty if there is none."""
     for base in kind.__mro__:
         for full_name in _FULL_NAMES.get(base.__name__, ()):
             module, _, name = full_name.rpartition(".")
-            # A module that must not be imported is None there.
+            # `sys.modules` maps blocked modules to None.
             if getattr(sys.modules.get(module), "__dict__", {}).get(name) is base:
                 return base, full_name
     return object, ""
@@ -73,11 +73,11 @@ def class_name(kind: type) -> str:
 
 
 def size_of(value: Any) -> str:
-    """The shape or the length, as its known class reads it; empty if there is none."""
+    """The shape or length according to its known class; empty if there is none."""
     kind: Any = known_class(type(value))[0]
     if (shape := getattr(kind, "shape", None)) is not None:
         return shape_text(shape.__get__(value), has_columns=hasattr(kind, "columns"))
-    # An Enum has the length of its class.
+    # The length of an Enum class is its number of members.
     if any("__len__" in vars(base) for base in kind.__mro__):
         unit = "character" if kind is str else "byte" if kind is bytes else "item"
         return tables.counted(kind.__len__(value), unit)
@@ -94,7 +94,7 @@ def shape_text(shape: Any, *, has_columns: bool) -> str:
 
 
 def is_text(dtype: Any) -> bool:
-    """Whether cells of a type have text to mask."""
+    """Whether cells of this dtype can contain text to mask."""
     if known_class(type(dtype))[1] == "polars.DataType":
         return not (dtype.is_numeric() or dtype.is_temporal() or str(dtype) in ("Boolean", "Null"))
     # Arrow-backed text in pandas has the kind "U"; categories, lists and structs have "O".
@@ -139,13 +139,13 @@ def _series_line(value: Any, mask: Mask) -> str:
 
 
 def _masked_cells(cells: list[Any], mask: Mask) -> list[Any] | None:
-    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask."""
-    rest = max(0, len(cells) - 2 * _SEARCHED)
-    ends = [*cells[:_SEARCHED], *cells[_SEARCHED + rest :]] if rest else cells
+    """The cells with secrets in nested dicts and objects masked; None if there is nothing to mask."""
+    middle = max(0, len(cells) - 2 * _SEARCHED)
+    ends = [*cells[:_SEARCHED], *cells[_SEARCHED + middle :]] if middle else cells
     masked = [mask(cell) for cell in ends]
     if all(after is before for after, before in zip(masked, ends, strict=True)):
         return None
-    return [*masked[:_SEARCHED], *[MASK] * rest, *masked[_SEARCHED:]]
+    return [*masked[:_SEARCHED], *[MASK] * middle, *masked[_SEARCHED:]]
 
 
 def _reduced(value: Any, dtype: Any) -> str:
@@ -196,24 +196,24 @@ def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
 def _mask_pandas_frame(value: Any, mask: Mask) -> MaskedValue:
     table = value.reset_index() if any(map(is_secret_name, value.index.names)) else value
     masked, names = table.copy(deep=False), []
-    changed = table is not value
+    is_changed = table is not value
     for place, label in enumerate(table.columns):
-        cells, found = _mask_pandas_cells(label, table.iloc[:, place], mask)
+        cells, cell_names = _mask_pandas_cells(label, table.iloc[:, place], mask)
         if cells is not None:
             masked.isetitem(place, cells)
-            names += found
-            changed = True
+            names += cell_names
+            is_changed = True
     # A transposed frame has column names as row labels.
     rows = _secret_rows(table.index)
     if any(rows):
         names += [str(label) for label, secret in zip(table.index, rows, strict=True) if secret]
         masked = masked.astype(object)
         masked.iloc[[place for place, secret in enumerate(rows) if secret]] = MASK
-    return (masked if changed or any(rows) else value), names
+    return (masked if is_changed or any(rows) else value), names
 
 
 def _mask_pandas_cells(label: Any, column: Any, mask: Mask) -> tuple[list[Any] | None, list[str]]:
-    """The masked cells of a column, None if they stay, and the names that were masked."""
+    """The masked cells of a column, or None if unchanged, and the masked names."""
     arrow = getattr(column.dtype, "pyarrow_dtype", None)
     fields = [field for field in _arrow_fields(arrow) if is_secret_name(field)]
     if fields or (is_secret_name(label) and is_text(column.dtype)):
@@ -224,7 +224,7 @@ def _mask_pandas_cells(label: Any, column: Any, mask: Mask) -> tuple[list[Any] |
 
 
 def _secret_rows(index: Any) -> list[bool]:
-    levels = getattr(index, "levels", [index])  # which have each label once
+    levels = getattr(index, "levels", [index])  # levels contain each label once
     if not any(is_text(level.dtype) and any(are_secret_names(level.tolist())) for level in levels):
         return []
     return are_secret_names(index.tolist())
@@ -236,7 +236,7 @@ def _mask_pandas_series(value: Any, mask: Mask) -> MaskedValue:
     if masked is frame:
         return value, []
     column = masked.iloc[:, -1].rename(value.name)
-    if len(masked.columns) > 1:  # the index is a column now, because it is called like a secret
+    if len(masked.columns) > 1:  # `reset_index` has made the secret index a column
         column.index = [MASK] * len(value)
     return column, names
 
@@ -287,8 +287,8 @@ def _mask_polars_frame(value: Any, mask: Mask) -> MaskedValue:
 
 
 def _mask_polars_series(value: Any, mask: Mask) -> MaskedValue:
-    masked = _is_masked_in_polars(value, mask)
-    return (type(value)(value.name, [MASK] * len(value)), [value.name]) if masked else (value, [])
+    is_masked = _is_masked_in_polars(value, mask)
+    return (type(value)(value.name, [MASK] * len(value)), [value.name]) if is_masked else (value, [])
 
 
 def _is_masked_in_polars(column: Any, mask: Mask) -> bool:
@@ -359,15 +359,15 @@ def _array(value: Any, name: str) -> TableText:
 
 
 def _array_line(value: Any, mask: Mask) -> str:
-    first = mask(value.flat[:ITEMS])
-    return f"{value.dtype}: {brief.repr([first] if isinstance(first, str) else first.tolist())}"
+    head = mask(value.flat[:ITEMS])
+    return f"{value.dtype}: {brief.repr([head] if isinstance(head, str) else head.tolist())}"
 
 
 def _mask_array(value: Any, mask: Mask) -> MaskedValue:
-    """An array that has a secret in a field or inside an object is reduced to its type."""
+    """Reduces an array with a secret field or nested secret to its type."""
     names = [name for name in _text_fields(value.dtype) if is_secret_name(name)]
-    masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask) is not None
-    return (_reduced(value, value.dtype) if names or masked else value), names
+    is_masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask) is not None
+    return (_reduced(value, value.dtype) if names or is_masked else value), names
 
 
 def _text_fields(kind: Any) -> Iterator[str]:
@@ -378,7 +378,7 @@ def _text_fields(kind: Any) -> Iterator[str]:
 
 
 def _picture(value: Any, name: str) -> TableText:
-    # The word is part of the prompt, by which cassettes match, so it stays.
+    # Cassettes match by the prompt, so this wording must not change.
     return TableText(f"(picture `{name}`)", images=(to_image(value, name=name),))
 
 
@@ -439,7 +439,7 @@ _OTHERS = {
     "agent_nb.run.run": "Run",
     "agent_nb.files": "Files",
 }
-"""Other classes that are named with `--data schema`, by module."""
+"""Other classes whose names `--data schema` may send, by module."""
 _BY_CLASS = {name: kind for kind in KINDS for name in kind.classes}
 _FULL_NAMES: dict[str, list[str]] = {}
 for _full_name in (

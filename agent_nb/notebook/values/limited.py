@@ -1,4 +1,4 @@
-"""Runs code of unknown objects, such as a `repr`, which can raise anything and take any time.
+"""Runs untrusted object code, such as a `repr`, with a timeout.
 
 It runs in a thread of its own, so neither the event loop nor the kernel waits for it, and it can be given up.
 Where there are no threads, as in a browser, it runs inline and has no time limit.
@@ -19,15 +19,15 @@ MAX_MESSAGE = 200
 
 
 class UnreadableError(Exception):
-    """The code raised or took too long; the message says which."""
+    """The code raised or timed out, as the message states."""
 
 
 class _GivenUpError(BaseException):
-    """Ends code that took too long. Not an Exception, which the code might catch."""
+    """Aborts code that timed out. Not an `Exception`, which the code might catch."""
 
 
 def call_within(seconds: float, function: Callable[[], T]) -> T:
-    """What the function returns; an `UnreadableError` if it raises, exits or takes longer."""
+    """Calls the function; raises `UnreadableError` if it raises, exits or times out."""
     result: Future[T] = Future()
 
     def run() -> None:

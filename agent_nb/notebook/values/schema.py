@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from agent_nb.engine.data_gate import schema_text
-from agent_nb.notebook.values.describe_values import Described, read_path
+from agent_nb.notebook.values.describe_values import Description, read_path
 from agent_nb.notebook.values.kinds import ValueKind, class_name, kind_of, no_columns, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS
@@ -31,12 +31,12 @@ _DTYPES = frozenset(
         " dictionary run_end_encoded dense_union sparse_union extension",
     )
 )
-"""Types of cells. What follows these words in a type, such as categories, are values."""
+"""Known dtype names. Anything after them in a dtype, such as categories, is data."""
 _NUMPY_KINDS = {"U": "str", "S": "bytes", "V": "void"}
 
 
 def schema_of(value: Any) -> Schema:
-    """The type and shape of a value, and of a table the names and types of its columns."""
+    """The type and shape of a value; for a table also the names and types of its columns."""
     kind = kind_of(value)
     parts = [*heading(value)]
     columns = list(kind.columns(value)) if kind else []
@@ -50,7 +50,7 @@ def schema_of(value: Any) -> Schema:
 
 
 def read_schema(value: Any, seconds: float = 1.0, read: Callable[[Any], Schema] = schema_of) -> Schema:
-    """The schema of a value whose code may fail or take long. What that says is not part of it."""
+    """The schema of a value, with a timeout. Error messages are left out: they may contain data."""
     try:
         return call_within(seconds, lambda: read(value))
     except UnreadableError:
@@ -58,7 +58,7 @@ def read_schema(value: Any, seconds: float = 1.0, read: Callable[[Any], Schema] 
 
 
 def known_names(variables: Mapping[str, Any]) -> frozenset[str]:
-    """The names of variables and of the columns of tables. Those of a table that cannot be read are held back."""
+    """The names of variables and table columns, without those of unreadable tables."""
     names = {*variables}
     for value in variables.values():
         if (kind := kind_of(value)) and kind.columns is not no_columns:
@@ -72,22 +72,22 @@ def _column_names(kind: ValueKind, value: Any) -> set[str]:
 
 
 def describe_schema(
-    path: str, namespace: Mapping[str, Any], braces: str = "", *, known: frozenset[str]
-) -> Described:
-    """What the model may know of the value at a path, as `describe_path` for runs that send no values."""
+    path: str, namespace: Mapping[str, Any], braces: str = "", *, allowed_names: frozenset[str]
+) -> Description:
+    """`describe_path` for runs that send no values."""
 
     def read() -> str:
         value, _ = lookup_masked(path, namespace, braces)
-        # An attribute may be computed: `df.T` makes names of labels.
+        # An attribute may be computed: `df.T` turns row labels into column names.
         names = frozenset() if "." in path else known_names({path: value})
-        return schema_text(schema_of(value), known | names)
+        return schema_text(schema_of(value), allowed_names | names)
 
-    return Described(read_path(path, read))
+    return Description(read_path(path, read))
 
 
 def heading(value: Any) -> Schema:
     name = _type_name(value)
-    # The length of a text says something about it.
+    # The length of a text reveals something about it.
     size = (
         "" if isinstance(name, Name) or issubclass(type(value), str | bytes | bytearray) else size_of(value)
     )
@@ -99,7 +99,7 @@ def _type_name(value: Any) -> str | Name:
 
 
 def _dtype_name(dtype: Any) -> str:
-    found = re.match(r"\w+", str(dtype))
-    if found and found[0] in _DTYPES:
-        return found[0]
+    match = re.match(r"\w+", str(dtype))
+    if match and match[0] in _DTYPES:
+        return match[0]
     return _NUMPY_KINDS.get(str(getattr(dtype, "kind", "")), "another type")

@@ -1,4 +1,4 @@
-"""Tables as the model sees them: facts about columns, and all rows of a small table or both ends of a larger one."""
+"""Tables as the model sees them: column statistics, and all rows of a small table or both ends of a larger one."""
 
 import csv
 import importlib
@@ -16,23 +16,23 @@ from agent_nb.messages import Image
 
 _UNIT = re.compile(r"(?<=64)\[(?:s|ms|us|ns)(?:, (?=.)|(?=\]))")
 SMALL = 2_000
-"""Characters of rows. A table with no more is sent whole."""
+"""Maximum characters of rows for a table to be sent whole."""
 ENDS = 5
 MOST_COLUMNS = 100
 _CELL = 200
-"""Characters of a cell that are shown of a larger table."""
+"""Maximum characters per cell of a larger table."""
 _BORDER = 500
-"""Characters after that which are searched too, so that no secret is cut in two."""
+"""Extra characters searched beyond that, so that no secret is split by truncation."""
 _NAMES = 1_000
 ROWS = 200_000
-"""Rows that are searched for distinct values. Ranges and missing values are those of all rows."""
+"""Rows searched for distinct values. Ranges and missing values cover all rows."""
 COMMON = 5
 _WIDTH = 40
 _SEARCHED = 1_000
-"""Characters of a value that are searched for secrets, of which far fewer are shown."""
+"""Characters of a value searched for secrets; far fewer are shown."""
 
 PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
-"""What pandas calls columns of objects that have nothing inside them."""
+"""pandas' inferred kinds of object columns without nested values."""
 
 Columns = Sequence[tuple[str, Any]]
 
@@ -42,7 +42,7 @@ class ColumnFacts(NamedTuple):
     nulls: int
     low: Any = None
     high: Any = None
-    """The range of numbers and dates; None for others."""
+    """The range of numbers and dates; None for other types."""
     counts: tuple[tuple[Any, int], ...] | None = None
     """Distinct values and how often they occur, most common first; None if they were not counted."""
     rows: int = 0
@@ -59,10 +59,10 @@ class ColumnFacts(NamedTuple):
         return ", ".join(parts) + (f"; most common: {', '.join(common)}" if common else "")
 
 
-def fact_line(read: Callable[[Any], ColumnFacts], column: Any) -> str:
+def fact_line(facts_of: Callable[[Any], ColumnFacts], column: Any) -> str:
     try:
-        return str(read(column))
-    except Exception as error:  # cells can be anything, also without an order or with a failing `repr`
+        return str(facts_of(column))
+    except Exception as error:  # cells can be anything, such as unorderable or with a failing `repr`
         return f"(not readable: {type(error).__name__})"
 
 
@@ -72,21 +72,21 @@ def _short(value: Any) -> str:
 
 
 def _sorted(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
-    """Most common first. Equal counts are in the order of their text, so that the same table reads the same."""
+    """Most common first. Ties are sorted by text, so that the output is deterministic."""
     return tuple(sorted(counts, key=lambda pair: (-pair[1], str(pair[0]))))
 
 
 def inferred_kind(column: Any) -> str:
-    """What pandas calls the cells of a column of objects."""
+    """pandas' inferred kind of the cells in an object column."""
     return str(sys.modules["pandas"].api.types.infer_dtype(column))
 
 
 def dtype_name(column: Any) -> str:
-    """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
+    """The dtype name of a column. It is part of the prompt, so it must be the same in all pandas versions."""
     name = str(column.dtype)
     if name == "object" and inferred_kind(column) == "string":
         return "str"
-    return _UNIT.sub("[", name).replace("64[]", "64")  # pandas 3 has other units
+    return _UNIT.sub("[", name).replace("64[]", "64")  # pandas 3 uses other units
 
 
 def pandas_facts(column: Any) -> ColumnFacts:
@@ -96,7 +96,7 @@ def pandas_facts(column: Any) -> ColumnFacts:
     if getattr(column.dtype, "kind", "O") in "iufmM":
         return ColumnFacts(dtype, nulls, column.min(), column.max())
     if str(column.dtype) == "object" and inferred_kind(column) not in PLAIN_CELLS:
-        return ColumnFacts(dtype, nulls)  # objects, whose own code would have to compare and print them
+        return ColumnFacts(dtype, nulls)  # objects: counting them would run their own code
     counts = column.head(ROWS).value_counts()
     return ColumnFacts(dtype, nulls, counts=_sorted(counts[counts > 0].items()), rows=len(column))
 
@@ -132,14 +132,14 @@ class TableSummary(NamedTuple):
     kind: str
     rows: int
     columns: Columns
-    """Each with its label. The levels of an index come first."""
+    """Label and column; index levels come first."""
     library: "Library"
 
 
 class Library(NamedTuple):
     facts: Callable[[Any], ColumnFacts]
     cells: Callable[[Any, int, int], Iterable[Any]]
-    """The cells of a column from one row to another."""
+    """The cells of a column in a range of rows."""
 
 
 PANDAS = Library(pandas_facts, lambda column, start, stop: column.iloc[start:stop].tolist())
@@ -150,7 +150,7 @@ ARROW = Library(arrow_facts, lambda column, start, stop: column[start:stop].to_p
 class TableText(NamedTuple):
     text: str
     shown: str = ""
-    """How much of a table that is, for the user: `24 of 24 rows`."""
+    """The included part of a table, for the user: `24 of 24 rows`."""
     images: tuple[Image, ...] = ()
 
 
@@ -160,7 +160,7 @@ def table_content(table: TableSummary) -> TableText:
         table.kind,
         *(f"- {label}: {fact_line(table.library.facts, column)}" for label, column in columns),
     ]
-    # A row has at least one character and the end of its line.
+    # A row has at least one character and a newline.
     if not others and table.rows <= SMALL // 2 and len(rows := _csv(table, 0, table.rows, SMALL)) <= SMALL:
         return TableText("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
     of_columns = ""
@@ -173,17 +173,17 @@ def table_content(table: TableSummary) -> TableText:
     lines += [f"First rows{' of these columns' if others else ''}:", _csv(table, 0, first, _CELL)]
     if last < table.rows:
         lines += ["Last rows:", _csv(table, last, table.rows, _CELL)]
-    shown = first + table.rows - last
-    return TableText("\n".join(lines), f"{shown:,} of {table.rows:,} rows{of_columns}, and a summary")
+    row_count = first + table.rows - last
+    return TableText("\n".join(lines), f"{row_count:,} of {table.rows:,} rows{of_columns}, and a summary")
 
 
 def array_text(value: Any) -> str:
     facts = f"ndarray of shape {value.shape}, {value.dtype}"
-    known = value[value == value] if value.dtype.kind == "f" else value  # noqa: PLR0124 (NaN is not equal to itself)
-    if known.size < value.size:
-        facts += f", {value.size - known.size:,} of {value.size:,} values missing"
-    if known.size and known.dtype.kind in "iuf":
-        facts += f", from {known.min()} to {known.max()}, mean {known.mean():.4g}"
+    present = value[value == value] if value.dtype.kind == "f" else value  # noqa: PLR0124 (NaN is not equal to itself)
+    if present.size < value.size:
+        facts += f", {value.size - present.size:,} of {value.size:,} values missing"
+    if present.size and present.dtype.kind in "iuf":
+        facts += f", from {present.min()} to {present.max()}, mean {present.mean():.4g}"
     return f"{facts}\n{value!r}"
 
 
@@ -229,5 +229,5 @@ def counted(count: Any, unit: str) -> str:
 
 
 def number(side: Any) -> str:
-    """A side of a shape. Lazy tables do not know how many rows they have."""
+    """One dimension of a shape. Lazy tables have no row count."""
     return f"{side:,}" if isinstance(side, int) else "?"

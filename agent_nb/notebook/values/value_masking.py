@@ -1,4 +1,4 @@
-"""Masks values by name: variables, keys, fields and columns that are called like secrets."""
+"""Masks values by name: variables, keys, fields and columns with secret names."""
 
 import contextlib
 import copy
@@ -21,12 +21,12 @@ from agent_nb.notebook.values.kinds import columns_only, is_text, kind_of
 
 DEPTH = 8
 _OBJECTS = 3
-"""Objects in each other that are searched. Their `repr` seldom shows more, and deeper they often know everything."""
+"""Maximum nesting of objects to search. A `repr` seldom shows more, and deep object graphs reach everything."""
 _NO_TEXT = (
     Number, type(None), datetime.date, datetime.time, datetime.timedelta, range,
     type, FunctionType, BuiltinFunctionType, ModuleType,
 )  # fmt: skip
-"""What has no text to mask and nothing inside that a description shows."""
+"""Types with no text to mask and no content that a description shows."""
 _LEAVES = (str, bytes, bytearray, *_NO_TEXT)
 _PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None)})
 _BUILT_IN = frozenset({dict, list, tuple, set, frozenset})
@@ -35,13 +35,13 @@ _CONTAINERS = (Mapping, *_ITEMS)
 
 
 class Masked(str):
-    """Stands for a value that is not shown. No path leads below it."""
+    """Placeholder for a masked value. Paths cannot go below it."""
 
     __slots__ = ()
 
 
 def is_secret(name: Any, value: Any) -> bool:
-    """Whether a value has text to mask and is called like a secret: `api_key`, `config["client-secret"]`."""
+    """Whether a value has text to mask and a secret name: `api_key`, `config["client-secret"]`."""
     return is_secret_name(name) and holds_text(value)
 
 
@@ -60,29 +60,29 @@ def holds_text(value: Any, depth: int = 4) -> bool:
 
 
 def is_table(value: Any) -> bool:
-    """Whether it is of a known kind, such as a table, or has a column that is called like a secret."""
+    """Whether the value is of a known kind, such as a table, or has a column with a secret name."""
     return kind_of(value) is not None or any(map(is_secret_name, _labels(value)))
 
 
 def _labels(value: Any) -> list[Any]:
     try:
-        if inspect.getattr_static(value, "columns", None) is None:  # a proxy's `__getattr__` has everything
+        if inspect.getattr_static(value, "columns", None) is None:  # a proxy's `__getattr__` accepts any name
             return []
         columns = value.columns
         return list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str | bytes) else []
-    except Exception:  # a property of someone else's class
+    except Exception:  # a property can raise anything
         return []
 
 
 def mask_environment() -> None:
-    """Masks the values of environment variables that are called like secrets, such as `JUPYTERHUB_API_TOKEN`."""
+    """Masks the values of environment variables with secret names, such as `JUPYTERHUB_API_TOKEN`."""
     for name, value in os.environ.items():
         if is_secret_name(name) and not os.path.exists(value):
             register(value)
 
 
 def stored(value: Any) -> dict[str, Any]:
-    """What an object stores by name, read without running its code. What it caches for a property is not included."""
+    """An object's stored attributes, read without running its code and without cached properties."""
     kind = type(value)
     try:
         attributes = object.__getattribute__(value, "__dict__")
@@ -112,13 +112,13 @@ class Masks:
     def __init__(self) -> None:
         self.names: list[str] = []
         self._found = False
-        """Whether there is something to mask. A copy differs from its original also where that contains itself."""
+        """Whether anything was masked. Comparing copies is not enough: a recursive value always differs."""
         self._objects = 0
         self._done: dict[tuple[int, int], tuple[Any, Any]] = {}
-        """Each container with its copy, by its id and the number of objects around it."""
+        """Containers and their copies, by id and object nesting depth."""
 
     def over(self, value: Any, depth: int = DEPTH) -> Any:
-        """The value itself if nothing in it is a secret, else a masked copy without what is below `depth` levels."""
+        """The same object if it contains no secret, else a masked copy truncated below `depth` levels."""
         self._found, self._done = False, {}
         masked = self._over(value, depth)
         return masked if self._found else value
@@ -130,7 +130,7 @@ class Masks:
             isinstance(value, Number | str) and hasattr(value, "__dict__")
         ):
             return value
-        # Most containers have nothing to look at, and large ones have to be quick.
+        # Fast path: most containers, also large ones, contain only plain values.
         if type(value) in _BUILT_IN and type(value) is not dict and set(map(type, value)) <= _PLAIN:
             return self._pair(value)
         place = id(value), self._objects
@@ -158,7 +158,7 @@ class Masks:
                 return self._rebuilt(value, [value.mapping], lambda mappings: mappings[0], depth)
             case tuple() if names := getattr(value, "_fields", None):
                 items = [self._item(name, item, depth) for name, item in zip(names, value, strict=True)]
-                return value if _same(items, value) else tuple.__new__(type(value), items)
+                return value if _all_identical(items, value) else tuple.__new__(type(value), items)
             case deque():
                 return self._rebuilt(value, value, lambda items: deque(items, value.maxlen), depth)
             case UserList():
@@ -173,7 +173,7 @@ class Masks:
                 return self._record(value, depth) if _is_record(value) else self._object(value)
 
     def _pair(self, value: Any) -> Any:
-        """A name and what it stands for, as in a list of headers."""
+        """Masks a (name, value) pair, as in a list of headers."""
         if type(value) is not tuple or len(value) != 2 or not is_secret(*value):
             return value
         return value[0], self._item(*value, 0)
@@ -194,12 +194,12 @@ class Masks:
     def _rebuilt(self, value: Any, items: Iterable[Any], build: Any, depth: int) -> Any:
         before = list(items)
         masked = [self._over(item, depth) for item in before]
-        return value if _same(masked, before) else build(masked)
+        return value if _all_identical(masked, before) else build(masked)
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
         items = dict(value.items())
         masked = {self._over(key, depth): self._item(key, item, depth) for key, item in items.items()}
-        same = _same(masked, items) and _same(masked.values(), items.values())
+        same = _all_identical(masked, items) and _all_identical(masked.values(), items.values())
         return value if same else masked
 
     def _item(self, name: Any, item: Any, depth: int) -> Any:
@@ -214,13 +214,13 @@ class Masks:
             self.names.append(name)
 
     def _record(self, value: Any, depth: int) -> Any:
-        """A copy of the same class, so that its own `repr` describes it."""
+        """A masked copy of the same class, which keeps its `repr`."""
         fields = stored(value)
         masked = {name: self._item(name, item, depth) for name, item in fields.items()}
-        if _same(masked.values(), fields.values()):
+        if _all_identical(masked.values(), fields.values()):
             return value
         if not hasattr(value, "__del__"):
-            with contextlib.suppress(Exception):  # a class that allows no copies
+            with contextlib.suppress(Exception):  # a class that cannot be copied
                 copied = copy.copy(value)
                 for name in set(getattr(copied, "__dict__", ())) - set(masked):  # such as cached properties
                     object.__delattr__(copied, name)
@@ -230,13 +230,13 @@ class Masks:
         return _fields_only(value, fields)
 
     def _object(self, value: Any) -> Any:
-        """The names of its fields: it may hold a secret under other names too, which a copy could show."""
+        """Reduces an object with a secret to its field names: a copy could expose it under another name."""
         if self._objects == _OBJECTS:
             return value
         self._objects += 1
         fields = stored(value)
         same = all(self._item(name, item, DEPTH) is item for name, item in fields.items())
-        # Such as a field of a class, with its default.
+        # Such as a dataclass field with its default.
         if is_secret_name(name := fields.get("name", fields.get("_name"))):
             self._remember(str(name))
             same = False
@@ -244,17 +244,17 @@ class Masks:
         return value if same else _fields_only(value, fields)
 
 
-def _same(one: Collection[Any], other: Collection[Any]) -> bool:
-    return len(one) == len(other) and all(map(operator.is_, one, other))
+def _all_identical(items: Collection[Any], originals: Collection[Any]) -> bool:
+    return len(items) == len(originals) and all(map(operator.is_, items, originals))
 
 
 def _is_own(value: Any) -> bool:
-    """Whether it is a value of this package, such as a run: these have no fields with secrets."""
+    """Whether the value belongs to this package, such as a run, which has no secret fields."""
     return type(value).__module__.partition(".")[0] == "agent_nb" and not isinstance(value, Mapping)
 
 
 def _is_record(value: Any) -> bool:
-    """Whether all that an object holds is in its fields: a dataclass, a namespace, a model of pydantic or attrs."""
+    """Whether all state is in the fields: a dataclass, a namespace, a pydantic or attrs model."""
     kind = type(value)
     if dataclasses.is_dataclass(kind) or isinstance(value, SimpleNamespace):
         return True
@@ -264,6 +264,6 @@ def _is_record(value: Any) -> bool:
 
 
 def _fields_only(value: Any, fields: Iterable[str]) -> Masked:
-    shown = [name for name in fields if not name.startswith("_")]
-    listed = f" with the fields {', '.join(shown)}" if shown else ""
-    return Masked(f"{type(value).__name__}{listed}; its values are masked")
+    public_fields = [name for name in fields if not name.startswith("_")]
+    listing = f" with the fields {', '.join(public_fields)}" if public_fields else ""
+    return Masked(f"{type(value).__name__}{listing}; its values are masked")

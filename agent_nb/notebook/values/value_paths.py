@@ -1,4 +1,4 @@
-"""Paths to values, such as `df.shape` or `config["paths"]`: read as they are, or as far as the model may see them."""
+"""Resolves paths to values, such as `df.shape` or `config["paths"]`, with or without masking."""
 
 import ast
 import re
@@ -21,12 +21,12 @@ _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 """A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
 _TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
 _CALL = rf"\.(?:element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)|at\(\s*\d{{1,6}}\s*\))"
-"""What a reference can call, on a run: `element(selector)`, with the file if it is not the page, and `at(moment)`."""
+"""Calls allowed on a run in a reference: `element(selector)`, `element(selector, file)` and `at(moment)`."""
 _STEP = rf"(?:{_CALL}|\.{_NAME}|\[[^\[\]{{}}]+\])"
 PATH = _NAME + _STEP + "*"
 
 Key = Any
-"""The name or key of a step; None for what a run returns."""
+"""The name or key of a step; None for a call on a run."""
 
 
 def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
@@ -35,30 +35,30 @@ def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
 
 
 def lookup_masked(path: str, namespace: Mapping[str, Any], braces: str = "") -> tuple[Any, list[str]]:
-    """What the model may see of the value at a path, and the names that were masked on the way.
+    """The masked value at a path, and the names masked on the way.
 
-    `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
-    Below a value that is called like a secret, everything is masked. A step that reads what a container or an object
-    stores leads to the value itself; any other step, such as a property, is taken in a masked copy.
+    `braces` is the reference as written in the prompt, such as `{{ name }}`.
+    Everything below a value with a secret name is masked. A step to a stored item or attribute reads the value itself;
+    any other step, such as a property, is evaluated on a masked copy.
     """
     masks = Masks()
     return _walk(path, namespace, braces, partial(_masked_step, masks)), masks.names
 
 
 def first_name(path: str) -> str:
-    found = re.match(_NAME, path)
-    name = _normal(found[0]) if found else ""
+    match = re.match(_NAME, path)
+    name = _normal(match[0]) if match else ""
     return name if name.isidentifier() else ""
 
 
 def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[Any, str, Key], Any]) -> Any:
-    """Takes each step of the path from the value before it and that value's name."""
+    """Follows a path; `take` resolves one step from the current value, the step and the value's name."""
     name = first_name(path)
     if not name or not re.fullmatch(PATH, path):
         raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
     if name not in namespace:
-        own = [each for each in namespace if each[0] != "_"]
-        remedy = did_you_mean(name, own, 0.7) or "Define it first."
+        names = [variable for variable in namespace if variable[0] != "_"]
+        remedy = did_you_mean(name, names, 0.7) or "Define it first."
         literal = f" For the braces themselves, write \\{braces}." if braces else ""
         raise UsageError(f"`{name}` is not defined. {remedy}{literal}")
     value, key = namespace[name], name
@@ -79,7 +79,7 @@ def _key(step: str) -> Key:
 
 
 def _step(value: Any, step: str) -> Any:
-    """What one step of a path leads to: a key, a field, or what a run returns."""
+    """Resolves one step of a path: a key, an attribute or a call on a run."""
     key = _key(step)
     if step[0] == "[":
         return value[key]
@@ -96,14 +96,14 @@ def _masked_step(masks: Masks, value: Any, step: str, name: Key) -> Any:
     if is_secret(name, value):
         return Masked(MASK)
     key = _key(step)
-    if is_table(value) or (found := _stored_item(value, key, in_brackets=step[0] == "[")) is None:
+    if is_table(value) or (item := _stored_item(value, key, in_brackets=step[0] == "[")) is None:
         copied = masks.over(value)
-        found = copied if isinstance(copied, Masked) else _step(copied, step)
-    return Masked(MASK) if is_secret(key, found) else found
+        item = copied if isinstance(copied, Masked) else _step(copied, step)
+    return Masked(MASK) if is_secret(key, item) else item
 
 
 def _stored_item(value: Any, key: Key, *, in_brackets: bool) -> Any:
-    """What a container or an object stores under a key or a name; None if that takes the value's own code to find."""
+    """The stored item or attribute; None if finding it would run the value's own code."""
     if isinstance(value, Mapping):
         as_attribute = isinstance(key, str) and not hasattr(type(value), key) and hasattr(value, key)
         return value[key] if key in value and (in_brackets or as_attribute) else None
@@ -113,5 +113,5 @@ def _stored_item(value: Any, key: Key, *, in_brackets: bool) -> Any:
 
 
 def _normal(name: str) -> str:
-    """A name as Python stores it: with one form for characters that have several."""
+    """The NFKC form of a name, as Python stores it."""
     return unicodedata.normalize("NFKC", name)
