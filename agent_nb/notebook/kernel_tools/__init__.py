@@ -1,4 +1,4 @@
-"""Tools for what the notebook is about: its variables and Python itself. `-t kernel` offers them all."""
+"""Tools for the notebook's variables and for running Python. `-t kernel` offers them all."""
 
 from typing import Any
 
@@ -24,5 +24,5 @@ def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
 
 
 def find_kernel_tools(name: str, shell: Any) -> dict[str, Tool]:
-    """What `-t NAME` means, by name: all kernel tools for `kernel`, or one of them; none for any other name."""
+    """The tools that `-t NAME` selects, by name: all kernel tools for `kernel`, or one of them, or none."""
     return {tool.name: tool for tool in kernel_tools(shell) if name in (KERNEL, tool.name)}

@@ -1,4 +1,4 @@
-"""What code prints and displays, taken from the streams and the display publisher while it runs.
+"""Captures what code prints and displays, from the streams and the display publisher.
 
 The streams stay the same objects, because loggers hold them; only what they do with text is replaced. A context
 variable tells the output of the code, and of the tasks that it starts, from that of other cells and tools.
@@ -21,21 +21,21 @@ from agent_nb._base.secrets import StreamMasker
 from agent_nb.events import MimeBundle
 
 HEAD, TAIL = 40_000, 10_000
-"""Characters of all printed text that are kept: the first and the last."""
+"""Characters of printed text to keep at the start and at the end."""
 MAX_LIVE = 30_000
 MAX_LIVE_LINES = 2_000
-"""Lines after which text is sent by the clock alone."""
+"""Number of lines sent one by one; after that, text is sent at intervals."""
 LIVE_INTERVAL = 0.03
 MAX_OUTPUTS = 40
 MAX_PLAIN, MAX_HTML, MAX_IMAGE = 20_000, 500_000, 6_000_000
 DRAIN_SECONDS = 0.5
 END = "\x1b[0;0m"
-"""Written after everything else. In a terminal that shows the kernel's own output it changes nothing."""
+"""End marker written after all output; invisible in a terminal that shows the kernel's own output."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _OVERWRITTEN = re.compile(r"(?<![^\n\r])[^\n\r]*+\r")
 _DRAWN = ("text/plain", "text/html", "text/markdown", "image/")
-"""The media types that a card can show, or how they begin."""
+"""Prefixes of the media types that a card can show."""
 _INTERACTIVE = tuple(
     f"application/vnd.{library}"
     for library in ("plotly.", "vega", "bokeh", "holoviews", "jupyter.widget-view")
@@ -45,12 +45,12 @@ _current: contextvars.ContextVar["Capture | None"] = contextvars.ContextVar("cap
 
 
 class Capture:
-    """The output of one call. It is bounded while it grows, whatever the code prints."""
+    """The output of one call, bounded in size while it grows."""
 
     def __init__(self, show: Callable[[MimeBundle], None]) -> None:
         self._show = show
         self._outputs: list[tuple[str, Any]] = []
-        """A display id and a bundle, or an empty string and the pieces of a text."""
+        """Pairs of a display id and a bundle, or of an empty string and a list of text pieces."""
         self._room, self._characters, self._left_out = HEAD, 0, 0
         self._tail: deque[str] = deque()
         self._tail_length = 0
@@ -59,10 +59,10 @@ class Capture:
         self._lock = threading.RLock()
         self._threads = set(threading.enumerate())
         self.closed = False
-        """Whether it has ended. What comes later belongs to the cell in which the run was started."""
+        """Whether the capture has ended. Later output belongs to the cell that started the run."""
 
     def takes(self, watcher: threading.Thread | None = None) -> bool:
-        """Whether output at this point is the code's: from its tasks, its threads, or the stream's own `watcher`."""
+        """Whether current output comes from the code: its tasks, its threads, or the stream's own `watcher`."""
         if self.closed:
             return False
         if _current.get() is self:
@@ -78,8 +78,8 @@ class Capture:
         return call
 
     def new_threads(self) -> list[str]:
-        new = (thread for thread in threading.enumerate() if thread not in self._threads)
-        return [thread.name for thread in new if not thread.name.startswith("agent_nb")]
+        threads = (thread for thread in threading.enumerate() if thread not in self._threads)
+        return [thread.name for thread in threads if not thread.name.startswith("agent_nb")]
 
     def write(self, text: str) -> int:
         if not isinstance(text, str):
@@ -91,11 +91,13 @@ class Capture:
         return len(text)
 
     def display(self, data: Mapping[str, Any], transient: Mapping[str, Any] | None, *, update: bool) -> bool:
-        """Adds a bundle, or replaces that of the same display id; False if there is none to replace."""
+        """Adds a bundle, or replaces the one with the same display id; returns False if there is none to replace."""
         bundle, display_id = bounded(data), str((transient or {}).get("display_id") or "")
         with self._lock:
             if update:
-                places = [at for at, (known, _) in enumerate(self._outputs) if known == display_id != ""]
+                places = [
+                    at for at, (output_id, _) in enumerate(self._outputs) if output_id == display_id != ""
+                ]
                 for at in places:
                     self._outputs[at] = display_id, bundle
                 return bool(places)
@@ -116,8 +118,8 @@ class Capture:
     def bundles(self) -> tuple[MimeBundle, ...]:
         with self._lock:
             bundles = [
-                {"text/plain": overwritten("".join(held))} if kind == "" else held
-                for kind, held in self._outputs
+                {"text/plain": overwritten("".join(content))} if kind == "" else content
+                for kind, content in self._outputs
             ]
             if self._tail:
                 omitted = self._characters - (HEAD - self._room) - self._tail_length
@@ -128,20 +130,20 @@ class Capture:
         return tuple(bundles)
 
     def _keep(self, text: str) -> None:
-        head, rest = text[: self._room], text[self._room :]
+        head, overflow = text[: self._room], text[self._room :]
         self._room -= len(head)
         if head:
             if not self._outputs or self._outputs[-1][0] != "":
                 self._outputs.append(("", []))
             self._outputs[-1][1].append(head)
-        if rest:
-            self._tail.append(rest[-TAIL:])
+        if overflow:
+            self._tail.append(overflow[-TAIL:])
             self._tail_length += len(self._tail[-1])
             while self._tail_length - len(self._tail[0]) >= TAIL:
                 self._tail_length -= len(self._tail.popleft())
 
     def _show_text(self, text: str) -> None:
-        """Sends text to the page, line by line at first, then by the clock: a timer of the loop may never fire."""
+        """Sends text to the page line by line, later at intervals. Loop timers may never fire if the code blocks."""
         if not self._live_room:
             return
         self._waiting += text[: self._live_room]
@@ -161,9 +163,9 @@ class Capture:
 
 @contextlib.contextmanager
 def capturing(capture: Capture, shell: Any) -> Iterator[None]:
-    """Gives the capture what the code in this block, its tasks and its threads print and display."""
+    """Redirects the output of the block, its tasks and its threads to the capture."""
     streams = [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
-    kept = sys.stdout, sys.stderr
+    originals = sys.stdout, sys.stderr
     token = _current.set(capture)
     try:
         with contextlib.ExitStack() as stack:
@@ -174,20 +176,20 @@ def capturing(capture: Capture, shell: Any) -> Iterator[None]:
                 drain()
     finally:
         capture.closed = True
-        sys.stdout, sys.stderr = kept  # the code may have replaced them
+        sys.stdout, sys.stderr = originals  # the code may have replaced them
         _current.reset(token)
 
 
 @contextlib.contextmanager
 def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    own = vars(owner)
-    before = own.get(name)
-    had = name in own
+    attributes = vars(owner)
+    before = attributes.get(name)
+    existed = name in attributes
     setattr(owner, name, value)
     try:
         yield
     finally:
-        if had:
+        if existed:
             setattr(owner, name, before)
         else:
             delattr(owner, name)
@@ -195,9 +197,9 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]]:
-    """Routes what is written to the stream. Yields a function that waits for what is still on its way."""
+    """Redirects writes to the stream; yields a function that waits for pending output."""
     write = stream.write
-    close = getattr(stream, "close", bool)  # JupyterLite's streams have nothing to close
+    close = getattr(stream, "close", bool)  # JupyterLite's streams have no `close`
     watcher = getattr(stream, "watch_fd_thread", None)
     drained = threading.Event()
 
@@ -208,7 +210,7 @@ def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]
         return capture.write(text) if capture.takes(watcher) else write(text)
 
     def drain() -> None:
-        """Subprocesses write to the file descriptor, which ipykernel reads in a thread."""
+        """Waits for subprocess output, which ipykernel reads from the file descriptor in a thread."""
         with contextlib.suppress(OSError, AttributeError):
             os.write(stream._original_stdstream_fd, END.encode())
             drained.wait(DRAIN_SECONDS)
@@ -233,29 +235,29 @@ def _routed_displays(publisher: Any, capture: Capture) -> Iterator[None]:
 
 
 def bounded(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a bundle that a card can show, without what is too large; bytes in base64."""
-    kept: dict[str, Any] = {}
+    """The parts of a bundle that a card can show, without oversized ones; bytes as base64."""
+    bundle: dict[str, Any] = {}
     if any(kind.startswith(_INTERACTIVE) for kind in data):
-        data, kept[INTERACTIVE_TYPE] = {"text/plain": data.get("text/plain", "")}, True
+        data, bundle[INTERACTIVE_TYPE] = {"text/plain": data.get("text/plain", "")}, True
     for kind, value in data.items():
         content = base64.b64encode(value).decode() if isinstance(value, bytes) else value
         if not isinstance(content, str) or not kind.startswith(_DRAWN):
             continue
         if kind == "text/plain":
-            kept[kind] = cut(plain(content), MAX_PLAIN)
+            bundle[kind] = cut(plain(content), MAX_PLAIN)
         elif len(content) <= (MAX_IMAGE if kind.startswith("image/") else MAX_HTML):
-            kept[kind] = content
-    latex = data.get("text/latex")  # a formula is Markdown
-    if isinstance(latex, str) and len(latex) <= MAX_PLAIN and [*kept] == ["text/plain"]:
-        kept["text/markdown"] = latex
-    # `<IPython.core.display.Latex object>` tells nobody anything.
-    if "text/markdown" in kept and str(kept.get("text/plain", "")).startswith("<IPython."):
-        del kept["text/plain"]
-    return kept
+            bundle[kind] = content
+    latex = data.get("text/latex")  # Markdown can show formulas
+    if isinstance(latex, str) and len(latex) <= MAX_PLAIN and [*bundle] == ["text/plain"]:
+        bundle["text/markdown"] = latex
+    # Drop uninformative text such as `<IPython.core.display.Latex object>`.
+    if "text/markdown" in bundle and str(bundle.get("text/plain", "")).startswith("<IPython."):
+        del bundle["text/plain"]
+    return bundle
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning and the end of a text, with a note of what is missing between them."""
+    """The start and the end of a text, with a note on what was omitted between them."""
     if len(text) <= limit:
         return text
     head, tail = limit * 4 // 5, limit // 5
@@ -267,6 +269,6 @@ def plain(text: str) -> str:
 
 
 def overwritten(text: str) -> str:
-    """The text as a terminal would show it in the end: a carriage return begins the line again."""
+    """The text as a terminal finally shows it: a carriage return overwrites the line."""
     text = plain(text)
     return _OVERWRITTEN.sub("", text.replace("\r\n", "\n")) if "\r" in text else text

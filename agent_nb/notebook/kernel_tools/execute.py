@@ -39,19 +39,19 @@ from agent_nb.tools.base import ToolContext
 
 TICK = 0.1
 AGAIN = 1.0
-"""Seconds after which code that went on is stopped again."""
+"""Seconds after which code that has not stopped is stopped again."""
 POLITE = 2
-"""How often code is asked to stop in a way that it can handle. IPython ends the process of a `!command` then."""
+"""Number of stop attempts with an exception that code can handle; IPython then ends the process of a `!command`."""
 _OWN_SIGNAL = signal.SIGRTMIN + 6 if hasattr(signal, "SIGRTMIN") else signal.SIGINT
-"""The watchdog's signal. Where it can be another than SIGINT, code that ignores SIGINT is stopped too."""
+"""The watchdog's signal. Not SIGINT where possible, so that code that ignores SIGINT is stopped too."""
 
 
 class TimeLimitReached(KeyboardInterrupt):
-    """Raised in code that has run too long. No `except Exception` catches it."""
+    """Raised in code that exceeds its time limit. `except Exception` does not catch it."""
 
 
 class RunsOn(BaseException):
-    """Raised in code that went on after `TimeLimitReached`."""
+    """Raised in code that continues after `TimeLimitReached`."""
 
 
 class Watchdog:
@@ -69,7 +69,7 @@ class Watchdog:
         on_overrun: Callable[[], None],
     ) -> None:
         self.timed_out = False
-        """Whether the code was stopped at its limit, even if it then went on to its end."""
+        """Whether the code reached its time limit, even if it then ran to its end."""
         self.blocking = False
         """Whether the code runs without returning to the loop."""
         self.interrupted = False
@@ -86,7 +86,7 @@ class Watchdog:
         self._previous: Any = None
         self._previous_own: Any = None
         self._timer: asyncio.TimerHandle | None = None
-        """The clock where there are no threads. It stops code that awaits, but not code that blocks the loop."""
+        """Fallback timer where there are no threads. It stops code that awaits, but not code that blocks the loop."""
 
     def __enter__(self) -> Self:
         if self._thread is threading.main_thread():
@@ -109,7 +109,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def shielded(self) -> Iterator[None]:
-        """Delays an interrupt to the end of the block, which sends something that must not be cut in half."""
+        """Delays an interrupt to the end of the block, which sends a message that must not be truncated."""
         self._shields += 1
         try:
             yield
@@ -120,7 +120,7 @@ class Watchdog:
                 self._raise()
 
     def call(self, function: Callable[[], Any]) -> Any:
-        """Calls code that does not return to the loop before it has ended."""
+        """Calls code that blocks the loop."""
         trace = sys.gettrace()
         self.blocking = True
         try:
@@ -130,14 +130,14 @@ class Watchdog:
             sys.settrace(trace)
 
     def pass_on(self) -> None:
-        """Lets the interrupt that stopped the code stop the run too, as it would have without this watchdog."""
+        """Forwards the interrupt that stopped the code to the run."""
         if self.interrupted and callable(self._previous) and self._previous is not signal.default_int_handler:
             self._previous(signal.SIGINT, None)
 
     def _watch(self) -> None:
         deadline = time.monotonic() + self.seconds
         while not self._ended.wait(TICK):
-            with contextlib.suppress(Exception):  # a page that cannot be reached must not end the watch
+            with contextlib.suppress(Exception):  # an unreachable page must not end the watchdog
                 self._on_tick()
             if time.monotonic() >= deadline:
                 deadline = time.monotonic() + AGAIN
@@ -168,7 +168,7 @@ class Watchdog:
         by_watchdog, self._signalled = self._signalled, False
         # Whether the main thread is in the code. It may be in the event loop, which an exception would end.
         frames = () if self._ended.is_set() else traceback.walk_stack(frame)
-        inside = any(self._inside(each.f_code) for each, _ in frames)
+        inside = any(self._inside(stack_frame.f_code) for stack_frame, _ in frames)
         if not by_watchdog and not inside:
             if callable(self._previous):
                 self._previous(number, frame)
@@ -190,11 +190,11 @@ class Watchdog:
         raise RunsOn
 
     def _trace(self) -> None:
-        """Raises once more at the next line of the code, which is that of an `except` if it catches everything."""
+        """Raises again at the next line of the code, even inside an `except` that catches everything."""
         frames = [frame for frame, _ in traceback.walk_stack(sys._getframe())]
         while frames and not self._inside(frames[-1].f_code):
             frames.pop()
-        for frame in frames:  # also those that the code has called
+        for frame in frames:  # including functions that the code called
             if frame.f_code.co_filename != __file__:
                 frame.f_trace = self._on_line
         sys.settrace(self._on_line)
@@ -208,9 +208,9 @@ class Watchdog:
 POLL = 0.05
 
 ALTERNATIVES = {"agent_files": "_agent_files", "to_file": "_to_file"}
-"""The names that the code can use, and those it has to use where the notebook has a variable of that name."""
+"""The injected names, and the fallbacks if the notebook has a variable of that name."""
 _running = threading.Lock()
-"""Held by the one call that runs. Variants share it, and so do runs on other event loops."""
+"""Lock of the call that is executing, shared by variants and by runs on other event loops."""
 _numbers = itertools.count(1)
 _executed: set[str] = set()
 """Hashes of the code that has run in this kernel."""
@@ -241,14 +241,14 @@ class CodeRun:
 
 
 async def execute(call: CodeRun) -> Execution:
-    """Runs the code when no other call runs. Cancelling the task ends it early, with `CancelledError` as its error."""
+    """Runs the code once no other call is running. Cancelling the task ends it with `CancelledError` as its error."""
     async with alone(lambda: call.context.progress("waits until other code has ended")):
         return await _execute(call)
 
 
 @contextlib.asynccontextmanager
 async def alone(on_wait: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-    """Waits until no other code runs under a watchdog, and keeps others waiting."""
+    """Holds the lock for code under a watchdog, waiting for other calls first."""
     if not _running.acquire(blocking=False):
         on_wait()
         while not _running.acquire(blocking=False):  # noqa: ASYNC110 - the other call may be on another loop
@@ -276,7 +276,7 @@ async def _execute(call: CodeRun) -> Execution:
 
     capture = Capture(show)
     with (
-        handed_over(namespace, call.context.files, watchdog.shielded) as notes,
+        injected_helpers(namespace, call.context.files, watchdog.shielded) as notes,
         capturing(capture, call.shell),
         _guarded(call.shell, capture),
         _tasks_of(capture) as tasks,
@@ -292,14 +292,16 @@ async def _execute(call: CodeRun) -> Execution:
         notes.append(f"Asyncio tasks that it started still run: {', '.join(running)}.")
     if children := [f"{name} ({pid})" for pid, name in _processes().items() if pid not in processes]:
         notes.append(f"Processes that it started still run: {', '.join(children)}.")
-    if added := [name for name, new in _hooks(call.shell).items() if new - hooks.get(name, set())]:
+    if added := [
+        name for name, functions in _hooks(call.shell).items() if functions - hooks.get(name, set())
+    ]:
         notes.append(f"It added functions that IPython calls for every cell: {', '.join(added)}.")
     changes = changes_between(namespace, before, user_names(call.shell))
     return Execution(error, changes, capture.bundles(), watchdog, notes)
 
 
 async def _run(call: CodeRun, capture: Capture, watchdog: Watchdog) -> BaseException | None:
-    """Returns what the code raised. A task that raised KeyboardInterrupt or SystemExit would end the loop."""
+    """Runs the code and returns its exception: raising KeyboardInterrupt or SystemExit would end the loop."""
     error: BaseException | None = None
     try:
         await _steps(call, capture, watchdog)
@@ -315,17 +317,17 @@ async def _run(call: CodeRun, capture: Capture, watchdog: Watchdog) -> BaseExcep
 async def _steps(call: CodeRun, capture: Capture, watchdog: Watchdog) -> None:
     shell = call.shell
     with shell.builtin_trap:
-        for step, shown in compiled(call.code, call.filename, shell):
+        for step, is_displayed in compiled(call.code, call.filename, shell):
             if step.co_flags & inspect.CO_COROUTINE:
                 value = await eval(step, shell.user_global_ns, shell.user_ns)
             else:
                 value = watchdog.call(partial(eval, step, shell.user_global_ns, shell.user_ns))
-            if shown and value is not None:
+            if is_displayed and value is not None:
                 show_value(value, shell, capture)
 
 
 def compiled(code: str, filename: str, shell: Any) -> Iterator[tuple[CodeType, bool]]:
-    """The statements, then the expression with which the code ends, if it does, as the one that is shown."""
+    """Compiles the statements, then the last expression; yields whether to display each result."""
     source = shell.transform_cell(code)
     same = len(source.splitlines()) == len(code.splitlines())
     lines = (code if same else source).splitlines(keepends=True)
@@ -347,7 +349,7 @@ def show_value(value: Any, shell: Any, capture: Capture) -> None:
 
 
 def show_figures() -> None:
-    """Displays the figures that the code has drawn, as at the end of a cell."""
+    """Displays open figures, as at the end of a cell."""
     inline = sys.modules.get("matplotlib_inline.backend_inline")
     if inline is not None:
         inline.flush_figures()
@@ -355,7 +357,7 @@ def show_figures() -> None:
 
 @contextlib.contextmanager
 def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
-    """Collects the tasks that the code starts in this block. Other runs start theirs on the same loop."""
+    """Collects the tasks that the code starts in this block, not those of other runs on the same loop."""
     loop = asyncio.get_running_loop()
     tasks: list[asyncio.Task[Any]] = []
     factory = loop.get_task_factory()
@@ -374,23 +376,23 @@ def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
 
 
 def _processes() -> dict[int, str]:
-    """The processes below this one, if ipykernel has loaded what lists them."""
+    """Child processes by pid; empty if ipykernel has not loaded `psutil`."""
     psutil = sys.modules.get("psutil")
-    found: dict[int, str] = {}
+    children: dict[int, str] = {}
     for child in psutil.Process().children(recursive=True) if psutil else ():
         with contextlib.suppress(Exception):  # it has just ended
-            found |= {child.pid: child.name()} if child.status() != "zombie" else {}
-    return found
+            children |= {child.pid: child.name()} if child.status() != "zombie" else {}
+    return children
 
 
 def _hooks(shell: Any) -> dict[str, set[int]]:
     lists = {name: getattr(shell, name, ()) for name in ("input_transformers_post", "ast_transformers")}
     lists |= getattr(shell.events, "callbacks", {})
-    return {name: {id(each) for each in rows if not _draws(each)} for name, rows in lists.items()}
+    return {name: {id(hook) for hook in rows if not _draws(hook)} for name, rows in lists.items()}
 
 
 def _draws(function: Any) -> bool:
-    """Whether it is one of Matplotlib's, which adds it with the first figure, as in any cell."""
+    """Whether the hook is Matplotlib's, which adds it with the first figure of any cell."""
     return str(getattr(function, "__module__", "")).partition(".")[0] in ("matplotlib", "matplotlib_inline")
 
 
@@ -402,17 +404,17 @@ def _directory() -> str:
 
 
 def _is_inside(filename: str, code: CodeType) -> bool:
-    """Whether a frame is the code's, or displays something of it, so that an exception may be raised there."""
+    """Whether the frame runs the code or displays its result, so that an exception may be raised there."""
     return code.co_filename == filename or code in (show_value.__code__, show_figures.__code__)
 
 
 @contextlib.contextmanager
 def _guarded(shell: Any, capture: Capture) -> Iterator[None]:
-    """Keeps the code from asking for input and from ending the kernel."""
+    """Prevents the code from reading input and from ending the kernel."""
     with contextlib.ExitStack() as stack:
         for owner, name in ((builtins, "input"), (getpass, "getpass")):
             stack.enter_context(replaced(owner, name, capture.routed(getattr(owner, name), _no_input)))
-        # Errors that IPython shows by itself, such as those of a formatter, would be those of the agent's cell.
+        # Otherwise errors that IPython prints, such as a formatter's, would appear in the agent's cell.
         errors = capture.routed(
             shell._showtraceback, lambda kind, error, lines: capture.write("\n".join(lines) + "\n")
         )
@@ -426,10 +428,10 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
 
 
 @contextlib.contextmanager
-def handed_over(
+def injected_helpers(
     namespace: dict[str, Any], files: Workspace, shield: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[list[str]]:
-    """Puts `agent_files` and `to_file` into the namespace for the block; yields a note for each other name."""
+    """Injects `agent_files` and `to_file` into the namespace for the block; yields a note per fallback name."""
 
     def to_file(path: str, value: Any) -> str:
         """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a
@@ -438,17 +440,17 @@ def handed_over(
         with shield():
             return files.write(path, content).path
 
-    given = {"agent_files": dict(files.files.items()), "to_file": to_file}
-    notes, bound = [], {}
-    for usual, value in given.items():
+    helpers = {"agent_files": dict(files.files.items()), "to_file": to_file}
+    notes, injected = [], {}
+    for usual, value in helpers.items():
         name = usual if usual not in namespace else ALTERNATIVES[usual]
         if name != usual:
             notes.append(f"`{usual}` is a variable of the notebook: use `{name}` instead.")
         if name not in namespace:
-            bound[name] = namespace[name] = value
+            injected[name] = namespace[name] = value
     try:
         yield notes
     finally:
-        for name, value in bound.items():
+        for name, value in injected.items():
             if namespace.get(name) is value:
                 del namespace[name]

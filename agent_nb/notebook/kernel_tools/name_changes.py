@@ -1,4 +1,4 @@
-"""What code did to the names of the notebook: compared by identity, and undone by name."""
+"""Changes that code makes to the notebook's names: detected by identity, undone by name."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from uuid import uuid4
 
 from agent_nb.errors import ConfigError
 
-KEPT = 20
-"""Calls that can be undone; few, because each holds the objects that it replaced."""
+MOST_CALLS = 20
+"""Maximum number of undoable calls; low, because each keeps the objects that it replaced."""
 
 _MISSING = object()
 
@@ -44,7 +44,7 @@ class NameChanges:
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
     def undo(self) -> tuple[str, list[str]]:
-        """Puts the names back, except those that have been bound to something else since; says so, and which."""
+        """Restores the names that have not changed since; returns a summary and the restored names."""
         names = dict.fromkeys([*self.before, *self.after])
         now = self.namespace
         free = [name for name in names if now.get(name, _MISSING) is self.after.get(name, _MISSING)]
@@ -58,21 +58,21 @@ class NameChanges:
             ("Removed", [name for name in free if name not in self.before]),
             ("Left alone, because they have changed since", [name for name in names if name not in free]),
         )
-        sentences = [f"{verb}: {', '.join(listed)}." for verb, listed in lists if listed]
+        sentences = [f"{verb}: {', '.join(changed_names)}." for verb, changed_names in lists if changed_names]
         return " ".join([*sentences, "Changes inside objects cannot be undone."]), free
 
 
 def changes_between(
     namespace: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> NameChanges:
-    def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in one.items() if other.get(name, _MISSING) is not value}
+    def differing(mapping: Mapping[str, Any], baseline: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in mapping.items() if baseline.get(name, _MISSING) is not value}
 
     return NameChanges(namespace, differing(before, after), differing(after, before))
 
 
 class UndoStore:
-    """The newest calls that can be undone, by a token that no other kernel uses."""
+    """The newest undoable calls, by a token unique across kernels."""
 
     def __init__(self) -> None:
         self._calls: OrderedDict[str, NameChanges] = OrderedDict()
@@ -80,12 +80,12 @@ class UndoStore:
     def add(self, changes: NameChanges) -> str:
         token = uuid4().hex[:12]
         self._calls[token] = changes
-        while len(self._calls) > KEPT:
+        while len(self._calls) > MOST_CALLS:
             self._calls.popitem(last=False)
         return token
 
     def before(self, token: str) -> Mapping[str, Any]:
-        """The objects that the call replaced or deleted, by name; empty if they are no longer held."""
+        """The objects that the call replaced or deleted, by name; empty if no longer stored."""
         changes = self._calls.get(token)
         return changes.before if changes else {}
 

@@ -1,4 +1,4 @@
-"""The tool with which a model runs Python in the notebook. It asks first."""
+"""The `run_python` tool, which runs Python in the notebook with the user's approval."""
 
 import ast
 import asyncio
@@ -59,15 +59,15 @@ def run_python(shell: Any) -> Tool:
 
     async def run(args: Json, context: ToolContext) -> ToolOutput:
         code, seconds = str(args["code"]), settings(shell).python_seconds
-        if (own := settings(shell).magic_name) in magics(code, shell):
-            raise ToolError(f"`%{own}` cannot be used in run_python.", hint="Do the work in this run.")
+        if (magic_name := settings(shell).magic_name) in magics(code, shell):
+            raise ToolError(f"`%{magic_name}` cannot be used in run_python.", hint="Do the work in this run.")
         _send_new()  # the page shows the code before it runs
         call = CodeRun(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
         return _output(call, await execute(call))
 
     def title(args: Json) -> str:
-        found = mentions(str(args.get("code", "")), shell)
-        return f"run Python: {'; '.join(found)}" if found else "run Python"
+        effects = mentions(str(args.get("code", "")), shell)
+        return f"run Python: {'; '.join(effects)}" if effects else "run Python"
 
     def problems(args: Json) -> dict[str, str]:
         problem = syntax_problem(str(args.get("code", "")), shell)
@@ -87,51 +87,53 @@ def run_python(shell: Any) -> Tool:
     )
 
 
-def _output(call: CodeRun, ended: Execution) -> ToolOutput:
-    names, text = _names(call.code, ended), _text(ended)
+def _output(call: CodeRun, execution: Execution) -> ToolOutput:
+    names, text = _names(call.code, execution), _text(execution)
     if (task := asyncio.current_task()) is not None and task.cancelling():
-        raise ToolError("The code was stopped.", code="STOPPED", outputs=(*ended.outputs, names))
-    if ended.watchdog.interrupted:
-        ended.watchdog.pass_on()
+        raise ToolError("The code was stopped.", code="STOPPED", outputs=(*execution.outputs, names))
+    if execution.watchdog.interrupted:
+        execution.watchdog.pass_on()
         message = _joined("The person interrupted the code.", text)
-        shown = "You interrupted the code."
-        raise ToolError(message, code="STOPPED", outputs=(*ended.outputs, names), summary=shown)
-    if ended.watchdog.timed_out:
-        message = _joined(f"The code was stopped after {ended.watchdog.seconds:.3g} seconds.", text)
+        details = "You interrupted the code."
+        raise ToolError(message, code="STOPPED", outputs=(*execution.outputs, names), summary=details)
+    if execution.watchdog.timed_out:
+        message = _joined(f"The code was stopped after {execution.watchdog.seconds:.3g} seconds.", text)
         hint = "Make it do less, or in steps."
-        raise ToolError(message, code="TIMEOUT", hint=hint, outputs=(*ended.outputs, names))
-    if ended.error is not None:
-        shown = safe_text(short_traceback(ended.error))
-        message = _joined(safe_text(headline(ended.error)), text, shown)
-        failure = ToolError(message, outputs=(*ended.outputs, {"text/plain": shown}, names))
-        failure.line = code_line(ended.error)
+        raise ToolError(message, code="TIMEOUT", hint=hint, outputs=(*execution.outputs, names))
+    if execution.error is not None:
+        details = safe_text(short_traceback(execution.error))
+        message = _joined(safe_text(headline(execution.error)), text, details)
+        failure = ToolError(message, outputs=(*execution.outputs, {"text/plain": details}, names))
+        failure.line = code_line(execution.error)
         raise failure
     return ToolOutput(
         text=text or "Done, without output.",
-        summary=_summary(ended.outputs),
-        images=_images(ended.outputs),
-        outputs=(*ended.outputs, names),
-        schema=_schema(ended),
+        summary=_summary(execution.outputs),
+        images=_images(execution.outputs),
+        outputs=(*execution.outputs, names),
+        schema=_schema(execution),
     )
 
 
-def _schema(ended: Execution) -> Schema:
-    """The names that the code has set, by type and shape, and how much it has put out."""
-    output = f"Output, which only the person sees: {_summary(ended.outputs)}."
-    set_names = [("\n", Name(name), ": ", *read_schema(value)) for name, value in ended.changes.after.items()]
-    deleted = [("\n", Name(name), ": deleted") for name in ended.changes.deleted]
+def _schema(execution: Execution) -> Schema:
+    """The names that the code has set, by type and shape, and the amount of output."""
+    output = f"Output, which only the person sees: {_summary(execution.outputs)}."
+    set_names = [
+        ("\n", Name(name), ": ", *read_schema(value)) for name, value in execution.changes.after.items()
+    ]
+    deleted = [("\n", Name(name), ": deleted") for name in execution.changes.deleted]
     return (output, *itertools.chain(*set_names, *deleted))
 
 
 def _send_new() -> None:
-    """Sends what the run has emitted: the loop, whose timers do that, may be blocked."""
+    """Sends pending events now: the loop, whose timers usually do it, may be blocked."""
     if hub := shown_hub():
         hub.send_new()
 
 
-def _text(ended: Execution) -> str:
-    output = "\n".join(filter(None, (_plain(bundle).rstrip("\n") for bundle in ended.outputs)))
-    return _joined(cut(safe_text(output), MAX_TEXT), ended.changes.sentence(), *ended.notes)
+def _text(execution: Execution) -> str:
+    output = "\n".join(filter(None, (_plain(bundle).rstrip("\n") for bundle in execution.outputs)))
+    return _joined(cut(safe_text(output), MAX_TEXT), execution.changes.sentence(), *execution.notes)
 
 
 def _joined(*parts: str) -> str:
@@ -159,27 +161,27 @@ def _images(outputs: Sequence[MimeBundle]) -> tuple[Image, ...]:
     return tuple(images)
 
 
-def _names(code: str, ended: Execution) -> MimeBundle:
-    """What the call did to names, with the code, so that the page can offer to undo it and to insert it."""
-    changes = ended.changes
+def _names(code: str, execution: Execution) -> MimeBundle:
+    """The name changes and the code of a call, for the page's Undo and Insert."""
+    changes = execution.changes
     names: Json = {
         "bound": changes.bound,
         "changed": changes.changed,
         "deleted": changes.deleted,
-        "code": _as_cell(code, ended.notes),
-        "notes": ended.notes,
+        "code": _as_cell(code, execution.notes),
+        "notes": execution.notes,
         "kinds": kinds(changes.after),
     }
-    if line := failed_line(ended.error):
+    if line := failed_line(execution.error):
         names["line"] = line
     if changes:
         names["undo"] = undo_store.add(changes)
-    plain = _joined(changes.sentence(), *ended.notes)
+    plain = _joined(changes.sentence(), *execution.notes)
     return {NAMES_TYPE: names, "text/plain": plain} if plain else {NAMES_TYPE: names}
 
 
 def _as_cell(code: str, notes: Sequence[str]) -> str:
-    """The code as a cell of this notebook, which has no `to_file`."""
+    """The code as a notebook cell, which has to import `to_file`."""
     names = dict(used_helpers(names_in(code).reads, notes))
     if "to_file" not in names or code.lstrip().startswith("%%"):
         return code
@@ -195,17 +197,17 @@ def _summary(outputs: Sequence[MimeBundle]) -> str:
         len(str(bundle["text/plain"]).splitlines()) for bundle in outputs if [*bundle] == ["text/plain"]
     )
     counts = ((lines, "line"), (tables, "table"), (images, "image"))
-    found = [f"{count:,} {name}{'s' if count != 1 else ''}" for count, name in counts if count]
-    return ", ".join(found) or "no output"
+    parts = [f"{count:,} {name}{'s' if count != 1 else ''}" for count, name in counts if count]
+    return ", ".join(parts) or "no output"
 
 
 def mentions(code: str, shell: Any) -> list[str]:
-    """Such as `runs a shell command: ls`, `uses %timeit`; what cannot be parsed is not mentioned."""
+    """Effects such as `runs a shell command: ls` and `uses %timeit`; empty if the code cannot be parsed."""
     try:
         tree = ast.parse(shell.input_transformer_manager.transform_cell(code))
-    except Exception:  # invalid code fails when it is run; transformers of others may fail too
+    except Exception:  # invalid code fails when it runs; third-party transformers may fail too
         return []
-    return list(dict.fromkeys(_found(tree)))
+    return list(dict.fromkeys(_mentions(tree)))
 
 
 def syntax_problem(code: str, shell: Any) -> str:
@@ -227,24 +229,24 @@ def magics(code: str, shell: Any) -> set[str]:
     }
 
 
-def _found(tree: ast.AST) -> Iterator[str]:
+def _mentions(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="get_ipython")), attr=method)):
                 yield from _of_shell(method, [_node_text(argument) for argument in node.args])
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args):
-                if (called := f"{owner}.{name}") in _PROCESS_CALLS:
-                    yield f"runs a shell command: {_short(_node_text(args[0]) if args else called)}"
+                if (function := f"{owner}.{name}") in _PROCESS_CALLS:
+                    yield f"runs a shell command: {_short(_node_text(args[0]) if args else function)}"
 
 
 def _of_shell(method: str, arguments: list[str]) -> Iterator[str]:
-    first = arguments[0] if arguments else ""
+    command = arguments[0] if arguments else ""
     if method in _SHELL_METHODS:
-        yield f"runs a shell command: {_short(first)}"
-    elif method in ("run_line_magic", "run_cell_magic") and first in _SHELL_MAGICS:
-        yield f"runs a shell command: {_short(' '.join([first, *arguments[1:]]))}"
+        yield f"runs a shell command: {_short(command)}"
+    elif method in ("run_line_magic", "run_cell_magic") and command in _SHELL_MAGICS:
+        yield f"runs a shell command: {_short(' '.join([command, *arguments[1:]]))}"
     elif method in ("run_line_magic", "run_cell_magic"):
-        yield f"uses {'%' if method == 'run_line_magic' else '%%'}{first}"
+        yield f"uses {'%' if method == 'run_line_magic' else '%%'}{command}"
 
 
 def _node_text(node: ast.AST) -> str:
@@ -256,7 +258,7 @@ def _short(command: str) -> str:
 
 
 def is_source(filename: str) -> bool:
-    """Whether a file name is that of code from `run_python` or from a cell."""
+    """Whether a file name belongs to `run_python` code or to a cell."""
     return filename.startswith(("<run_python", "<ipython-input")) or "ipykernel_" in filename
 
 
@@ -272,14 +274,14 @@ def headline(error: BaseException) -> str:
 
 
 def code_line(error: BaseException) -> int | None:
-    """The last line of the code that the error passed through, or that cannot be compiled; None if it is not known."""
+    """The last line of the code in the traceback, or the line of a syntax error; None if unknown."""
     if isinstance(error, SyntaxError) and _is_code(error.filename or ""):
         return error.lineno
     return next((frame.lineno for frame in reversed(_frames(error)) if _is_code(frame.filename)), None)
 
 
 def failed_line(error: BaseException | None) -> int | None:
-    """The line of the code at which it was left; None if it is not known, or if nothing of it has run."""
+    """The line of the code at which execution stopped; None if unknown or if nothing was executed."""
     frames = _frames(error) if error is not None else []
     return next((frame.lineno for frame in frames if _is_code(frame.filename)), None)
 
@@ -310,8 +312,8 @@ def _lines(error: BaseException) -> Iterator[str]:
 
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:
     frames = traceback.extract_tb(error.__traceback__)
-    first = next((at for at, frame in enumerate(frames) if is_source(frame.filename)), len(frames))
-    return [frame for frame in frames[first:] if not frame.filename.startswith(_OWN)]
+    start = next((at for at, frame in enumerate(frames) if is_source(frame.filename)), len(frames))
+    return [frame for frame in frames[start:] if not frame.filename.startswith(_OWN)]
 
 
 def _message(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""The tools `list_variables`, a line for each variable, and `describe_variable`, what `{{name}}` puts in a prompt."""
+"""The tools `list_variables`, one line per variable, and `describe_variable`, the content of `{{name}}`."""
 
 import contextlib
 import inspect
@@ -31,15 +31,15 @@ from agent_nb.tools.schema import tool_spec
 
 MOST = 200
 SECONDS = 1.0
-"""How long reading the size or the value of one variable may take."""
+"""Timeout for reading the size or the value of one variable."""
 SECONDS_IN_ALL = 5.0
 DESCRIBE_SECONDS = 10.0
 WIDTH = 100
 DEPTH = 3
 _SEARCHED = 2_000
-"""Characters of a text that are searched for secrets before it is cut."""
+"""Characters of a text searched for secrets before it is truncated."""
 MOST_KINDS = 12
-"""Names that a call of `run_python` tells the page about."""
+"""Maximum number of names that a `run_python` call reports to the page."""
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
@@ -122,7 +122,7 @@ def _row(name: str, value: Any, end: float) -> tuple[str, str, str, str]:
 
 
 def type_name(value: Any) -> str:
-    """`int`, `pandas.DataFrame`: the class, with its library if it is not the notebook's own or Python's."""
+    """The class name, such as `int` or `pandas.DataFrame`; third-party classes include the library."""
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     if library in ("builtins", "__main__", "agent_nb"):
@@ -131,10 +131,10 @@ def type_name(value: Any) -> str:
 
 
 def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
-    """What each name holds, as `pandas.DataFrame, 12 rows x 3 columns`; not what code is made of, such as modules."""
-    held = [(name, value) for name, value in variables.items() if not isinstance(value, _CODE)]
-    # Only known classes are asked for a size: others may have to compute it.
-    return {name: _title(value, size_of) for name, value in held[-MOST_KINDS:]}
+    """Type and size of each name, such as `pandas.DataFrame, 12 rows x 3 columns`, without modules and functions."""
+    data = [(name, value) for name, value in variables.items() if not isinstance(value, _CODE)]
+    # Only known classes: for others, the size may have to be computed.
+    return {name: _title(value, size_of) for name, value in data[-MOST_KINDS:]}
 
 
 def _title(value: Any, size: Callable[[Any], str]) -> str:
@@ -145,12 +145,12 @@ def _title(value: Any, size: Callable[[Any], str]) -> str:
 
 
 def size(value: Any) -> str:
-    """The shape or the length; empty if it has none."""
+    """The shape or the length; empty if there is none."""
     if isinstance(value, (type, *_PLAIN)):
         return ""
     if class_name(type(value)):
         return size_of(value)
-    # A proxy's `__getattr__` has everything, and may fetch it.
+    # A proxy's `__getattr__` accepts any name, and may fetch it.
     if inspect.getattr_static(value, "shape", None) is not None:
         return shape_text(value.shape, has_columns=False)
     if is_of(value, "agent_nb", "Run") or not hasattr(type(value), "__len__"):
@@ -188,7 +188,7 @@ def _items(value: Any) -> str:
 
 
 def _signature(value: Any) -> str:
-    """The name with those of the parameters, without defaults, which may be secrets."""
+    """The signature without defaults, which may be secrets."""
     try:
         return f"{value.__name__}({', '.join(inspect.signature(value).parameters)})"
     except (TypeError, ValueError):  # some built-in functions and classes have none
@@ -196,7 +196,7 @@ def _signature(value: Any) -> str:
 
 
 def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
-    """The value at a path that begins with one of these variables, and the names that were masked on the way."""
+    """The masked value at a path that starts with one of these variables, and the masked names."""
     if re.search(r"\.\s*_", path):
         raise ToolError(f"`{path}` is private.", hint="Describe the variable itself.")
     try:
@@ -206,18 +206,18 @@ def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
 
 
 def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
-    # `isinstance` would ask the value, which may raise
+    # `isinstance` may run the value's own code, which may raise
     title = "masked" if type(value) is Masked else _title(value, size)
     try:
-        described = call_within(DESCRIBE_SECONDS, lambda: describe(name, value, masked_before))
+        description = call_within(DESCRIBE_SECONDS, lambda: describe(name, value, masked_before))
     except UnreadableError as problem:
         reason = (
             problem.__cause__ if isinstance(problem.__cause__, UsageError) else f"describing it {problem}"
         )
         return ToolOutput(text=f"`{name}`: {title}\n({reason})", summary=f"{title} (not readable)")
-    masked = f"Masked: {', '.join(described.masked)}." if described.masked else ""
-    parts = (f"`{name}`: {title}", described.text, masked)
-    images = to_output(list(described.images)) if described.images else ToolOutput(text="")
+    masked_note = f"Masked: {', '.join(description.masked)}." if description.masked else ""
+    parts = (f"`{name}`: {title}", description.text, masked_note)
+    images = to_output(list(description.images)) if description.images else ToolOutput(text="")
     return ToolOutput(
         text="\n".join(filter(None, parts)),
         summary=title,

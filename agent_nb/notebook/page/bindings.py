@@ -1,4 +1,4 @@
-"""What a cell binds to its page: values, functions, and names that the page fills."""
+"""Bindings between a cell and its page: values, functions, and names that the page fills."""
 
 import asyncio
 import inspect
@@ -20,10 +20,10 @@ from agent_nb.tools.schema import types_only
 
 MOST_NAMES = 30
 SLICE = 0.01
-"""Seconds for which values are encoded before the event loop gets its turn."""
+"""Seconds of encoding between two yields to the event loop."""
 _MAX_DOCSTRING = 1_000
 _OWN = frozenset({"export"})
-"""What the widget of a page has besides."""
+"""Attributes that the page's widget adds."""
 _LISTED = "The page is bound to these names of the notebook:"
 
 
@@ -34,20 +34,20 @@ class Binding:
     name: str
     kind: BoundKind
     value: Any = None
-    """For `filled`, what the page has filled before."""
+    """For `filled`, the value that an earlier page has set."""
     schema: Json = field(default_factory=dict)
-    """Of a function's arguments."""
+    """JSON Schema of a function's arguments."""
     read: Callable[[Json], Json] | None = None
-    """Converts arguments that fit the schema to those of the function."""
+    """Converts validated arguments to those of the function."""
 
     @property
     def type_name(self) -> str:
-        """What `run.settings` says of it."""
-        known = class_name(type(self.value)) or type(self.value).__name__
-        return {"value": known, "function": FUNCTION, "filled": FILLED}[self.kind]
+        """The type as listed in `run.settings`."""
+        value_type = class_name(type(self.value)) or type(self.value).__name__
+        return {"value": value_type, "function": FUNCTION, "filled": FILLED}[self.kind]
 
     def signature(self, *, schema_only: bool) -> str:
-        """A function as the model reads it. Without values, it has the names and types of the arguments alone."""
+        """A function's signature for the model; with `schema_only`, just the names and types of its arguments."""
         if schema_only:
             properties = types_only(self.schema)["properties"].items()
             return f"{self.name}({', '.join(f'{name}: {_type_of(part)}' for name, part in properties)})"
@@ -67,7 +67,7 @@ class Bindings(Mapping[str, Binding]):
     def __init__(self, rows: Iterable[Binding]) -> None:
         self._rows = {row.name: row for row in rows}
         self.encoded: dict[str, list[str]] = {}
-        """The JSON of the values, in messages."""
+        """The JSON of the values, split into messages."""
         if len(self._rows) > MOST_NAMES:
             raise ConfigError(f"A page can be bound to {MOST_NAMES} names, not {len(self._rows)}.")
 
@@ -82,23 +82,23 @@ class Bindings(Mapping[str, Binding]):
 
     @property
     def types(self) -> dict[str, str]:
-        """What `run.settings` and saved runs have: names and types, no values."""
+        """Names and types, as stored in `run.settings` and saved runs."""
         return {name: row.type_name for name, row in self.items()}
 
     @property
     def note(self) -> str:
-        """Says which names the page fills, so that a typo is seen; empty if there are none."""
+        """A note on the names that the page fills, to expose typos; empty if there are none."""
         names = [f"`{name}`" for name, row in self.items() if row.kind == "filled"]
         return f"The page fills {', '.join(names)}, which the notebook does not define." if names else ""
 
     async def encode(self) -> None:
-        """Encodes the values, a few milliseconds at a time; raises `ConfigError` if one cannot be."""
+        """Encodes the values without blocking the loop; raises `ConfigError` if one cannot be encoded."""
         for name, row in self.items():
             if row.kind != "function":
                 self.encoded[name] = await encoded(name, row.value)
 
     def describe(self, describe: Callable[[str], str], *, schema_only: bool) -> str:
-        """The names as the model reads them; `describe` describes the value of a name."""
+        """The description of all names for the model; `describe` returns the text for one value."""
         lines = [_LISTED]
         for name, row in self.items():
             match row.kind:
@@ -112,20 +112,20 @@ class Bindings(Mapping[str, Binding]):
 
 
 async def encoded(name: str, value: Any) -> list[str]:
-    """The JSON of a value, in messages."""
-    texts, done = chunks(json_pieces(name, value)), list[str]()
-    while not within(SLICE, texts, done):  # noqa: ASYNC110 - others get their turn
+    """The JSON of a value, split into messages."""
+    texts, messages = chunks(json_pieces(name, value)), list[str]()
+    while not within(SLICE, texts, messages):  # noqa: ASYNC110 - yields to the loop
         await asyncio.sleep(0)
-    return done
+    return messages
 
 
-def read_names(written: str) -> list[str]:
+def read_names(text: str) -> list[str]:
     """The names of `--bind reviews,labels`."""
-    return [name for name in written.replace(",", " ").split() if name]
+    return [name for name in text.replace(",", " ").split() if name]
 
 
 def bind(names: Iterable[str], namespace: Mapping[str, Any], earlier: Mapping[str, Binding]) -> Bindings:
-    """Binds these names, and those that an `earlier` page was bound to, with its values of those that it fills."""
+    """Binds these names and those of an `earlier` page, keeping the values that it has filled."""
     rows = dict[str, Binding]()
     for name in (*names, *earlier):
         _check_name(name)
@@ -148,12 +148,12 @@ def _row(name: str, value: Any) -> Binding:
     if not callable(value):
         return Binding(name, "value", value)
     function = value.function if isinstance(value, Tool) and value.function else value
-    schema, read = read_signature(function, name)
-    return Binding(name, "function", function, schema, read)
+    schema, convert = read_signature(function, name)
+    return Binding(name, "function", function, schema, convert)
 
 
 def _check_name(name: str) -> None:
-    from anywidget import AnyWidget  # takes long to import
+    from anywidget import AnyWidget  # slow to import
 
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise ConfigError(f"`--bind` takes names of variables, separated by commas, not {name!r}.")

@@ -23,14 +23,14 @@ _MAX_PRINTED = 10_000
 
 
 class _Printed(io.StringIO):
-    """What a function prints, up to a limit."""
+    """The printed text of a function, up to a limit."""
 
     def write(self, text: str) -> int:
         return super().write(text[: max(0, _MAX_PRINTED - self.tell())]) and len(text)
 
 
 async def call(row: Binding, args: Any) -> tuple[Any, str]:
-    """What the function returns, and what it printed; raises `ConfigError` with a sentence for the page."""
+    """Calls a bound function; returns its result and printed text. Raises `ConfigError` with a message for the page."""
     if not isinstance(args, dict):
         raise ConfigError(f"`{row.name}` takes an object of arguments by name.")
     try:
@@ -46,14 +46,14 @@ async def call(row: Binding, args: Any) -> tuple[Any, str]:
     if watchdog.timed_out:
         raise ConfigError(f"{row.name} took longer than {SECONDS:g} s and was stopped.")
     if raised is not None:
-        raise ConfigError(f"{row.name}: {_described(raised)}")
+        raise ConfigError(f"{row.name}: {_error_line(raised)}")
     return value, printed.getvalue()
 
 
 async def _called(
     row: Binding, args: Json, watchdog: Watchdog, printed: _Printed
 ) -> tuple[Any, BaseException | None]:
-    """A task that raised KeyboardInterrupt or SystemExit would end the loop, so errors are returned."""
+    """Returns the result and the exception: raising KeyboardInterrupt or SystemExit would end the loop."""
     try:
         arguments = row.read(args) if row.read else args
         with contextlib.redirect_stdout(printed):
@@ -73,7 +73,7 @@ def _is_inside(code: CodeType) -> bool:
 
 @contextlib.contextmanager
 def _no_new_figures() -> Iterator[None]:
-    """Closes the figures that a function makes: the next cell would display them."""
+    """Closes the figures that a function creates, which the next cell would display."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     before = set(pyplot.get_fignums()) if pyplot else set()
     try:
@@ -85,7 +85,7 @@ def _no_new_figures() -> Iterator[None]:
                 pyplot.close(number)
 
 
-def _described(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """The error in one masked line."""
     try:
         text = shortened(showable_text(masked_line(str(error))), MAX_MESSAGE)

@@ -1,4 +1,4 @@
-"""Values of the notebook as JSON for a page, in pieces that take a few milliseconds each."""
+"""Encodes notebook values as JSON for a page, in pieces that take a few milliseconds each."""
 
 import base64
 import datetime
@@ -19,11 +19,11 @@ from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.kinds import PICTURES, known_class
 
 MAX_CHARACTERS = 50_000_000
-"""Characters of the JSON text of one value. It is ASCII, so these are bytes."""
+"""Maximum characters of one value's JSON. It is ASCII, so characters are bytes."""
 CHUNK = 128_000
-"""Characters of one message."""
+"""Maximum characters per message."""
 _CELLS = 3_000
-"""Items, or cells of a table, in one piece."""
+"""Maximum items, or table cells, per piece."""
 _MAX_DEPTH = 100
 _AS_IS = frozenset({str, int, bool, type(None)})
 _SEQUENCES = (list, tuple, set, frozenset, deque, range)
@@ -34,15 +34,15 @@ _PANDAS_TEXTS = frozenset({"pandas.Period", "pandas.Interval"})
 
 
 class UnfitError(Exception):
-    """JSON cannot hold a value of this type."""
+    """A value of this type cannot be encoded as JSON."""
 
 
 class _TooManyItemsError(Exception):
-    """There are more items than one piece takes."""
+    """There are too many items for one piece."""
 
 
 def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[str]:
-    """The JSON text of a value in pieces; raises `ConfigError` if JSON cannot hold it, or if it is too long."""
+    """The JSON text of a value in pieces; raises `ConfigError` if it cannot be encoded or is too long."""
     size = 0
     try:
         for piece in _pieces(value, 0):
@@ -62,29 +62,29 @@ def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[
         raise ConfigError(f"`{name}` is nested too deep, or contains itself.") from None
     except ConfigError:
         raise
-    except Exception as error:  # of a class of the user's own, or the value changes while it is read
+    except Exception as error:  # a user-defined class raised, or the value changed while being read
         raise ConfigError(f"`{name}` cannot be read as JSON: {type(error).__name__}.") from None
 
 
 def chunks(pieces: Iterable[str]) -> Iterator[str]:
-    """The same text in messages."""
-    held, size = list[str](), 0
+    """Regroups the text into messages of at most `CHUNK` characters."""
+    buffer, size = list[str](), 0
     for piece in pieces:
-        held.append(piece)
+        buffer.append(piece)
         size += len(piece)
         if size >= CHUNK:
-            text = "".join(held)
+            text = "".join(buffer)
             yield from (text[at : at + CHUNK] for at in range(0, size, CHUNK))
-            held, size = [], 0
-    if held:
-        yield "".join(held)
+            buffer, size = [], 0
+    if buffer:
+        yield "".join(buffer)
 
 
-def within(seconds: float, pieces: Iterator[str], done: list[str]) -> bool:
-    """Adds pieces to those that are done for so long; whether that was all of them."""
+def within(seconds: float, pieces: Iterator[str], output: list[str]) -> bool:
+    """Appends pieces to `output` for at most `seconds`; returns whether all were consumed."""
     end = time.monotonic() + seconds
     for piece in pieces:
-        done.append(piece)
+        output.append(piece)
         if time.monotonic() > end:
             return False
     return True
@@ -103,8 +103,8 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
         yield '"'
         yield from (_dumps(part)[1:-1] for part in parts)
         yield '"'
-    elif read := _TABLES.get(kind):
-        yield from _between("[]", ([_dumps(rows)[1:-1]] for rows in _rows(*read(value))))
+    elif columns_of := _TABLES.get(kind):
+        yield from _between("[]", ([_dumps(rows)[1:-1]] for rows in _rows(*columns_of(value))))
     elif kind == "numpy.ndarray" and value.ndim > 1 and math.prod(value.shape[1:]) > _CELLS:
         yield from _between("[]", (_pieces(row, depth + 1) for row in value))
     elif kind in _ARRAYS:
@@ -112,7 +112,7 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
     elif isinstance(value, Mapping):
         yield from _between("{}", _units(list(value.items()), depth, dict, _pair))
     elif isinstance(value, _SEQUENCES):
-        items = value if isinstance(value, range) else list(value)  # a range may be endless
+        items = value if isinstance(value, range) else list(value)  # a range may be huge
         yield from _between("[]", _units(items, depth, list, _pieces))
     else:
         yield _dumps(_plain(value, _Room()))
@@ -124,7 +124,7 @@ def _pair(pair: tuple[Any, Any], depth: int) -> Iterator[str]:
 
 
 def _between(ends: str, units: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The units with commas between them. A unit may come in several pieces."""
+    """The units separated by commas. A unit may consist of several pieces."""
     yield ends[0]
     comma = ""
     for unit in units:
@@ -138,20 +138,20 @@ def _between(ends: str, units: Iterable[Iterable[str]]) -> Iterator[str]:
 def _units(
     items: Sequence[Any],
     depth: int,
-    joined: Callable[[Sequence[Any]], Any],
-    one: Callable[[Any, int], Iterator[str]],
+    build: Callable[[Sequence[Any]], Any],
+    encode: Callable[[Any, int], Iterator[str]],
 ) -> Iterator[Iterable[str]]:
-    """Many small items together, and items with many items in them by themselves."""
+    """Groups small items into one unit; large items become units of their own."""
     for at in range(0, len(items), _CELLS):
         part = items[at : at + _CELLS]
         try:
-            yield [_dumps(_plain(joined(part), _Room(2 * _CELLS)))[1:-1]]
+            yield [_dumps(_plain(build(part), _Room(2 * _CELLS)))[1:-1]]
         except _TooManyItemsError:
-            yield from (one(item, depth + 1) for item in part)
+            yield from (encode(item, depth + 1) for item in part)
 
 
 class _Room:
-    """How many more items a piece takes, and how deep they are nested."""
+    """Remaining items of a piece, and the current nesting depth."""
 
     __slots__ = ("depth", "left")
 
@@ -160,7 +160,7 @@ class _Room:
 
 
 def _plain(value: Any, room: _Room) -> Any:
-    """A value as JSON's own types."""
+    """The value converted to plain JSON types."""
     kind = type(value)
     if kind in _AS_IS:
         return value
@@ -196,7 +196,7 @@ def _key(key: Any) -> str:
 
 
 def _leaf(value: Any, room: _Room) -> Any:
-    """A value that is no container, or one of a library."""
+    """Converts a value that is not a container or belongs to a library."""
     if type(value).__name__ in _NOT_A_VALUE:
         return None
     if isinstance(value, datetime.timedelta):
@@ -215,7 +215,7 @@ def _leaf(value: Any, room: _Room) -> Any:
     if isinstance(value, int):  # a subclass
         return int(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain({each.name: getattr(value, each.name) for each in fields(value)}, room)
+        return _plain({item.name: getattr(value, item.name) for item in fields(value)}, room)
     raise UnfitError(type(value).__qualname__)
 
 
@@ -223,8 +223,8 @@ def _of_library(value: Any, kind: str, room: _Room) -> Any:
     if kind in PICTURES:
         image = to_image(value)
         return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
-    if read := _TABLES.get(kind):
-        return [row for rows in _rows(*read(value)) for row in rows]
+    if columns_of := _TABLES.get(kind):
+        return [row for rows in _rows(*columns_of(value)) for row in rows]
     if kind in _ARRAYS:
         return [item for items in _array_items(value, kind) for item in items]
     if kind == "numpy.generic":
@@ -236,17 +236,19 @@ def _of_library(value: Any, kind: str, room: _Room) -> Any:
 
 
 _Columns = tuple[list[Any], int, Callable[[int, int], list[list[Any]]]]
-"""Labels, the number of rows, and the cells of each column in a range of rows."""
+"""Labels, row count, and a function that returns each column's cells in a range of rows."""
 
 
-def _rows(labels: list[Any], count: int, read: Callable[[int, int], list[list[Any]]]) -> Iterator[list[Any]]:
-    """The rows of a table, several at a time."""
+def _rows(
+    labels: list[Any], count: int, cells_of: Callable[[int, int], list[list[Any]]]
+) -> Iterator[list[Any]]:
+    """The rows of a table, in batches."""
     names = _distinct(
         " / ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels
     )
     step = max(1, _CELLS // max(1, len(names)))
     for start in range(0, count, step):
-        columns = [_cells(column) for column in read(start, min(start + step, count))]
+        columns = [_cells(column) for column in cells_of(start, min(start + step, count))]
         yield [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
@@ -288,7 +290,7 @@ def _pandas_series(value: Any) -> _Columns:
 
 
 def _is_counted(index: Any) -> bool:
-    """Whether an index only counts the rows."""
+    """Whether an index is just the row numbers."""
     return known_class(type(index))[1] == "pandas.RangeIndex"
 
 
@@ -322,7 +324,7 @@ _LIBRARY = frozenset({*PICTURES, *_TABLES, *_ARRAYS, *_PANDAS_TEXTS, "numpy.gene
 
 
 def _array_items(value: Any, kind: str) -> Iterator[list[Any]]:
-    """The items of an array, several at a time. A series whose index is more than a count has rows."""
+    """The items of an array, in batches. A series with a meaningful index yields rows."""
     if kind == "pandas.Series" and not _is_counted(value.index):
         yield from _rows(*_pandas_series(value))
         return
@@ -337,7 +339,7 @@ def _array_items(value: Any, kind: str) -> Iterator[list[Any]]:
 
 
 def _timed(value: Any) -> Any:
-    """NumPy's times at a precision that Python has; anything else as it is."""
+    """NumPy times converted to microseconds, Python's precision; other values unchanged."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     is_numpy = known_class(type(value))[1] in ("numpy.ndarray", "numpy.generic")
     return value.astype(f"{kind}8[us]") if is_numpy and kind in "mM" and kind else value

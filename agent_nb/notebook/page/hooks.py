@@ -1,4 +1,4 @@
-"""Registers bound pages with the packages below, which know of them only by these lists."""
+"""Registers bound pages with the lower-level packages, which must not import this one."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from agent_nb.run.run import PAGES, Run
 
 
 def _page_of(run: Run) -> Any:
-    from agent_nb.notebook.page.widget import page_of  # takes long to import
+    from agent_nb.notebook.page.widget import page_of  # slow to import
 
     return page_of(run)
 

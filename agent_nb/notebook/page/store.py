@@ -1,4 +1,4 @@
-"""The values of a run's page in the kernel: one store for each variant, which all views of the page share.
+"""The values of a run's page in the kernel: one store per variant, shared by all views of the page.
 
 A view is a frame that shows the page: a preview in a cell, or `run.page` as a widget. The last writer of a name wins.
 """
@@ -25,11 +25,11 @@ from agent_nb.notebook.values.value_masking import Masks
 from agent_nb.render.preview import bound_script
 
 INTERVAL = 0.05
-"""Seconds between two messages about one name: 20 a second."""
+"""Minimum seconds between two messages about one name."""
 MAX_SET = 4_000_000
-"""Characters of what a page may set or pass to a function at once: reading them takes 40 ms."""
+"""Maximum JSON characters that a page may set or pass to a function; parsing them takes 40 ms."""
 MAX_SAVED = 1_000_000
-"""Characters of the values that are saved with an output."""
+"""Maximum characters of values saved with an output."""
 MOST_VIEWS = 20
 MOST_CALLS = 100
 MOST_RUNS = 50
@@ -40,7 +40,7 @@ SendToView = Callable[[Json], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewMessage:
-    """What a view of a page sends."""
+    """A message from a view of a page."""
 
     do: Literal["get", "set", "call", "close"]
     view: str
@@ -48,12 +48,12 @@ class ViewMessage:
     text: str = ""
     """JSON: the value to set, or the arguments of a call."""
     id: int = 0
-    """Of a call."""
+    """Call id."""
 
 
 @dataclass(slots=True)
 class PageView:
-    """A view, and the names that it follows."""
+    """A view and the names that it observes."""
 
     send: SendToView
     names: set[str] = field(default_factory=set)
@@ -61,51 +61,51 @@ class PageView:
 
 
 class PageStore:
-    """The values of one page, its views, and the calls that they make."""
+    """The values of one page, its views, and their calls."""
 
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
         self.values = {name: row.value for name, row in bindings.items() if row.kind != "function"}
         self.page: Any = None
-        """The widget, once somebody has asked for it."""
+        """The widget, created on first access."""
         self.on_called: Callable[[str], None] = lambda name: None
-        """Called with the name of each function that the page calls, the first time."""
+        """Called with a function's name on its first call by the page."""
         self.called: list[str] = []
         self.closed = False
         self._encoded = dict(bindings.encoded)
         self._views: dict[str, PageView] = {}
         self._due: dict[str, str] = {}
-        """Names whose value has yet to be sent, and the view that has it already."""
+        """Names whose value is pending, and the view that set it."""
         self._asked: list[tuple[str, str]] = []
-        """Views that have yet to get their first value of a name."""
+        """Pairs of a name and a view that awaits its first value."""
         self._sent: dict[str, float] = {}
         self._sending: asyncio.Task[None] | None = None
         self._calls: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        """The loop in which the views are served, once there is one."""
+        """The loop that serves the views, once known."""
 
     @property
     def rows(self) -> dict[str, Binding]:
-        """The bindings for a page that comes after this one: what this one has filled stays."""
+        """The bindings for the next page, with the values that this one has filled."""
         return {
             name: replace(row, value=self.values[name]) if row.kind == "filled" else row
             for name, row in self.bindings.items()
         }
 
     def set(self, name: str, value: Any) -> None:
-        """Sets a value from Python; raises `ConfigError` if JSON cannot hold it."""
-        texts, done = chunks(json_pieces(name, value)), list[str]()
-        is_complete = within(SLICE, texts, done)
+        """Sets a value from Python; raises `ConfigError` if it cannot be encoded as JSON."""
+        texts, messages = chunks(json_pieces(name, value)), list[str]()
+        is_complete = within(SLICE, texts, messages)
         if self._loop and running_loop() is not self._loop:  # in another thread
             self._loop.call_soon_threadsafe(self.set, name, value)
             return
         if is_complete:
-            self._encoded[name] = done
+            self._encoded[name] = messages
         else:
             self._encoded.pop(name, None)
         self.values[name] = value
-        due = time.monotonic() - self._sent.get(name, 0.0) >= INTERVAL and not self._sending
-        if due and len(self._encoded.get(name, "..")) == 1:
+        is_due = time.monotonic() - self._sent.get(name, 0.0) >= INTERVAL and not self._sending
+        if is_due and len(self._encoded.get(name, "..")) == 1:
             for view in self._views.values():
                 if name in view.names:
                     view.send({**self._value(name), "text": self._encoded[name][0], "last": True})
@@ -114,7 +114,7 @@ class PageStore:
             self._start_sending()
 
     def receive(self, content: Any, send: SendToView) -> None:
-        """Takes a message of a view; raises `ConfigError` if it is not one that the page's own script sends."""
+        """Handles a message from a view; raises `ConfigError` if it is malformed or names nothing bound."""
         try:
             message: ViewMessage = from_wire(ViewMessage, content)
         except WireError as error:
@@ -149,19 +149,19 @@ class PageStore:
         self._views.clear()
 
     def saved(self) -> dict[str, str]:
-        """The JSON of the values that are saved with an output, masked: as many as fit."""
-        texts, left = dict[str, str](), MAX_SAVED
+        """The masked JSON of the values to save with an output, as many as fit."""
+        texts, remaining = dict[str, str](), MAX_SAVED
         for name, value in self.values.items():
             try:
                 for _ in json_pieces(
-                    name, value, left
-                ):  # what is too long is not masked first, which takes long
+                    name, value, remaining
+                ):  # checks the length first, because masking is slow
                     pass
-                pieces = json_pieces(name, Masks().over(value), left)
+                pieces = json_pieces(name, Masks().over(value), remaining)
                 texts[name] = "".join(pieces)
             except (ConfigError, TypeError, ValueError):
                 continue
-            left -= len(texts[name])
+            remaining -= len(texts[name])
         return texts
 
     def _check(self, name: str, kind: Literal["value", "function"]) -> Binding:
@@ -186,7 +186,7 @@ class PageStore:
         if self.page is not None:
             try:
                 self.page._take(message.name, value)
-            except Exception as error:  # of a function that observes it
+            except Exception as error:  # an observer raised
                 view.send(
                     _note("error", f"{message.name}: {type(error).__name__}: {masked_line(str(error))}")
                 )
@@ -223,11 +223,11 @@ class PageStore:
             self._sending = asyncio.get_running_loop().create_task(self._send_due())
 
     async def _send_due(self) -> None:
-        """Sends the newest value of each name that is due, until none is."""
+        """Sends the newest value of each pending name until none is left."""
         try:
             await self._send_rounds()
         finally:
-            self._sending = None  # at once: what comes now has to start it again
+            self._sending = None  # reset at once, so that later changes start it again
 
     async def _send_rounds(self) -> None:
         while self._due or self._asked:
@@ -248,13 +248,13 @@ class PageStore:
         while (texts := self._encoded.get(name)) is None:
             value = self.values[name]
             try:
-                made = await encoded(name, value)
+                messages = await encoded(name, value)
             except ConfigError as error:
-                made = ["null"]
+                messages = ["null"]
                 for view in self._views.values():
                     view.send(_note("error", str(error)))
             if self.values[name] is value:
-                self._encoded[name] = made
+                self._encoded[name] = messages
         return texts
 
     def _value(self, name: str) -> Json:
@@ -270,7 +270,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 async def _send_all(send: SendToView, message: Json, texts: list[str]) -> None:
-    """Sends a text in messages, between which others get their turn."""
+    """Sends a text in messages, yielding to the loop between them."""
     for number, text in enumerate(texts, 1):
         send({**message, "text": text, "last": number == len(texts)})
         if number < len(texts):
@@ -282,11 +282,11 @@ def _note(level: str, text: str) -> Json:
 
 
 def _read(text: str) -> Any:
-    """A value that a page has sent."""
+    """Parses a value from a page; raises `ConfigError` if it is invalid or too long."""
     if len(text) > MAX_SET:
         raise ConfigError(f"The value has more than {MAX_SET // 1_000_000} MB as JSON.")
     try:
-        text.encode()  # a text that cannot be sent to the other views raises
+        text.encode()  # raises for lone surrogates, which cannot be sent to other views
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"The value cannot be read: {type(error).__name__}.") from None
@@ -300,7 +300,7 @@ _stores: dict[tuple[str, int], PageStore] = {}
 
 
 class BoundPage:
-    """The names that the pages of an agent are bound to, as `Agent` takes them."""
+    """The bindings of an agent's pages, in the form that `Agent` expects."""
 
     def __init__(self, bindings: Bindings, text: Callable[[str], str] = lambda data: "") -> None:
         self.bindings, self.text = bindings, text
@@ -310,7 +310,7 @@ class BoundPage:
         return self.bindings.types
 
     def open(self, run_id: str, variant: int) -> None:
-        """Makes the store of a variant that starts."""
+        """Creates the store of a starting variant."""
         _stores[run_id, variant] = PageStore(self.bindings)
         runs = list(dict.fromkeys(run for run, _ in _stores))
         for key in [key for key in _stores if key[0] in runs[:-MOST_RUNS]]:
@@ -318,7 +318,7 @@ class BoundPage:
 
 
 def bound_values(values: Mapping[str, Any]) -> BoundPage:
-    """What `Agent(bind=values)` binds."""
+    """The bound page for `Agent(bind=values)`."""
     bindings = bind_values(values)
     for name, row in bindings.items():
         if row.kind != "function":
@@ -334,13 +334,13 @@ def bound_values(values: Mapping[str, Any]) -> BoundPage:
 
 
 def saved_values(run_id: str, variant: int) -> dict[str, str] | None:
-    """The JSON of the values of a page, for outputs and exports; None if this kernel has bound nothing to it."""
+    """The JSON of a page's values, for outputs and exports; None if it has no bindings in this kernel."""
     store = store_of(run_id, variant)
     return store.saved() if store else None
 
 
 def store_of(run_id: str, variant: int) -> PageStore | None:
-    """The store of a variant; None if this kernel has bound nothing to its page."""
+    """The store of a variant; None if its page has no bindings in this kernel."""
     return _stores.get((run_id, variant))
 
 
@@ -350,7 +350,7 @@ def stores_of(run_id: str) -> Iterator[PageStore]:
 
 
 def succeed(earlier: str, run_id: str) -> None:
-    """The cell of a run was run again: its page takes over what the earlier one was filled with, and its observers."""
+    """Transfers filled values and observers to the new page when a cell is run again."""
     for (run, variant), store in list(_stores.items()):
         before = _stores.get((earlier, variant)) or _stores.get((earlier, 0))
         if run != run_id or before is None or before is store:
@@ -364,7 +364,7 @@ def succeed(earlier: str, run_id: str) -> None:
 
 
 class BoundViewer:
-    """A viewer that shows a page where no kernel is, with the values that it is bound to."""
+    """Wraps a viewer without a kernel, so that pages have their bound values."""
 
     def __init__(self, viewer: PageViewer, bindings: Bindings) -> None:
         self._viewer = viewer

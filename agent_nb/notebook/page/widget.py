@@ -1,4 +1,4 @@
-"""`run.page`: the page of a run alone, as a widget with a trait for each value that it is bound to."""
+"""`run.page`: the page of a run as a widget, with a trait for each bound value."""
 
 import inspect
 import os
@@ -23,19 +23,22 @@ BUNDLE = Path(__file__).parents[2] / "static" / "page.js"
 
 
 class BoundValue(traitlets.Any):
-    """A trait of a page. Observers hear of every assignment: the value may have changed in place."""
+    """A trait of a page. Every assignment notifies observers: the value may have changed in place."""
 
     def set(self, obj: Any, value: Any) -> None:
-        taken, obj._taking = obj._taking == self.name, ""  # what an observer assigns goes to the page
-        if not taken:
-            obj._store.set(self.name, value)  # raises if a page cannot have it
-        old = obj._trait_values.get(self.name, self.default_value)
+        is_from_page, obj._taking = (
+            obj._taking == self.name,
+            "",
+        )  # assignments by observers are sent to the page
+        if not is_from_page:
+            obj._store.set(self.name, value)  # raises if it cannot be encoded
+        previous = obj._trait_values.get(self.name, self.default_value)
         obj._trait_values[self.name] = value
-        if self.name in obj._telling and _is_equal(old, value):
-            return  # an observer that assigns what is there would hear of it for ever
+        if self.name in obj._telling and _is_equal(previous, value):
+            return  # an observer that assigns the same value would recurse endlessly
         before, obj._telling = obj._telling, {*obj._telling, self.name}
         try:
-            obj._notify_trait(self.name, old, value)
+            obj._notify_trait(self.name, previous, value)
         finally:
             obj._telling = before
 
@@ -43,12 +46,12 @@ class BoundValue(traitlets.Any):
 def _is_equal(old: Any, new: Any) -> bool:
     try:
         return bool(old == new)
-    except Exception:  # of arrays and tables
+    except Exception:  # arrays and tables
         return old is new
 
 
 class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
-    """The page of a run. Its traits without sync are the values that the page is bound to."""
+    """The page of a run. Its non-synced traits are the bound values."""
 
     _esm = BUNDLE
     _names: ClassVar[tuple[str, ...]] = ()
@@ -72,7 +75,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
 
     def _take(self, name: str, value: Any) -> None:
-        """The page has set a value."""
+        """Sets a value that came from the page."""
         self._taking = name
         try:
             setattr(self, name, value)
@@ -80,7 +83,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
             self._taking = ""
 
     def _heir(self, store: PageStore) -> "Page":
-        """The widget of the page that replaces this one, with the observers of names that stay."""
+        """The widget of the page that replaces this one, with the observers of names that both have."""
         page = make_page(store)
         for name in set(page._names) & set(self._names):
             for observer in self._trait_notifiers.get(name, {}).get("change", []):
@@ -110,16 +113,16 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         return live_page(self._run) or "" if self._run is not None else ""
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Where no widget is shown, the page is, with the values as they are now."""
-        shown = super()._repr_mimebundle_(**options)
-        saved = page_html(self._run) if self._run is not None else ""
-        data, *metadata = shown if isinstance(shown, tuple) else (shown,)
-        data = {**(data or {}), **({"text/html": saved} if saved else {})}
+        """The widget, with a static page and the current values as fallback."""
+        bundle = super()._repr_mimebundle_(**options)
+        page = page_html(self._run) if self._run is not None else ""
+        data, *metadata = bundle if isinstance(bundle, tuple) else (bundle,)
+        data = {**(data or {}), **({"text/html": page} if page else {})}
         return (data, *metadata) if metadata else data
 
 
 def _exported(stem: str, kinds: dict[str, BoundKind], document: str) -> str:
-    """The source of a widget called like its file: `review_labels.py` has `ReviewLabels`."""
+    """The source of a widget class named after its file: `review_labels.py` defines `ReviewLabels`."""
     name = "".join(word[:1].upper() + word[1:] for word in re.findall(r"[^\W_]+", stem))
     lines = (f"        {line!r}\n" for line in document.splitlines(keepends=True))
     parts = [
@@ -147,7 +150,7 @@ _unbound: dict[tuple[str, int], PageStore] = {}
 
 
 def page_of(run: Run) -> Page:
-    """`run.page`: the same widget each time, as long as the kernel has the run's store."""
+    """`run.page`: the same widget on each access while the kernel has the run's store."""
     key = run.id, run.variant
     store = store_of(*key) or _unbound.setdefault(key, PageStore(Bindings(())))
     if store.page is None:

@@ -11,7 +11,7 @@ from agent_nb.files import Files, Workspace
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
-from agent_nb.notebook.kernel_tools.execute import handed_over
+from agent_nb.notebook.kernel_tools.execute import injected_helpers
 from agent_nb.notebook.kernel_tools.name_changes import UndoStore, changes_between
 from agent_nb.notebook.kernel_tools.python import headline, mentions, short_traceback
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_written_says_so():
 def test_the_names_for_files_are_gone_afterwards():
     namespace = {"to_file": "mine"}
     workspace = Workspace(Files({"a.txt": "1"}))
-    with handed_over(namespace, workspace, nullcontext) as notes:
+    with injected_helpers(namespace, workspace, nullcontext) as notes:
         assert namespace["agent_files"] == {"a.txt": "1"}
         assert namespace["to_file"] == "mine"
         assert namespace["_to_file"]("b.txt", "2") == "b.txt"
