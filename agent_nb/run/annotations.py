@@ -1,4 +1,4 @@
-"""A note at a moment of a run, which its replay shows. With a question it is a stop, where the replay waits."""
+"""Notes shown at a moment of a replay. A note with a question pauses the replay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ class Annotation:
     text: str = ""
     ask: str = ""
     choices: tuple[str, ...] = ()
-    """The answers to choose from; without any, readers answer in their own words."""
+    """Answers to choose from; if empty, readers write their own."""
     answer: str = ""
-    """The expected answer, which readers see after they have given theirs; empty if there is none."""
+    """The expected answer, shown once the reader has answered; may be empty."""
     variant: int = 0
 
     def __post_init__(self) -> None:
@@ -37,8 +37,8 @@ class Annotation:
             raise ConfigError(f"`answer` is not one of the {len(self.choices)} choices.")
 
 
-def given_choices(choices: object) -> tuple[str, ...]:
-    """The choices as they are given, each once. Masking may later make two the same."""
+def unique_choices(choices: object) -> tuple[str, ...]:
+    """Checks that the choices are unique. Masking may later make two equal."""
     if isinstance(choices, str) or not isinstance(choices, Sequence):
         raise ConfigError('`choices` is a list such as `["It edits the page", "It stops"]`.')
     if any(choice in choices[:index] for index, choice in enumerate(choices[: MOST_CHOICES + 1])):
@@ -46,8 +46,8 @@ def given_choices(choices: object) -> tuple[str, ...]:
     return tuple(choices)
 
 
-def meant_answer(answer: int | str | None, choices: Sequence[str]) -> str:
-    """The text of an answer that is given as the number of a choice, from 1, or as text."""
+def answer_text(answer: int | str | None, choices: Sequence[str]) -> str:
+    """The text of an answer, given as text or as the number of a choice (from 1)."""
     if answer is None or isinstance(answer, str):
         return answer or ""
     number = answer.__index__() if hasattr(answer, "__index__") and not isinstance(answer, bool) else 0
@@ -60,13 +60,13 @@ def meant_answer(answer: int | str | None, choices: Sequence[str]) -> str:
 def safe_annotations(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
     return tuple(
         replace(
-            one,
-            text=safe_text(one.text),
-            ask=safe_text(one.ask),
-            choices=tuple(map(safe_text, one.choices)),
-            answer=safe_text(one.answer),
+            note,
+            text=safe_text(note.text),
+            ask=safe_text(note.ask),
+            choices=tuple(map(safe_text, note.choices)),
+            answer=safe_text(note.answer),
         )
-        for one in annotations
+        for note in annotations
     )
 
 

@@ -1,7 +1,7 @@
-"""The code of a run as plain cells: what `run_python` executed, with the model's words between as Markdown.
+"""The code of a run as plain cells: the code that `run_python` executed, with the model's text as Markdown.
 
-Failed and repeated attempts are left out. What a failed attempt had set before it failed stays, where later code reads
-it: a model that mends a typo in line 3 does not repeat the imports of line 1.
+Failed and repeated attempts are left out. Statements that ran before a failure are kept if later code reads
+the names they set: a model that fixes a typo in line 3 does not repeat the imports of line 1.
 """
 
 import inspect
@@ -24,7 +24,7 @@ from agent_nb.run.record import RunRecord, unique_call_id
 TOOL = "run_python"
 _SHOWN = ("text/plain", "text/html", "text/markdown", "image/")
 HELPERS = ("to_file", "agent_files")
-"""What the code of a run has besides the notebook's names; `_to_file` where the notebook has a `to_file`."""
+"""Helpers available to a run's code; renamed to `_to_file` if the notebook defines `to_file`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class NotebookCell:
     kind: Literal["code", "markdown"]
     source: str
     outputs: tuple[Json, ...] = ()
-    """What the code gave in the run, as a notebook file holds it."""
+    """The outputs of the code in notebook format."""
 
 
 class Cells(tuple[NotebookCell, ...]):
@@ -46,12 +46,12 @@ class Cells(tuple[NotebookCell, ...]):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names that the code reads and does not set: your notebook has to have them."""
+        """Names that the code reads but does not set; the notebook must define them."""
         return needed_by(self.code)
 
     @property
     def is_masked(self) -> bool:
-        """Whether a part of the code is masked, so that it cannot run."""
+        """Whether part of the code is masked, so that it cannot run."""
         return any(MASK in source for source in self.code)
 
     def to_notebook(self) -> bytes:
@@ -63,11 +63,11 @@ class Cells(tuple[NotebookCell, ...]):
         return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
 
     def __repr__(self) -> str:
-        shown = (
+        sources = (
             cell.source if cell.kind == "code" else re.sub("^", "# ", cell.source, flags=re.MULTILINE)
             for cell in self
         )
-        return printable("\n\n".join(f"# %%\n{text}" for text in shown)) or "No code."
+        return printable("\n\n".join(f"# %%\n{text}" for text in sources)) or "No code."
 
     def _repr_markdown_(self) -> str:
         blocks = (fenced(cell.source, "python") if cell.kind == "code" else cell.source for cell in self)
@@ -79,7 +79,7 @@ class CodeStep:
     executed: str
     end: ToolFinished | None
     code: str
-    """What was executed; of a failed call, what later code needs of it."""
+    """The executed code; for a failed call, only the statements that later code needs."""
 
     @property
     def ok(self) -> bool:
@@ -112,14 +112,14 @@ def to_cells(run: RunRecord) -> Cells:
 
 
 def _outputs(step: CodeStep) -> Iterator[Json]:
-    """The outputs of a call that went well; those of a failed one are not of the statements that stay."""
+    """The outputs of a successful call; those of a failed call may belong to dropped statements."""
     for bundle in step.end.outputs if step.end and step.ok else ():
         if NAMES_TYPE in bundle:
             continue
-        shown = {kind: value for kind, value in bundle.items() if kind.startswith(_SHOWN)}
+        displayable = {kind: value for kind, value in bundle.items() if kind.startswith(_SHOWN)}
         data = {
             kind: value if kind.startswith("image/") else safe_text(str(value))
-            for kind, value in shown.items()
+            for kind, value in displayable.items()
         }
         text = data.get("text/plain", "")
         if [*data] == ["text/plain"] and text.endswith("\n"):  # printed
@@ -139,14 +139,14 @@ def steps_of(run: RunRecord) -> list[CodeStep]:
 def _turns(run: RunRecord) -> list[_Turn]:
     executed = _executed(run)
     ends = {event.call_id: event for event in run.events.of(ToolFinished)}
-    seen: dict[str, int] = {}
+    call_counts: dict[str, int] = {}
     turns = []
     for message in run.own_messages:
         if message.role != "assistant":
             continue
         turn = _Turn(message.text.strip())
         for call in message.tool_calls:
-            event_id = unique_call_id(call.id, seen)
+            event_id = unique_call_id(call.id, call_counts)
             code = executed.get(event_id, {}).get("code")
             if call.name == TOOL and isinstance(code, str):
                 tidy = code.strip("\n").rstrip()
@@ -157,7 +157,7 @@ def _turns(run: RunRecord) -> list[_Turn]:
 
 
 def _executed(run: RunRecord) -> dict[str, Json]:
-    """The arguments of each call as the tool ran with them: after hooks, and after the edits of the user."""
+    """The executed arguments of each call, after hooks and the user's edits."""
     args: dict[str, Json] = {}
     for event in run.events.of(ToolReady, ApprovalResolved):
         if isinstance(event, ToolReady):
@@ -168,7 +168,7 @@ def _executed(run: RunRecord) -> dict[str, Json]:
 
 
 def _choose(turns: list[_Turn]) -> None:
-    """Fills `kept`, from the last step to the first: what a failed one is good for depends on those after it."""
+    """Fills `kept`, last step first: the useful part of a failed step depends on later ones."""
     repeated = set(_repeated([step for turn in turns for step in turn.steps]))
     needed: set[str] = set()
     for turn in reversed(turns):
@@ -183,7 +183,7 @@ def _choose(turns: list[_Turn]) -> None:
 
 
 def _repeated(steps: Sequence[CodeStep]) -> Iterator[int]:
-    """The ids of steps with the code of an earlier one, if nothing has changed that it reads, not even by itself."""
+    """Ids of steps that repeat an earlier step although none of the names they read has changed."""
     changed_since: dict[str, set[str]] = {}
     for step in steps:
         reads = {*names_in(step.code).reads}
@@ -192,35 +192,37 @@ def _repeated(steps: Sequence[CodeStep]) -> Iterator[int]:
             continue
         if step.ok:
             changed_since[step.code] = set()
-        for changed in changed_since.values():
-            changed.update(_changes(step))
+        for names in changed_since.values():
+            names.update(_changes(step))
 
 
 def _changes(step: CodeStep) -> frozenset[str]:
-    """The names that a step may have changed. A last expression with a value is taken for a look, not a change."""
+    """Names that a step may have changed. A final expression with output is assumed to change nothing."""
     tree = parsed(step.code)
-    shown = [bundle for bundle in (step.end.outputs if step.end else ()) if NAMES_TYPE not in bundle]
-    if tree is None or not shown or not tree.body:
+    displayed = [bundle for bundle in (step.end.outputs if step.end else ()) if NAMES_TYPE not in bundle]
+    if tree is None or not displayed or not tree.body:
         return names_in(step.code).changes
     return names_of(tree.body[:-1]).changes | names_of(tree.body[-1:]).sets
 
 
 def _part(step: CodeStep, needed: set[str]) -> str:
-    """The statements of a failed call that ran and that set names which are read later."""
+    """The statements of a failed call that ran and set names read later."""
     tree, line = parsed(step.code), step.names.get("line")
     if tree is None or not isinstance(line, int):
         return ""
-    wanted = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
-    ran = [(statement, names_of([statement])) for statement in tree.body if _lines_of(statement)[1] < line]
-    for _ in ran:  # each round finds at least one more statement, or the last
-        wanted = wanted.union(*(names.reads for _, names in ran if names.sets & wanted))
-    places = [_lines_of(statement) for statement, names in ran if names.sets & wanted]
+    required = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
+    executed = [
+        (statement, names_of([statement])) for statement in tree.body if _lines_of(statement)[1] < line
+    ]
+    for _ in executed:  # transitive closure: each round adds a statement or changes nothing
+        required = required.union(*(names.reads for _, names in executed if names.sets & required))
+    places = [_lines_of(statement) for statement, names in executed if names.sets & required]
     lines = step.code.split("\n")
     return "\n".join("\n".join(lines[first - 1 : last]) for first, last in places)
 
 
 def _lines_of(statement: Any) -> tuple[int, int]:
-    decorators = [each.lineno for each in getattr(statement, "decorator_list", ())]
+    decorators = [decorator.lineno for decorator in getattr(statement, "decorator_list", ())]
     return min([statement.lineno, *decorators]), statement.end_lineno
 
 
@@ -233,7 +235,7 @@ def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
 
 
 def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The helpers among the names that code needs, and what it calls them, given the notes of its call."""
+    """Yields each helper that the code uses, with its name there, given the notes of its call."""
     for usual in HELPERS:
         is_theirs = any(note.startswith(f"`{usual}` is a variable") for note in notes)
         name = f"_{usual}" if is_theirs else usual
@@ -242,10 +244,10 @@ def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tupl
 
 
 def _files_source(codes: Sequence[str], files: Files) -> str:
-    """The files that the code names, as they are at the end of the run; all text if it names none."""
-    named = {path: content for path, content in files.items() if any(path in code for code in codes)}
-    given = named or {path: content for path, content in files.items() if isinstance(content, str)}
-    items = "".join(f"    {path!r}: {content!r},\n" for path, content in given.items())
+    """Source with the final files that the code mentions; all text files if it mentions none."""
+    mentioned = {path: content for path, content in files.items() if any(path in code for code in codes)}
+    selected = mentioned or {path: content for path, content in files.items() if isinstance(content, str)}
+    items = "".join(f"    {path!r}: {content!r},\n" for path, content in selected.items())
     return f"agent_files = {{\n{items}}}"
 
 

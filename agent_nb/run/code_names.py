@@ -1,4 +1,4 @@
-"""The names that code reads before it sets them, and those that it sets, by its syntax tree."""
+"""Finds the names that code reads before setting them, and those it sets, from its syntax tree."""
 
 import ast
 import builtins
@@ -15,13 +15,13 @@ _MAGICS = (
     (re.compile(r"^([ \t]*+)(?:%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE), r"\1pass"),
     (re.compile(r"=[ \t]*[!%].*$", re.MULTILINE), "= None"),
 )
-"""IPython's own syntax, and Python that reads and sets about the same names."""
+"""IPython syntax, and Python that reads and sets about the same names."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeNames:
     reads: tuple[str, ...] = ()
-    """Names that the code needs from before it, in order."""
+    """Names that must exist before the code runs, in order."""
     sets: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     """`sets`, and names whose items or attributes are set or whose methods are called as a statement."""
@@ -29,13 +29,13 @@ class CodeNames:
 
 @lru_cache(maxsize=1024)
 def names_in(code: str) -> CodeNames:
-    """The names of a cell. A name that is set in one branch counts as set."""
+    """The names of a cell. A name set in only one branch counts as set."""
     tree = parsed(code)
     return names_of(tree.body) if tree is not None else CodeNames()
 
 
 def parsed(code: str) -> ast.Module | None:
-    """The syntax tree of a cell, with the same lines; None if it is not Python, as below `%%bash`."""
+    """The syntax tree of a cell, with the same line numbers; None if it is not Python, as in `%%bash`."""
     without_magics = code
     for pattern, python in _MAGICS:
         without_magics = pattern.sub(python, without_magics)
@@ -57,13 +57,13 @@ def names_of(statements: Iterable[ast.stmt]) -> CodeNames:
 
 
 def needed_by(codes: Iterable[str]) -> tuple[str, ...]:
-    """The names that these cells need from before them, one after the other."""
+    """Names that must exist before these cells run in order."""
     needed: dict[str, None] = {}
-    known: set[str] = set()
+    set_names: set[str] = set()
     for code in codes:
         names = names_in(code)
-        needed |= dict.fromkeys(name for name in names.reads if name not in known)
-        known |= names.sets
+        needed |= dict.fromkeys(name for name in names.reads if name not in set_names)
+        set_names |= names.sets
     return tuple(needed)
 
 
@@ -81,9 +81,9 @@ class _Walk(ast.NodeVisitor):
 
     def _visit_all(self, *nodes: ast.AST | Iterable[ast.AST | None] | None) -> None:
         for node in nodes:
-            for each in [node] if isinstance(node, ast.AST) else node or ():
-                if each is not None:
-                    self.visit(each)
+            for item in [node] if isinstance(node, ast.AST) else node or ():
+                if item is not None:
+                    self.visit(item)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -126,7 +126,7 @@ class _Walk(ast.NodeVisitor):
 
     def _comprehension(self, node: ast.expr) -> None:
         self._read(_free(*ast.iter_child_nodes(node)))
-        self.sets |= {each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
+        self.sets |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
 
     def _binding(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
         if node.name:
@@ -139,7 +139,7 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _definition(self, node: _Definition) -> None:
-        """Defaults, decorators, bases and the body of a class are read now, the body of a function later."""
+        """Visits defaults, decorators, bases and class bodies now; function bodies are deferred."""
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         if isinstance(node, ast.ClassDef):
             self._visit_all(node.decorator_list, node.bases, node.keywords)
@@ -161,11 +161,11 @@ class _Walk(ast.NodeVisitor):
 
 
 def _names(node: ast.AST) -> list[str]:
-    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return [child.id for child in ast.walk(node) if isinstance(child, ast.Name)]
 
 
 def _free(*nodes: ast.AST) -> list[str]:
-    """The names that are read here and set nowhere here."""
+    """Names that are read but never set in these nodes."""
     walk = _Walk()
     for node in nodes:
         walk.visit(node)

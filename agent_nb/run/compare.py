@@ -21,13 +21,13 @@ from agent_nb.run.record import RunRecord
 from agent_nb.run_settings import SETTINGS
 
 _PURE = {"len", "sum", "min", "max", "sorted", "set", "str", "int", "float", "any", "all", "bool"}
-"""Functions that may be called a second time to show what they return."""
+"""Functions that are safe to call again to show their result."""
 _PURE_OWNERS = {"run", "files", "html", "text"}
 _LONGEST_SHOWN = 60
 
 
 def read_check(expression: str) -> str:
-    """The expression, without the quotes around it if it is quoted as a whole.
+    """Strips quotes around the whole expression and validates it.
 
     Raises `ConfigError` if it is not valid, or if it cannot depend on the run.
     """
@@ -51,23 +51,23 @@ def _parse(source: str) -> ast.Expression:
 
 
 def failure_of(expression: str, scope: Mapping[str, Any]) -> str:
-    """Evaluates a check: why it failed, as `EXPRESSION: what was seen`, or an empty string if it holds."""
+    """Evaluates a check; returns why it failed, as `EXPRESSION: actual values`, or an empty string."""
     # All names are globals, because a comprehension inside `eval` does not see its locals.
     names = dict(scope)
     try:
         result = eval(expression, names)
         if result:
             return ""
-        seen = [
-            f"{ast.unparse(part)} is {_shown(eval(ast.unparse(part), names))}" for part in _parts(expression)
+        values = [
+            f"{ast.unparse(part)} is {_brief(eval(ast.unparse(part), names))}" for part in _parts(expression)
         ]
-        return f"{expression}: {' and '.join(seen) or f'it is {_shown(result)}'}"
+        return f"{expression}: {' and '.join(values) or f'it is {_brief(result)}'}"
     except Exception as error:
         return f"{expression}: {type(error).__name__}: {error}"
 
 
 def _parts(expression: str) -> list[ast.expr]:
-    """What was seen, if it may be evaluated again: what is negated, or the sides of a comparison but for constants."""
+    """Parts to show for a failed check, if safe to evaluate again: the negated operand or non-constant sides."""
     match _parse(expression).body:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             sides = [operand]
@@ -91,10 +91,10 @@ def _is_pure(part: ast.expr) -> bool:
     )
 
 
-def _shown(value: Any) -> str:
+def _brief(value: Any) -> str:
     if value is None or isinstance(value, bool | int | float):
         return str(value)
-    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+    if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
         return shortened(", ".join(value), _LONGEST_SHOWN) or "empty"
     if isinstance(value, str):
         return (
@@ -119,7 +119,7 @@ _MOST_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What a table says about a run. Much smaller than the run itself."""
+    """The table's figures for a run. Much smaller than the run itself."""
 
     usage: Usage
     row: Json
@@ -150,7 +150,7 @@ class Comparison:
     names: tuple[str, ...]
     prompts: tuple[str, ...]
     checked: tuple[Mapping[str, bool | str], ...] = ()
-    """For each run, the results of the checks: whether it holds, or the name of the error it raised."""
+    """Check results per run: whether it passed, or the name of the error it raised."""
 
     def rows(self) -> list[Json]:
         """One plain dict per run, for example for `pandas.DataFrame(...)`.
@@ -165,7 +165,7 @@ class Comparison:
         return rows
 
     def table(self) -> Table:
-        """The table that is displayed, without prompt and settings if all runs share them, or closeness if none has it.
+        """The displayed table, without prompt and settings if all runs share them, or closeness if no run has it.
 
         The first column has the names of the runs, or their numbers if the names are not unique.
         """
@@ -177,8 +177,8 @@ class Comparison:
         checks = self.checked[0] if self.checked else ()
         columns = [*_COLUMNS, *(_Column(name, safe_text(name), _checked) for name in checks)]
         columns = [column for column in columns if column.key not in same]
-        shown = [{**row, "reason": (row["reason"], row["error"])} for row in rows[:_MOST_ROWS]]
-        cells = [[column.cell(row[column.key]) for column in columns] for row in shown]
+        visible_rows = [{**row, "reason": (row["reason"], row["error"])} for row in rows[:_MOST_ROWS]]
+        cells = [[column.cell(row[column.key]) for column in columns] for row in visible_rows]
         headings = [column.heading for column in columns]
         numbers = [column.heading for column in columns if column.is_number]
         return Table(headings, cells, "No runs.", note=_sum(self.figures), numbers=numbers)
@@ -196,20 +196,20 @@ def compare(runs: RunRecord | Iterable[RunRecord], checks: Checks = ()) -> Compa
     A check is an expression like that of `--check`, or a function of the run. A dict gives checks a name.
     """
     if isinstance(runs, RunRecord):
-        found = runs.variants or (runs,)
-        names = [runs.name] * len(found)
+        records = runs.variants or (runs,)
+        names = [runs.name] * len(records)
     else:
-        found = tuple(runs)
-        if wrong := next((run for run in found if not isinstance(run, RunRecord)), None):
+        records = tuple(runs)
+        if wrong := next((run for run in records if not isinstance(run, RunRecord)), None):
             raise ConfigError(f"Only runs can be compared, not a {type(wrong).__name__}.")
-        names = [run.name for run in found]
-    return comparison(found, names, [run.prompt for run in found], checks)
+        names = [run.name for run in records]
+    return comparison(records, names, [run.prompt for run in records], checks)
 
 
 def comparison(
     runs: Iterable[RunRecord], names: Sequence[str], prompts: Sequence[str], checks: Checks
 ) -> Comparison:
-    """`compare` with names for the runs and labels for their prompts. Takes one run after another."""
+    """`compare` with names for the runs and labels for their prompts. Iterates over `runs` once."""
     tests = _tests(checks)
     figures, checked = [], []
     for run in runs:
@@ -226,12 +226,12 @@ def scope_of(run: RunRecord) -> Json:
 
 def _tests(checks: Checks) -> dict[str, Callable[[Any], object]]:
     if isinstance(checks, Mapping):
-        given = [*checks.items()]
+        items = [*checks.items()]
     else:
-        listed = [checks] if isinstance(checks, str) or callable(checks) else checks
-        given = [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in listed]
+        sequence = [checks] if isinstance(checks, str) or callable(checks) else checks
+        items = [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in sequence]
     tests: dict[str, Callable[[Any], object]] = {}
-    for name, check in given:
+    for name, check in items:
         if name in (*(column.key for column in _COLUMNS), "number", "error") or name in tests:
             raise ConfigError(f"There is already a column {name!r}. Give the check another name.")
         tests[name] = _test(name, check)
@@ -264,7 +264,7 @@ def _text(value: object) -> str:
     return safe_text(str(value))
 
 
-def _ended(value: tuple[Reason, str | None]) -> str:
+def _ending(value: tuple[Reason, str | None]) -> str:
     reason, error = value
     return ENDINGS[reason].words + (f": {_short(error)}" if error else "")
 
@@ -285,7 +285,7 @@ _COLUMNS = (
     _Column("prompt", "prompt", _short),
     _Column("model", "model"),
     *(_Column(name, name, lambda value: _text(value or "")) for name in COMPARED),
-    _Column("reason", "ended", _ended),
+    _Column("reason", "ended", _ending),
     _Column("steps", "steps", str, True),
     _Column("seconds", "time", duration, True),
     _Column("tokens_in", "tokens in", count, True),
@@ -298,12 +298,12 @@ _COLUMNS = (
 
 def _sum(runs: Sequence[Figures]) -> str:
     failed = sum(run.row["reason"] == "failed" for run in runs)
-    known = [run.row["cost"] for run in runs if run.row["cost"] is not None]
+    costs = [run.row["cost"] for run in runs if run.row["cost"] is not None]
     parts = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
-    if known:
-        parts.append(f"{dollars(sum(known))} together")
-    if len(known) < len(runs):
-        parts.append("some prices are not known" if known else "prices are not known")
+    if costs:
+        parts.append(f"{dollars(sum(costs))} together")
+    if len(costs) < len(runs):
+        parts.append("some prices are not known" if costs else "prices are not known")
     more = f" The first {_MOST_ROWS} are shown; `rows()` has them all." if len(runs) > _MOST_ROWS else ""
     return f"{', '.join(parts)}.{more}"
 
@@ -313,9 +313,9 @@ def assert_same(one: RunRecord, other: RunRecord) -> None:
 
     Ids and times may differ.
     """
-    found = list(_differences(one, other))
-    if found:
-        raise AssertionError(f"{one.name} and {other.name} are not the same run.\n" + "\n".join(found))
+    differences = list(_differences(one, other))
+    if differences:
+        raise AssertionError(f"{one.name} and {other.name} are not the same run.\n" + "\n".join(differences))
 
 
 def _differences(one: RunRecord, other: RunRecord) -> Iterator[str]:
@@ -351,12 +351,12 @@ def _calls(run: RunRecord) -> str:
     return "".join(lines)
 
 
-def _arguments(written: str) -> str:
+def _arguments(arguments: str) -> str:
     """The arguments as canonical JSON, so that key order and spacing do not matter."""
     try:
-        value: Any = json.loads(written)
+        value: Any = json.loads(arguments)
     except (ValueError, RecursionError):
-        return written
+        return arguments
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

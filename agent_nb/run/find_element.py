@@ -1,4 +1,4 @@
-"""Finds an element of a run's page by a CSS selector, in the source as a browser would parse it."""
+"""Finds an element of a run's page by CSS selector, parsing the source as a browser would."""
 
 from functools import lru_cache
 from typing import Any
@@ -45,16 +45,16 @@ def _query(document: Any, selector: str, file: str) -> Any:
     from justhtml import SelectorError
 
     try:
-        found = document.query_one(selector)
+        element = document.query_one(selector)
     except SelectorError as error:
         raise ConfigError(f"{selector!r} is not a CSS selector: {error}.") from None
-    if found is None:
+    if element is None:
         raise ConfigError(f"There is no element {selector!r} in {file!r}.")
-    return found
+    return element
 
 
 def _path_to(document: Any, node: Any) -> str:
-    """The shortest path from an ancestor that finds the element alone. It has no text of the page but tag names."""
+    """The shortest unique selector path to the element. It contains only tag names, no page text."""
     path, element = "", node
     while element.parent is not None:
         step = element.name
@@ -68,8 +68,8 @@ def _path_to(document: Any, node: Any) -> str:
     return path
 
 
-def _index(nodes: list[Any], wanted: Any) -> int:
-    return next(number for number, node in enumerate(nodes, 1) if node is wanted)
+def _index(nodes: list[Any], target: Any) -> int:
+    return next(number for number, node in enumerate(nodes, 1) if node is target)
 
 
 def _line_of(node: Any) -> int:
@@ -79,7 +79,7 @@ def _line_of(node: Any) -> int:
 
 
 def _shortened(html: str) -> str:
-    """Cut after a tag, if there is one near the limit."""
+    """Truncates the HTML, after a tag if there is one near the limit."""
     if len(html) <= HTML_LIMIT:
         return html
     end = html.rfind(">", HTML_LIMIT // 2, HTML_LIMIT) + 1 or HTML_LIMIT
@@ -87,7 +87,7 @@ def _shortened(html: str) -> str:
 
 
 def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
-    wanted = _version_of(run, path, line)
+    origin_version = _version_of(run, path, line)
     turn, titles = None, dict[str, str]()
     for event in run.events:
         match event:
@@ -96,19 +96,19 @@ def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
             case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
                 titles[call_id] = title
             case FileChanged(path=changed, version=number, call_id=call_id):
-                if (changed, number) == (path, wanted):
+                if (changed, number) == (path, origin_version):
                     return (turn, titles.get(call_id, "")) if call_id else (None, "")
     return None, ""
 
 
 def _version_of(run: RunRecord, path: str, line: int) -> int:
-    """The number of the version since which a file has had this line."""
+    """The first version of the file since which it has had this line."""
     number = run.files.version(path)
     newest, *older = reversed(run.files.versions(path))
     assert isinstance(newest, str)
-    wanted = newest.split("\n")[line - 1]
+    line_text = newest.split("\n")[line - 1]
     for version in older:
-        if not isinstance(version, str) or wanted not in version.split("\n"):
+        if not isinstance(version, str) or line_text not in version.split("\n"):
             break
         number -= 1
     return number

@@ -1,4 +1,4 @@
-"""The facts needed to cite and to reproduce a run, and the statement on the use of models that is made of them."""
+"""The facts needed to cite and reproduce a run, and the statement on the use of models made from them."""
 
 import functools
 import json
@@ -47,8 +47,8 @@ def _approval(event: ApprovalResolved) -> Json:
 
 
 def _edited(run: RunRecord) -> list[str]:
-    given = run.files if run.given_files is None else run.given_files
-    return sorted(path for path in {*given, *run.files} if given.get(path) != run.files.get(path))
+    original = run.files if run.given_files is None else run.given_files
+    return sorted(path for path in {*original, *run.files} if original.get(path) != run.files.get(path))
 
 
 def model_returned(run: RunRecord) -> str:
@@ -66,14 +66,14 @@ def package_versions() -> dict[str, str]:
 
 @functools.cache
 def _versions() -> dict[str, str]:
-    """As of the first run: a package that is upgraded later is not loaded before the kernel restarts."""
-    found = {"python": platform.python_version()}
+    """Cached at the first run: packages upgraded later are not loaded until the kernel restarts."""
+    versions = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 _HEAD = "# Use of generative AI\n\n[Write: who used the models, for what, and who answers for the content.]"
@@ -83,18 +83,18 @@ _OPTIONS = [name for name, row in SETTINGS.items() if "statement" in row.listed_
 
 def statement_of(runs: Iterable[RunRecord]) -> str:
     """The statement in Markdown. The variants of a run are listed separately."""
-    told = [
-        (_text(f"{run.name}, variant {number}" if run.variants else run.name), one, manifest_of(one))
+    entries = [
+        (_text(f"{run.name}, variant {number}" if run.variants else run.name), variant, manifest_of(variant))
         for run in runs
-        for number, one in enumerate(run.variants or (run,), 1)
+        for number, variant in enumerate(run.variants or (run,), 1)
     ]
     versions = ", ".join(f"{name} {number}" for name, number in package_versions().items())
-    rows = [_COLUMNS, ["---"] * len(_COLUMNS), *(_row(name, run, facts) for name, run, facts in told)]
+    rows = [_COLUMNS, ["---"] * len(_COLUMNS), *(_row(name, run, facts) for name, run, facts in entries)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     parts = [_HEAD, "## Models", table, f"This statement was written with {versions}.", "## Results"]
-    parts += [f"### {name}\n\n{_result(run, facts)}" for name, run, facts in told]
+    parts += [f"### {name}\n\n{_result(run, facts)}" for name, run, facts in entries]
     parts += ["## Appendix: prompts and answers"]
-    parts += [f"### {name}\n\n{_wording(run)}" for name, run, _ in told]
+    parts += [f"### {name}\n\n{_wording(run)}" for name, run, _ in entries]
     return "\n\n".join(parts) + "\n"
 
 
@@ -124,14 +124,14 @@ def _result(run: RunRecord, facts: Json) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _approvals(given: list[Json]) -> str:
-    if not given:
+def _approvals(approvals: list[Json]) -> str:
+    if not approvals:
         return "No tool call was put to anybody for approval."
-    approved = [each for each in given if each["approved"]]
-    edited = sum(each["edited"] for each in approved)
-    who = _text(", ".join(sorted({str(each["by"]) for each in given})))
+    approved = [approval for approval in approvals if approval["approved"]]
+    edited = sum(approval["edited"] for approval in approved)
+    who = _text(", ".join(sorted({str(approval["by"]) for approval in approvals})))
     return (
-        f"Tool calls approved: {len(approved)}, {edited} of them edited; denied: {len(given) - len(approved)} "
+        f"Tool calls approved: {len(approved)}, {edited} of them edited; denied: {len(approvals) - len(approved)} "
         f"(decided by: {who})."
     )
 
@@ -143,5 +143,5 @@ def _text(text: str) -> str:
 def _wording(run: RunRecord) -> str:
     answers = [message.text for message in run.own_messages if message.role == "assistant" and message.text]
     answer = "\n\n".join(answers)
-    shown = fenced(safe_text(answer)) if answer else "The model wrote no text."
-    return f"Prompt:\n\n{fenced(safe_text(run.prompt))}\n\nAnswer:\n\n{shown}"
+    block = fenced(safe_text(answer)) if answer else "The model wrote no text."
+    return f"Prompt:\n\n{fenced(safe_text(run.prompt))}\n\nAnswer:\n\n{block}"

@@ -1,4 +1,4 @@
-"""What the page receives about a run besides its events. `make events` writes the TypeScript types of these classes.
+"""Run data that the page receives besides events. `make events` writes the TypeScript types of these classes.
 
 `docs/internals/widget-protocol.md` describes the messages that carry them.
 """
@@ -19,31 +19,31 @@ from agent_nb.run_settings import BoundKind, bound_kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """An option that a cell which continues the run repeats."""
+    """An option repeated by cells that continue the run."""
 
     text: str
-    """As it stands in the cell: `-t kernel`."""
+    """The option as written in the cell: `-t kernel`."""
     label: str
-    """In short: `kernel`."""
+    """Short form: `kernel`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundName:
-    """A name of the notebook that the page may use."""
+    """A notebook variable that the page may use."""
 
     name: str
     kind: BoundKind
 
 
 def bound_names(settings: Json) -> tuple[BoundName, ...]:
-    """The names that the pages of a run with these settings are bound to."""
+    """The notebook variables that the run's pages are bound to."""
     types: dict[str, str] = settings.get("bind") or {}
     return tuple(BoundName(name=name, kind=bound_kind(kind)) for name, kind in types.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A failed cell, and what the answer of a run proposes in its place."""
+    """A failed cell and the replacement that the run proposes."""
 
     before: str
     after: str
@@ -53,87 +53,87 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """What the page needs to know of a run from the start; it comes with every batch that begins at event 1."""
+    """Data that the page needs from the start; sent with every batch that begins at event 1."""
 
     key: str
-    """What its output carries as `data-anb-run`; runs of the same request share it."""
+    """The output's `data-anb-run`; shared by runs of the same request."""
     name: str
     model: str
-    """Several models of a run with variants are separated by commas."""
+    """Comma-separated if the variants use several models."""
     demo: bool
     magic: str = "agent"
     default_model: str = ""
-    """The model of cells that name none; empty if the configured one is unknown."""
+    """The default model of cells; empty if unknown."""
     repeats: tuple[Repeat, ...] = ()
-    """The options of its cell that the next one needs too."""
+    """Options of the cell that the next one must repeat."""
     network: bool = False
     """Whether the live preview may load from any https address."""
     about: tuple[str, ...] = ()
-    """What the header says about the settings of the run: `no values sent`."""
+    """Notes on the run's settings for the header, such as `no values sent`."""
     digest: str | None = None
     """Identifies the run's saved output; None until the run has ended."""
     failed_check: str = ""
-    """The check that failed and what was seen; empty until the run has ended."""
+    """The failed check with its actual values; empty until the run has ended."""
     annotations: tuple[Annotation, ...] = ()
     number: int = 0
-    """Counts the runs that this kernel has shown."""
+    """Sequence number of the run in this kernel."""
     folds: bool = False
     """Whether the outputs of older runs fold to their headers."""
     stage: bool = False
     """Whether the stage opens with the run."""
     running_code: tuple[int, ...] = ()
-    """The variants in which code runs without asking because the user has allowed it for this run."""
+    """Variants in which the user has allowed all code for this run."""
     bound: tuple[BoundName, ...] = ()
-    """What its pages are bound to. Such a page has no network."""
+    """Variables that its pages are bound to. Bound pages have no network access."""
     connected: bool = False
-    """Whether this kernel has bound them, so that pages can use the names."""
+    """Whether this kernel serves the bound variables."""
     undone: tuple[str, ...] = ()
-    """The names that Undo has put back, each after the token of the call that had changed it: `4f1c fig`."""
+    """Names restored by Undo, each after the token of the call that changed it: `4f1c fig`."""
     numbers: tuple[AnswerNumber, ...] = ()
-    """Numbers in the answer of a loaded run or a replay; other runs have them in `Ready`."""
+    """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
     line: str
-    """The sentence that says which variables are set, with names in backticks."""
+    """A sentence that lists the variables set, with names in backticks."""
     files_name: str | None
     variant: int
     picked: bool
     paths: tuple[str, ...]
     digest: str
     again: str = ""
-    """After a failure, the cell as the user wrote it; empty if it is unknown or has a secret in it."""
+    """After a failure, the cell as the user wrote it; empty if unknown or if it contains a secret."""
     others: tuple[str, ...] = ()
-    """The same cell with other models: three at most."""
+    """The same cell with other models, at most three."""
     failed_check: str = ""
     numbers: tuple[AnswerNumber, ...] = ()
-    """Numbers in the answer that an output of the run has, or that nothing has."""
+    """Numbers in the answer: supported by an output of the run, or unsupported."""
     fix: Fix | None = None
-    """Of `%agent fix`, if the answer has a cell."""
+    """For `%agent fix`, if the answer contains a cell."""
 
 
 JOINED_SECONDS = 0.1
-"""Seconds of the run that a joined delta spans at most if all events are encoded at once: a replay keeps its pace."""
+"""Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
 LONGEST_ARGUMENT = 500
-"""Characters of a string argument that a card may show; the whole was streamed, or stays in the kernel."""
+"""Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
 
 ESTIMATE_INTERVAL = 1.0
-"""Seconds of the run between two estimates of its usage."""
+"""Minimum seconds between usage estimates."""
 
 
 class Encoder:
-    """Encodes the events of one run, given in order. Its output depends on all events before."""
+    """Encodes the events of one run in order. Stateful: the output depends on earlier events."""
 
     def __init__(self) -> None:
         self._streamed: dict[tuple[int, str], dict[str, int]] = {}
         """Bytes streamed of each unfinished file, by variant and call, then by path."""
         self._estimates: dict[int, ev.UsageUpdated] = {}
         self._open: dict[int, tuple[ev.Delta, StreamMasker]] = {}
-        """What each variant is writing: where it has got to, and the end that may yet turn out to be a secret."""
+        """The open stream of each variant: its position, and a masker that buffers a possible start of a secret."""
 
     def encode(self, events: Sequence[ev.Event], span: float = math.inf) -> list[Json]:
-        """The wire events for these events. Their order holds within each variant.
+        """Encodes events for the page. The order is kept within each variant.
 
         A joined delta spans at most `span` seconds of the run.
         """
@@ -142,84 +142,82 @@ class Encoder:
         estimates: dict[int, ev.UsageUpdated] = {}
         for event in events:
             if isinstance(event, ev.Delta):
-                # Nearly every event continues the delta before it.
-                before = joined.get(event.variant)
-                if before is not None and _continues(before[0], event, span):
-                    before[1].append(event.text)
+                # Hot path: nearly every event continues the previous delta.
+                open_delta = joined.get(event.variant)
+                if open_delta is not None and _continues(open_delta[0], event, span):
+                    open_delta[1].append(event.text)
                 elif self._is_new(event):
-                    if before is not None:
-                        wire += self._delta(*before)
+                    if open_delta is not None:
+                        wire += self._delta(*open_delta)
                     joined[event.variant] = event, [event.text]
             elif isinstance(event, ev.UsageUpdated) and event.estimated:
                 estimates[event.variant] = event
             else:
                 if event.variant in joined:
                     wire += self._delta(*joined.pop(event.variant))
-                wire += self._held_text(event.variant)
+                wire += self._flush(event.variant)
                 if isinstance(event, ev.UsageUpdated | ev.RunFinished):
                     estimates.pop(event.variant, None)
                 if not isinstance(event, ev.MessageAdded):
-                    wire.append(self._whole(event))
+                    wire.append(self._complete_event(event))
         for delta, texts in joined.values():
             wire += self._delta(delta, texts)
         return wire + [_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
 
     def _is_new(self, delta: ev.Delta) -> bool:
-        """False for the arguments of a call whose file is being streamed: the page gets the file alone."""
+        """False for arguments of a call whose file is streamed: the page receives only the file."""
         if isinstance(delta, ev.FileDelta):
             self._streamed.setdefault((delta.variant, delta.call_id), {})
         return not isinstance(delta, ev.ToolArgsDelta) or (delta.variant, delta.call_id) not in self._streamed
 
     def _is_due(self, estimate: ev.UsageUpdated) -> bool:
-        last = self._estimates.get(estimate.variant)
-        if last is not None and estimate.at - last.at < ESTIMATE_INTERVAL:
+        previous = self._estimates.get(estimate.variant)
+        if previous is not None and estimate.at - previous.at < ESTIMATE_INTERVAL:
             return False
         self._estimates[estimate.variant] = estimate
         return True
 
     def _delta(self, delta: ev.Delta, texts: list[str]) -> list[Json]:
-        """Joined deltas as one, without an end that may be the beginning of a secret."""
+        """Joins deltas into one, holding back an end that may be the start of a secret."""
         text = "".join(texts)
         if isinstance(delta, ev.FileDelta):
             paths = self._streamed[delta.variant, delta.call_id]
-            before = paths.get(delta.path, 0) if delta.offset else 0
-            paths[delta.path] = before + len(text.encode("utf-8", "surrogatepass"))
+            size = paths.get(delta.path, 0) if delta.offset else 0
+            paths[delta.path] = size + len(text.encode("utf-8", "surrogatepass"))
         wire: list[Json] = []
         latest, masker = self._open.get(delta.variant, (None, StreamMasker()))
         if latest is not None and not _continues(latest, delta):
-            wire += self._held_text(delta.variant)
+            wire += self._flush(delta.variant)
             masker = StreamMasker()
-        start = _moved(delta, -len(masker.held))
+        start = _shifted(delta, -len(masker.held))
         safe = masker.more(text)
-        self._open[delta.variant] = _moved(delta, len(text)), masker
+        self._open[delta.variant] = _shifted(delta, len(text)), masker
         if safe or not text:
             wire.append(_masked_delta(start, safe))
         return wire
 
-    def _held_text(self, variant: int) -> list[Json]:
-        """Ends what the variant was writing: the delta that was held back, if any."""
+    def _flush(self, variant: int) -> list[Json]:
+        """Closes the variant's stream; returns the held-back delta, if any."""
         delta, masker = self._open.pop(variant, (None, None))
         if delta is None or masker is None or not masker.held:
             return []
-        start = _moved(delta, -len(masker.held))
+        start = _shifted(delta, -len(masker.held))
         return [_masked_delta(start, masker.rest())]
 
-    def _whole(self, event: ev.Event) -> Json:
-        """An event that is not a delta, without secrets and without what was streamed."""
+    def _complete_event(self, event: ev.Event) -> Json:
+        """Encodes a non-delta event, without secrets and already streamed text."""
         match event:
             case ev.ToolReady(args=args):
                 event = replace(event, args={name: _shortened(value) for name, value in args.items()})
             case ev.TurnRetrying(variant=variant):
-                self._streamed = {
-                    place: paths for place, paths in self._streamed.items() if place[0] != variant
-                }
+                self._streamed = {key: paths for key, paths in self._streamed.items() if key[0] != variant}
             case ev.FileChanged():
                 event = self._without_streamed_text(event)
         wire: Json = change_texts(_wire(event), safe_text)
         return wire
 
     def _without_streamed_text(self, event: ev.FileChanged) -> ev.FileChanged:
-        # A stopped run keeps what was being written: that change belongs to no call.
+        # A stopped run saves unfinished files in a change without a call.
         sizes = [
             paths.pop(event.path, None)
             for (variant, call_id), paths in self._streamed.items()
@@ -229,7 +227,7 @@ class Encoder:
 
 
 def _continues(first: ev.Delta, second: ev.Delta, span: float = math.inf) -> bool:
-    """Whether the text of `second` belongs after that of `first`, and begins within `span` seconds of it."""
+    """Whether `second` continues the text of `first` within `span` seconds."""
     if type(first) is not type(second) or second.at - first.at > span:
         return False
     if isinstance(first, ev.FileDelta) and isinstance(second, ev.FileDelta):
@@ -240,7 +238,7 @@ def _continues(first: ev.Delta, second: ev.Delta, span: float = math.inf) -> boo
 
 
 def _wire(event: ev.Event) -> Json:
-    """The event without its number and its run's id: the batch has both."""
+    """The event without `seq` and `run_id`, which the batch contains."""
     wire: Json = to_wire(event)
     del wire["run_id"], wire["seq"]
     if event.variant == 0:
@@ -249,12 +247,12 @@ def _wire(event: ev.Event) -> Json:
 
 
 def _masked_delta(delta: ev.Delta, text: str) -> Json:
-    """The delta with a text that is masked already, and with its path masked as other events mask it."""
+    """The delta with already masked text, and with its path masked."""
     wire = {**_wire(delta), "text": text}
     return {**wire, "path": safe_text(delta.path)} if isinstance(delta, ev.FileDelta) else wire
 
 
-def _moved(delta: ev.Delta, characters: int) -> ev.Delta:
+def _shifted(delta: ev.Delta, characters: int) -> ev.Delta:
     return replace(delta, offset=delta.offset + characters) if isinstance(delta, ev.FileDelta) else delta
 
 

@@ -1,7 +1,4 @@
-"""The fields of a run, and what follows from them alone.
-
-`Run` adds what other modules make of them.
-"""
+"""The fields of a run and the values computed from them. `Run` adds methods that use other modules."""
 
 import heapq
 from collections.abc import Sequence
@@ -21,7 +18,7 @@ from agent_nb.run.supported_numbers import AnswerNumber, answer_numbers
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunRecord:
-    """What a run left behind."""
+    """The data of a finished run."""
 
     id: str
     prompt: str
@@ -29,9 +26,9 @@ class RunRecord:
     reason: ev.Reason
     files: Files
     messages: tuple[Message, ...]
-    """The whole conversation with that of earlier runs, without the system text, as it was last sent."""
+    """The whole conversation including earlier runs, without the system text, as last sent."""
     events: EventList
-    """What happened, in order; `events.of(ToolFinished)` has the events of one class."""
+    """All events in order; `events.of(ToolFinished)` returns those of one class."""
     usage: Usage
     cost: float | None
     """US dollars; None if the model's price is unknown."""
@@ -45,19 +42,19 @@ class RunRecord:
     tools: tuple[ToolSpec, ...] = ()
     """The tools that the model was offered."""
     history: int = 0
-    """How many of `messages` are from before this run."""
+    """Number of `messages` from before this run."""
     replaced: tuple[tuple[Message, ...], ...] = ()
-    """What earlier turns of this run had sent before the conversation was compacted, once for each time."""
+    """Conversations sent by earlier turns of this run, one per compaction."""
     given_files: Files | None = None
-    """The files as the run left them, if they have been changed with `with_files` since."""
+    """The run's original files, if they were changed with `with_files` since."""
     failed_check: str = ""
-    """The `--check` that failed, and what was seen: `len(files) > 1: len(files) is 1`."""
+    """The `--check` that failed, with its actual values: `len(files) > 1: len(files) is 1`."""
     annotations: tuple[Annotation, ...] = ()
-    """Notes and questions for those who replay the run, of all variants."""
+    """Notes and questions for readers of a replay, for all variants."""
     ended_at: str = ""
-    """When it ended, as `settings["started"]` says when it began."""
+    """End time, in the format of `settings["started"]`."""
     fingerprint: Json = field(default_factory=dict)
-    """What identifies its request: `yours` must match for a replay, `ours` is what this release adds."""
+    """Identifies the request: `yours` must match for a replay, `ours` describes this release."""
     variants: tuple["RunRecord", ...] = ()
     """All variants of the run, if there were several."""
 
@@ -68,12 +65,12 @@ class RunRecord:
 
     @property
     def started(self) -> datetime | None:
-        """When the run began, in UTC. A replay has the date of its recording; the demo has none."""
+        """Start time in UTC. A replay has the date of its recording; None for the demo."""
         return _date(self.settings.get("started"))
 
     @property
     def ended(self) -> datetime | None:
-        """When the run ended, in UTC; None as for `started`."""
+        """End time in UTC; None for the demo."""
         return _date(self.ended_at)
 
     @property
@@ -84,7 +81,7 @@ class RunRecord:
 
     @cached_property
     def unfinished(self) -> dict[str, str]:
-        """What the model was still writing when the run ended and `files` does not have: text by path.
+        """Unfinished files that are not in `files`: text by path.
 
         `hero.with_files(hero.unfinished)` keeps it.
         """
@@ -92,7 +89,7 @@ class RunRecord:
 
     @property
     def own_messages(self) -> tuple[Message, ...]:
-        """The messages of this run, without those from before it. Compaction changes `messages`, but not these."""
+        """The messages of this run alone. Compaction does not change them, unlike `messages`."""
         own = self.messages[self.history :]
         if next(self.events.of(ev.ConversationCompacted), None) is None:
             return own
@@ -100,7 +97,7 @@ class RunRecord:
 
     @cached_property
     def text(self) -> str:
-        """The last text of the model."""
+        """The model's last text."""
         texts = [
             message.text for message in self.own_messages if message.role == "assistant" and message.text
         ]
@@ -108,16 +105,16 @@ class RunRecord:
 
     @cached_property
     def thinking(self) -> str:
-        """The thinking that the model has shown."""
+        """The model's visible thinking."""
         parts = [part for message in self.own_messages for part in message.parts]
         return "\n\n".join(part.text for part in parts if isinstance(part, Thinking))
 
     @property
     def _call_ids(self) -> list[str]:
-        """The ids that the calls of `tool_uses` have in events."""
-        seen: dict[str, int] = {}
+        """Event ids of the calls in `tool_uses`."""
+        counts: dict[str, int] = {}
         calls = (call for message in self.own_messages for call in message.tool_calls)
-        return [unique_call_id(call.id, seen) for call in calls]
+        return [unique_call_id(call.id, counts) for call in calls]
 
     @cached_property
     def tool_uses(self) -> tuple[ToolUse, ...]:
@@ -143,17 +140,17 @@ class RunRecord:
 
     @cached_property
     def checks(self) -> tuple[PageCheck, ...]:
-        """What the model saw each time it looked at the page: screenshots, console, problems."""
+        """The model's page checks: screenshots, console, problems."""
         return tuple(check for end in self.events.of(ev.ToolFinished) for check in checks_in(end.outputs))
 
     @cached_property
     def answer_numbers(self) -> tuple[AnswerNumber, ...]:
-        """The numbers in the answer that an output of the run has, or that nothing has, in order."""
+        """Numbers in the answer, in order: supported by an output of the run, or unsupported."""
         return answer_numbers(self, self._call_ids)
 
     @property
     def unsupported(self) -> tuple[str, ...]:
-        """Numbers in the answer that no output of the run has, nor its prompt, nor the runs it continues.
+        """Numbers in the answer that appear in no output of the run, its prompt or the runs it continues.
 
         Empty for a run whose code has printed nothing.
         """
@@ -161,7 +158,7 @@ class RunRecord:
 
     @property
     def console(self) -> PageConsole:
-        """What its page has logged in the preview, by number: `hero.console[3]`. Kept in this kernel alone."""
+        """The page's console messages in the preview, by number: `hero.console[3]`. Only kept in this kernel."""
         return console_of(self.id, self.variant)
 
     @property
@@ -173,7 +170,7 @@ class RunRecord:
 def _date(text: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone(UTC) if text else None
-    except ValueError:  # of a file that somebody has edited
+    except ValueError:  # from a file edited by hand
         return None
 
 
@@ -183,11 +180,11 @@ def all_events(run: RunRecord) -> EventList:
     return EventList(heapq.merge(*(variant.events for variant in run.variants), key=lambda event: event.at))
 
 
-def unique_call_id(call_id: str, seen: dict[str, int]) -> str:
-    """The id of a call in events. Some vendors reuse their call ids in every turn."""
-    count = seen[call_id] = seen.get(call_id, 0) + 1
+def unique_call_id(call_id: str, counts: dict[str, int]) -> str:
+    """The event id of a call. Some vendors reuse call ids in every turn."""
+    count = counts[call_id] = counts.get(call_id, 0) + 1
     if count == 1:
         return call_id
     numbered = f"{call_id}#{count}"
-    # A vendor may have used that very id.
-    return unique_call_id(call_id if numbered in seen else numbered, seen)
+    # A vendor may already use that id.
+    return unique_call_id(call_id if numbered in counts else numbered, counts)

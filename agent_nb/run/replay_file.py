@@ -1,8 +1,8 @@
 """A run as one HTML file that replays it without a kernel.
 
-The file has the page's own code, the events as a live page gets them, and what that page would ask the kernel for:
-the request of each turn and the binary files. Its policy is that of a generated page, so nothing in it can reach
-the network, except for the files of a stack that the run itself names.
+The file contains the page's code, the events as sent to a live page, and the data that page would request from the
+kernel: the request of each turn and the binary files. It has the content security policy of a generated page, so it
+has no network access except for the files of the run's stack.
 """
 
 import base64
@@ -35,7 +35,7 @@ from agent_nb.run_settings import header_words
 
 SCRIPT = Path(__file__).parents[1] / "static" / "replay.js"
 _ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)
-"""What would end a script element, or hide its end."""
+"""Text that would end a script element or hide its end."""
 _STYLE = (
     ":root{color-scheme:light dark}body{margin:0;padding:16px;font:14px/1.5 system-ui,sans-serif;"
     "color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}"
@@ -68,7 +68,7 @@ def replay_html(run: RunRecord) -> str:
 
 def _record(run: RunRecord) -> Json:
     events = Encoder().encode(all_events(run), JOINED_SECONDS)
-    models = dict.fromkeys(one.model for one in run.variants or (run,))
+    models = dict.fromkeys(variant.model for variant in run.variants or (run,))
     meta = Meta(
         key=run.key,
         name=run.name,
@@ -85,44 +85,45 @@ def _record(run: RunRecord) -> Json:
     record: Json = {
         "batch": {"kind": "batch", **batch},
         "requests": _requests(variants),
-        "files": [_binary_files(one) for one in variants],
-        "bound": [dict(saved_values(one)) for one in variants],
+        "files": [_binary_files(variant) for variant in variants],
+        "bound": [dict(saved_values(variant)) for variant in variants],
     }
-    # The reader's answers are stored under it.
+    # Key under which the reader's answers are stored.
     batch["meta"]["digest"] = sha256(json.dumps(record, sort_keys=True))[:16]
     return record
 
 
 def _requests(variants: tuple[RunRecord, ...]) -> Json:
-    """The requests of all turns. Each value is there once: a turn sends again what the turns before it have sent."""
+    """The requests of all turns. Values are pooled, because each turn repeats the earlier ones."""
     pool: dict[str, int] = {}
 
-    def place(value: Any) -> int:
+    def index_of(value: Any) -> int:
         return pool.setdefault(json.dumps(value, ensure_ascii=False), len(pool))
 
-    def placed(run: RunRecord, step: int) -> Json:
+    def pooled_request(run: RunRecord, step: int) -> Json:
         request = request_of(run, step)
-        messages = [place(message) for message in request.pop("messages")]
-        fields = {name: place(value) for name, value in request.items()}
+        messages = [index_of(message) for message in request.pop("messages")]
+        fields = {name: index_of(value) for name, value in request.items()}
         return {"fields": fields, "messages": messages, "known": known_messages(run, step)}
 
     turns = [
-        {str(event.step): placed(run, event.step) for event in run.events.of(TurnStarted)} for run in variants
+        {str(event.step): pooled_request(run, event.step) for event in run.events.of(TurnStarted)}
+        for run in variants
     ]
     return {"pool": [json.loads(value) for value in pool], "turns": turns}
 
 
 def _binary_files(run: RunRecord) -> list[Json]:
     files = run.files if run.given_files is None else run.given_files
-    found = []
+    rows = []
     for path in dict.fromkeys(event.path for event in run.events.of(FileChanged)):
         versions = files.versions(path)
         for number, content in enumerate(versions, files.version(path) - len(versions) + 1):
             if isinstance(content, bytes):
                 data = base64.b64encode(content).decode()
                 kind = media_type(path, content)
-                found.append({"path": safe_text(path), "version": number, "media_type": kind, "base64": data})
-    return found
+                rows.append({"path": safe_text(path), "version": number, "media_type": kind, "base64": data})
+    return rows
 
 
 def open_page(run: RunRecord) -> Path:
@@ -147,7 +148,7 @@ def _browser() -> webbrowser.BaseBrowser | None:
         browser = webbrowser.get()
     except webbrowser.Error:
         return None
-    # Without a display Python finds text browsers, which would take the kernel's terminal and not return.
+    # Without a display, Python finds text browsers, which would block the kernel's terminal.
     is_text_browser = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
     return None if is_text_browser else browser
 

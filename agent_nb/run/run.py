@@ -1,4 +1,4 @@
-"""Run: the result of a run. It never changes; continuing it makes a new one."""
+"""`Run`, the immutable result of a run. Continuing it makes a new one."""
 
 import json
 import os
@@ -15,18 +15,18 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
-from agent_nb.run.annotations import Annotation, given_choices, meant_answer
+from agent_nb.run.annotations import Annotation, answer_text, unique_choices
 from agent_nb.run.cells import Cells, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of, statement_of
-from agent_nb.run.moments import changes_back_to, placed
+from agent_nb.run.moments import changes_back_to, sort_annotations
 from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
 from agent_nb.run.turn_requests import request_of
 
 PAGES: "list[Callable[[Run], Any]]" = []
-"""What makes the widget of a run's page: the notebook registers itself here."""
+"""Factories of page widgets; the notebook registers one here."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,7 +37,7 @@ class Run(RunRecord):
 
     @property
     def manifest(self) -> Json:
-        """The facts needed to cite and to reproduce the run: model, dates, settings, approvals, hashes, versions."""
+        """Facts needed to cite and reproduce the run: model, dates, settings, approvals, hashes, versions."""
         return manifest_of(self)
 
     def request(self, step: int = 1) -> Json:
@@ -51,19 +51,19 @@ class Run(RunRecord):
         files = self.files
         for path, content in changed.items():
             files = files.delete(path) if content is None else files.write(path, content)
-        given = self.files if self.given_files is None else self.given_files
-        return replace(self, files=files, given_files=given, failed_check="")
+        original = self.files if self.given_files is None else self.given_files
+        return replace(self, files=files, given_files=original, failed_check="")
 
     def at(self, moment: int) -> "Run":
-        """A copy of the run with its files as they were after change number `moment`, which the page shows.
+        """A copy of the run with its files as of change number `moment`, which the page shows.
 
-        0 is what the run was given. Continue from it as from your own edit: the next prompt tells the model.
+        0 means the initial files. Continue from it as from your own edit: the next prompt tells the model.
         """
         return self.with_files(changes_back_to(self, moment))
 
     @property
     def page(self) -> Any:
-        """Its page as a widget, with a trait for each value that it is bound to. The kernel keeps it, not the run."""
+        """The page as a widget, with a trait for each bound value. Kept by the kernel, not by the run."""
         register_all()
         if not PAGES:
             raise ConfigError(
@@ -72,8 +72,8 @@ class Run(RunRecord):
         return PAGES[0](self)
 
     def pick(self, number: int) -> "Run":
-        """The variant with this number, from 1. It keeps the list of all variants."""
-        index = number.__index__() if hasattr(number, "__index__") else 0  # pandas has numpy integers
+        """Variant `number` (from 1). It keeps the list of all variants."""
+        index = number.__index__() if hasattr(number, "__index__") else 0  # also accepts NumPy integers
         if not 1 <= index <= len(self.variants):
             have = f"1 to {len(self.variants)}" if self.variants else "none"
             raise ConfigError(f"There is no variant {number!r}; this run has {have}.")
@@ -100,10 +100,10 @@ class Run(RunRecord):
         With `ask`, the reader picks one of `choices`, or writes an answer if there are none. `answer` is shown
         afterwards: the number of a choice, from 1, or text.
         """
-        given = given_choices(choices)
-        expected = meant_answer(answer, given)
-        note = Annotation(at=at, text=text, ask=ask, choices=given, answer=expected, variant=self.variant)
-        return replace(self, annotations=placed(self, (*self.annotations, note)))
+        options = unique_choices(choices)
+        expected = answer_text(answer, options)
+        note = Annotation(at=at, text=text, ask=ask, choices=options, answer=expected, variant=self.variant)
+        return replace(self, annotations=sort_annotations(self, (*self.annotations, note)))
 
     def compare(self, checks: Checks = ()) -> Comparison:
         """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""
@@ -132,7 +132,7 @@ class Run(RunRecord):
         return HTML.render(self)
 
     def statement(self) -> str:
-        """A statement on the use of the model, in Markdown: what the run knows, with blanks for what you must write."""
+        """A statement on the use of the model in Markdown, with blanks for you to fill in."""
         return statement_of([self])
 
     def to_cells(self) -> Cells:
@@ -152,14 +152,14 @@ class Run(RunRecord):
     def to_replay(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.
 
-        It has the events, the files, and the request of each turn, with secrets masked.
+        It contains the events, the files and the request of each turn, with secrets masked.
         """
         from agent_nb.run.replay_file import replay_html
 
         return write_own(path, replay_html(self).encode("utf-8", "replace"), overwrite=overwrite)
 
     def open(self) -> Path:
-        """Opens the page in your browser, from a temporary file as closed as the preview, and returns its path."""
+        """Opens the page in your browser from a temporary file, sandboxed like the preview; returns its path."""
         from agent_nb.run.replay_file import open_page
 
         return open_page(self)
@@ -187,7 +187,7 @@ class Run(RunRecord):
 
 
 def combine_variants(runs: Sequence[Run]) -> Run:
-    """Variants as one run: the first that ended normally, with the cost of all."""
+    """Combines variants into one run: the first that ended normally, with the cost of all."""
     if len(runs) == 1:
         return runs[0]
     ended_well = [run for run in runs if run.reason == "end_turn"]

@@ -1,6 +1,6 @@
-"""Reads the file of a run. It may come from anywhere, so all of it is checked: a bad one is one sentence.
+"""Reads the file of a run. It is untrusted, so everything is validated, and an error is one sentence.
 
-Nothing in a file is run. What it says has happened must fit together: numbers, times, calls, changes of files.
+Nothing in a file is executed. Its events must be consistent: numbers, times, calls, file changes.
 """
 
 import json
@@ -19,7 +19,7 @@ from agent_nb.errors import AgentError, SavedRunError
 from agent_nb.event_list import EventList
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.messages import Message
-from agent_nb.run.moments import placed
+from agent_nb.run.moments import sort_annotations
 from agent_nb.run.run import Run
 from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, TextReader, derived
 from agent_nb.run_settings import check_recorded
@@ -34,7 +34,7 @@ class _Image(TypedDict):
 
 
 class _Request(TypedDict, total=False):
-    """What must match for a replay; settings are there too."""
+    """Fields that must match for a replay, besides the settings."""
 
     model: str | None
     variants: tuple[str | None, ...]
@@ -43,7 +43,7 @@ class _Request(TypedDict, total=False):
     files: dict[str, str]
     tools: dict[str, str]
     servers: dict[str, str]
-    """The origins of the tools that come from MCP servers."""
+    """Origins of the tools from MCP servers."""
     history: str
 
 
@@ -84,7 +84,7 @@ def load(path: str | os.PathLike[str]) -> Run:
 
 
 def read_header(file: Path, most: int) -> Json | None:
-    """The first line of a file, as far as it is in its first bytes; None if the file is not a run."""
+    """The parsed first line of a file, read from its first bytes; None if the file is not a run."""
     import jiter
 
     try:
@@ -109,7 +109,7 @@ def read_run(data: bytes, source: str) -> Run:
     try:
         reading = _RunReading(header)
         for number, line in enumerate(lines[1:], start=2):
-            row = _parsed(line)
+            row = _parse_line(line)
             if row is None and number == len(lines):
                 raise _cut_short(source)
             reading.row(row)
@@ -127,7 +127,7 @@ def _cut_short(source: str) -> SavedRunError:
     return SavedRunError(f"{source!r} is cut short: the end of the run is missing.")
 
 
-def _parsed(line: str) -> Any:
+def _parse_line(line: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -138,28 +138,28 @@ class _Variant:
     def __init__(self, texts: TextReader) -> None:
         self._texts = texts
         self.rows: list[Json] = []
-        """The first and the last event as they are in the file."""
+        """The first and last event as stored in the file."""
         self.events = EventList()
         self.messages: list[Message] = []
         self.record: Json = {}
         self.calls: set[str] = set()
-        self.asked: set[str] = set()
-        """The calls with an open question: in a replay nobody could answer it."""
+        self.open_questions: set[str] = set()
+        """Calls with an open question, which nobody could answer in a replay."""
         self.files = texts.files
 
     def add(self, event: ev.Event) -> None:
-        """Adds an event, which must fit those before."""
-        last = self.events[-1] if self.events else None
+        """Adds an event, which must be consistent with the previous ones."""
+        previous = self.events[-1] if self.events else None
         if event.seq != len(self.events) + 1:
             raise ValueError(f"event {len(self.events) + 1} is expected here, not {event.seq}")
-        if last and isinstance(event, ev.RunStarted):
+        if previous and isinstance(event, ev.RunStarted):
             raise ValueError("a run begins here, inside another")
-        if isinstance(last, ev.RunFinished):
+        if isinstance(previous, ev.RunFinished):
             raise ValueError("the run has ended before")
-        if not math.isfinite(event.at) or event.at < (last.at if last else 0):
+        if not math.isfinite(event.at) or event.at < (previous.at if previous else 0):
             raise ValueError(f"`at` is {event.at}, which is before the event before")
-        if last and event.variant != last.variant:
-            raise ValueError(f"`variant` is {event.variant}, not {last.variant}")
+        if previous and event.variant != previous.variant:
+            raise ValueError(f"`variant` is {event.variant}, not {previous.variant}")
         self._check_call(event)
         if isinstance(event, ev.FileChanged):
             self._change(event)
@@ -172,11 +172,11 @@ class _Variant:
         if isinstance(event, ev.ToolStarted):
             self.calls.add(event.call_id)
         elif isinstance(event, ev.ApprovalRequested):
-            self.asked.add(event.call_id)
+            self.open_questions.add(event.call_id)
         elif isinstance(event, ev.ApprovalResolved):
-            self.asked.discard(event.call_id)
-        elif isinstance(event, ev.RunFinished) and self.asked:
-            raise ValueError(f"nobody has answered the question about {min(self.asked)[:40]!r}")
+            self.open_questions.discard(event.call_id)
+        elif isinstance(event, ev.RunFinished) and self.open_questions:
+            raise ValueError(f"nobody has answered the question about {min(self.open_questions)[:40]!r}")
         if call_id is not None and call_id not in self.calls:
             raise ValueError(f"{call_id[:40]!r} is no call of this run")
 
@@ -193,14 +193,15 @@ class _Variant:
             raise ValueError(f"{event.path[:40]!r} is too large")
 
     def conversation(self, wire: Iterable[Any]) -> tuple[Message, ...]:
-        """Messages, of which those that an event has added are only numbers."""
-        added = dict(enumerate(self.messages))
+        """Decodes messages. Those added by an event are stored as numbers."""
+        by_number = dict(enumerate(self.messages))
         return tuple(
-            added[each] if type(each) is int and each in added else from_wire(Message, each) for each in wire
+            by_number[item] if type(item) is int and item in by_number else from_wire(Message, item)
+            for item in wire
         )
 
     def check_files(self, files: Files) -> None:
-        """What the events show must be what the variables get."""
+        """Checks that the events produce exactly these files."""
         for event in self.events.of(ev.FileChanged):
             if event.path not in files.paths:
                 raise WireError(f"change {event.path[:40]!r}, which is none of its files", "events")
@@ -228,7 +229,7 @@ class _RunReading:
         elif kind == VARIANT:
             self._end(self._texts.convert(row))
         else:
-            self.result = self._whole(self._texts.convert(row))
+            self.result = self._finish(self._texts.convert(row))
 
     def _event(self, row: Json) -> None:
         if row.get("type") in DELTAS:
@@ -256,7 +257,7 @@ class _RunReading:
         variant.record = {**derived(self._header, variant.rows), **row}
         self._runs.append(_run(variant, variant.record))
 
-    def _whole(self, row: Json) -> Run:
+    def _finish(self, row: Json) -> Run:
         if len(self._runs) == len(self._variants) == 1 and "chosen" not in row:
             return self._runs[0]
         chosen = from_wire(int, row.get("chosen"))
@@ -267,9 +268,9 @@ class _RunReading:
 
 
 def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
-    own: Json = {"events": [], "messages": [], "replaced": [], "variants": []}
+    placeholders: Json = {"events": [], "messages": [], "replaced": [], "variants": []}
     run: Run = replace(
-        from_wire(Run, {**wire, **own}),
+        from_wire(Run, {**wire, **placeholders}),
         events=variant.events.packed(),
         messages=variant.conversation(wire["messages"]),
         replaced=tuple(map(variant.conversation, wire.get("replaced", ()))),
@@ -277,7 +278,7 @@ def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
     )
     _check(run)
     variant.check_files(run.files if run.given_files is None else run.given_files)
-    return replace(run, annotations=placed(run, run.annotations)) if run.annotations else run
+    return replace(run, annotations=sort_annotations(run, run.annotations)) if run.annotations else run
 
 
 def _events(row: Json) -> Iterator[ev.Event]:
@@ -289,17 +290,17 @@ def _events(row: Json) -> Iterator[ev.Event]:
     if len(pace) % 2 or min(pace, default=0) < 0 or sum(pace[::2]) != len(text):
         raise ValueError(f"its pace does not fit its text of {len(text):,} characters")
     moment, start = round(first.at * 1000), 0
-    for place, (length, gap) in enumerate(zip(pace[::2], pace[1::2], strict=True)):
+    for index, (length, gap) in enumerate(zip(pace[::2], pace[1::2], strict=True)):
         moment += gap
         part = text[start : start + length]
         more = {"offset": first.offset + start} if isinstance(first, ev.FileDelta) else {}
-        yield replace(first, seq=first.seq + place, at=moment / 1000, text=part, **more)
+        yield replace(first, seq=first.seq + index, at=moment / 1000, text=part, **more)
         start += length
 
 
 def _check(run: Run) -> None:
     check_recorded(run.settings)
-    # File names are made of these. `agent.map` gives names such as `runs[0]`.
+    # Used in file names. `agent.map` uses names such as `runs[0]`.
     words = {"name": re.sub(r"\[\d+\]$", "", run.name), "id": f"_{run.id}", "key": f"_{run.key}"}
     for field, word in words.items():
         if not word.replace("-", "_").isidentifier():

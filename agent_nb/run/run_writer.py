@@ -1,11 +1,11 @@
 """Writes a run as lines of JSON, with secrets masked. docs/internals/run-file.md describes the file.
 
-The first line says what is in the file. Each variant is a line for each event, in which consecutive deltas are one, and
-a line with what no event has. The last line says which is chosen.
+The first line is a header. Each variant has one line per event, with consecutive deltas joined, and a line with the
+remaining fields. The last line says which variant is chosen.
 
-Each long text is stored once: where one occurs again, there is a reference to it. Texts are numbered in the order of
-the file: strings of 64 characters or more, consecutive deltas of one text, and the versions of files that patches make.
-The long strings in a JSON text are numbered after it. A reference is one of:
+Each long text is stored once and referenced where it occurs again. Texts are numbered in the order of the file: strings
+of 64 characters or more, consecutive deltas of one text, and the file versions that patches produce. The long strings
+inside a JSON text are numbered after it. A reference is one of:
 
     {"$": 12}                    text 12
     {"$": ["...", 12, "..."]}    text 12 between other characters
@@ -29,34 +29,34 @@ from agent_nb.run.record import RunRecord
 
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 LONG = 64
-MOST_MADE = 200_000_000
-"""Characters that the references of one file may make: a few bytes could repeat a large text often."""
+MOST_EXPANDED = 200_000_000
+"""Maximum characters that a file's references may expand to: a few bytes could repeat a large text often."""
 MOST_PATCHED = 64_000_000
-"""Characters of the versions of files that are numbered; a run holds as many bytes of old versions."""
+"""Characters of file versions that are numbered; a run keeps as many bytes of old versions."""
 _SEARCHED = 64
-"""How many texts are searched for in another one: what is repeated was written shortly before."""
+"""How many recent texts are searched for inside another: repeated text was usually written shortly before."""
 _MARKS = {"$", "$json", "$plain"}
 
 
 class _Texts:
-    """The numbered texts of a file, as far as it was written or read."""
+    """The numbered texts of a file, as far as it has been written or read."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._open: dict[Hashable, list[str]] = {}
         self._patched = 0
         self.files: dict[str, str] = {}
-        """The text files of the variant, as the events have left them."""
+        """The variant's text files after the events so far."""
 
     def add(self, text: str) -> None:
-        for each in (text, *_strings_in(text)):
-            self._number(each)
+        for string in (text, *_strings_in(text)):
+            self._number(string)
 
     def _number(self, text: str) -> None:
         self._texts.append(text)
 
     def event(self, row: Json) -> Json:
-        """An event as it is written, or as it was before that."""
+        """Converts an event to or from its stored form."""
         kind = row.get("type")
         if kind == ev.RunStarted.type:
             self.files = {}
@@ -73,22 +73,22 @@ class _Texts:
         raise NotImplementedError
 
     def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
-        """Numbers the version of a file that a patch makes; None for one that is not text."""
-        before = self.files.pop(path, "")
+        """Applies a patch and numbers the new version; None for a binary file."""
+        old_text = self.files.pop(path, "")
         if patch is None:
             return
-        self.files[path] = text = apply_patch(before, patch)
+        self.files[path] = text = apply_patch(old_text, patch)
         self._patched += len(text)
         if self._patched <= MOST_PATCHED:
             self._number(text)
 
 
 class TextReader(_Texts):
-    """Resolves the references of a file, given its values in order. Raises `ValueError` for a wrong one."""
+    """Resolves references, given the file's values in order. Raises `ValueError` for an invalid one."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._made = 0
+        self._expanded = 0
 
     def convert(self, value: Any) -> Any:
         match value:
@@ -114,9 +114,9 @@ class TextReader(_Texts):
     def _resolved(self, pieces: list[Any], form: Callable[[str], str]) -> Iterator[str]:
         for piece in pieces:
             text = piece if isinstance(piece, str) else form(self._text(piece))
-            self._made += len(text)
-            if self._made > MOST_MADE:
-                raise ValueError(f"its references make more than {MOST_MADE:,} characters")
+            self._expanded += len(text)
+            if self._expanded > MOST_EXPANDED:
+                raise ValueError(f"its references make more than {MOST_EXPANDED:,} characters")
             yield text
 
     def _text(self, number: Any) -> str:
@@ -126,7 +126,7 @@ class TextReader(_Texts):
 
 
 class TextWriter(_Texts):
-    """Replaces texts by references, given the values of a file in order."""
+    """Replaces texts by references, given the file's values in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class TextWriter(_Texts):
     def _number(self, text: str) -> None:
         if len(text) >= LONG and text not in self._numbers:
             self._numbers[text] = len(self._texts)
-            if " " in text:  # others are base64
+            if " " in text:  # otherwise it is base64
                 self._recent.append(text)
         super()._number(text)
 
@@ -145,8 +145,8 @@ class TextWriter(_Texts):
             case str():
                 return self._shortest(value) if len(value) >= LONG else value
             case dict():
-                written = {key: self.convert(item) for key, item in value.items()}
-                return {"$plain": written} if len(value) == 1 and value.keys() <= _MARKS else written
+                converted = {key: self.convert(item) for key, item in value.items()}
+                return {"$plain": converted} if len(value) == 1 and value.keys() <= _MARKS else converted
             case list() | tuple():
                 return [self.convert(item) for item in value]
             case _:
@@ -155,25 +155,25 @@ class TextWriter(_Texts):
     def _shortest(self, text: str) -> str | Json:
         if text in self._numbers:
             return {"$": self._numbers[text]}
-        strings = [each for each in _strings_in(text) if each in self._numbers]
+        strings = [string for string in _strings_in(text) if string in self._numbers]
         if pieces := self._pieces(text, strings, _quoted):
             return {"$json": pieces}
-        inside = max((each for each in self._recent if each in text), key=len, default=None)
-        if inside is not None:
-            return {"$": self._pieces(text, [inside], str)}
+        longest = max((recent for recent in self._recent if recent in text), key=len, default=None)
+        if longest is not None:
+            return {"$": self._pieces(text, [longest], str)}
         self.add(text)
         return text
 
-    def _pieces(self, text: str, known: Iterable[str], form: Callable[[str], str]) -> list[str | int]:
-        """The text as numbers of known texts, with the characters around them; empty if it has none of them."""
+    def _pieces(self, text: str, earlier_texts: Iterable[str], form: Callable[[str], str]) -> list[str | int]:
+        """Splits the text into numbers of earlier texts and characters between; empty if it contains none."""
         pieces: list[str | int] = []
         start = 0
-        for each in known:
-            written = form(each)
-            at = text.find(written, start)
+        for earlier in earlier_texts:
+            needle = form(earlier)
+            at = text.find(needle, start)
             if at >= 0:
-                pieces += [text[start:at], self._numbers[each]]
-                start = at + len(written)
+                pieces += [text[start:at], self._numbers[earlier]]
+                start = at + len(needle)
         return [*pieces, text[start:]] if pieces else []
 
 
@@ -200,7 +200,7 @@ SUFFIX = ".run.jsonl"
 VARIANT, RUN = "variant", "run"
 _TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
 _LAST = ("messages", "replaced", "files", "given_files")
-"""Written after the other fields, because they refer to texts in those."""
+"""Written last, because they refer to texts in the other fields."""
 
 
 def run_file(run: RunRecord) -> bytes:
@@ -215,61 +215,61 @@ def run_file(run: RunRecord) -> bytes:
             if row["type"] == ev.FileChanged.type:
                 texts.change(row["path"], row.get("patch"))
         records.append(_fields(variant))
-        known = {**_DEFAULTS, **derived(header, rows)}
-        lines.append({"type": VARIANT, **texts.convert(_others(records[-1], known))})
+        implied = {**_DEFAULTS, **derived(header, rows)}
+        lines.append({"type": VARIANT, **texts.convert(_without_implied(records[-1], implied))})
     lines.append({"type": RUN})
     if run.variants:
-        chosen = next((place for place, each in enumerate(variants) if each.variant == run.variant), 0)
-        lines[-1] |= {"chosen": chosen, **texts.convert(_others(_fields(run), records[chosen]))}
+        chosen = next((i for i, variant in enumerate(variants) if variant.variant == run.variant), 0)
+        lines[-1] |= {"chosen": chosen, **texts.convert(_without_implied(_fields(run), records[chosen]))}
     return "".join(f"{_dump(line)}\n" for line in lines).encode()
 
 
-def _others(found: Json, known: Json) -> Json:
-    return {name: value for name, value in found.items() if value != known[name]}
+def _without_implied(record: Json, implied: Json) -> Json:
+    return {name: value for name, value in record.items() if value != implied[name]}
 
 
 def _dump(line: Json) -> str:
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-    # Some readers end a line at these, though JSON does not.
+    # Some readers treat these as line breaks, though JSON does not.
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
 
 def _header(run: RunRecord) -> Json:
-    """The first line. A list of runs reads only its beginning."""
+    """The first line. Lists of runs read only its beginning."""
     header: Json = {"format": FORMAT, "version": VERSION}
     header |= {name: getattr(run, name) for name in ("model", "reason", "name", "key", "id")}
     header |= {"settings": to_wire(run.settings), "prompt": run.prompt}
     request = {key: value for key, value in run.fingerprint.get("yours", {}).items() if key != "prompt"}
     fingerprint = {**run.fingerprint, "yours": request} if run.fingerprint else {}
-    masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, _shown)
+    masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, _masked)
     return masked
 
 
 def derived(header: Json, rows: Sequence[Json]) -> Json:
-    """The fields of a variant that follow from the first line and from its events."""
-    known = {name: header[name] for name in ("name", "key", "id", "prompt", "settings")}
+    """The fields of a variant that can be derived from the first line and its events."""
+    values = {name: header[name] for name in ("name", "key", "id", "prompt", "settings")}
     if fingerprint := header["fingerprint"]:
-        known["fingerprint"] = {
+        values["fingerprint"] = {
             **fingerprint,
             "yours": {"prompt": header["prompt"], **fingerprint["yours"]},
         }
     if rows:
         start, end = rows[0], rows[-1]
-        known |= {"model": start["model"], "settings": start.get("settings", header["settings"])}
-        known |= {name: end.get(name) for name in ("reason", "usage", "cost", "seconds", "error")}
-    return known
+        values |= {"model": start["model"], "settings": start.get("settings", header["settings"])}
+        values |= {name: end.get(name) for name in ("reason", "usage", "cost", "seconds", "error")}
+    return values
 
 
 def _fields(run: RunRecord) -> Json:
-    """All fields but the events and variants, as they are written."""
-    found = {each.name: getattr(run, each.name) for each in fields(run) if each.name in _DEFAULTS}
-    wires = {name: brief_wire(value) for name, value in found.items() if name not in _LAST}
+    """All fields except events and variants, in wire form."""
+    values = {field.name: getattr(run, field.name) for field in fields(run) if field.name in _DEFAULTS}
+    wires = {name: brief_wire(value) for name, value in values.items() if name not in _LAST}
     added = [event.message for event in run.events.of(ev.MessageAdded)]
     wires["messages"] = _messages(run.messages, added)
     wires["replaced"] = [_messages(messages, added) for messages in run.replaced]
-    wires["files"] = run.files.to_wire(_shown)
-    wires["given_files"] = None if run.given_files is None else run.given_files.to_wire(_shown)
-    masked: Json = change_texts(wires, _shown)
+    wires["files"] = run.files.to_wire(_masked)
+    wires["given_files"] = None if run.given_files is None else run.given_files.to_wire(_masked)
+    masked: Json = change_texts(wires, _masked)
     return masked
 
 
@@ -278,19 +278,19 @@ def _messages(messages: Iterable[Message], added: Sequence[Message]) -> list[Jso
 
 
 _DEFAULTS = {
-    each.name: None if (default := default_of(each)) is MISSING else brief_wire(default)
-    for each in fields(RunRecord)
-    if each.name not in ("events", "variants")
+    field.name: None if (default := default_of(field)) is MISSING else brief_wire(default)
+    for field in fields(RunRecord)
+    if field.name not in ("events", "variants")
 }
-"""The wire form of the default of each field that is written; None if it has none."""
+"""Defaults of the stored fields in wire form; None for required fields."""
 
 
-def _shown(text: str) -> str:
+def _masked(text: str) -> str:
     return mask(whole_text(text))
 
 
 def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
-    """The events as they are written, consecutive deltas of one text as one."""
+    """The events in stored form, with consecutive deltas of one text joined."""
     group: list[Json] = []
     for row in _masked_events(run.events):
         if row["type"] == ev.RunStarted.type and row.get("settings", {}) == settings:
@@ -306,27 +306,27 @@ def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
         yield _joined(group)
 
 
-def _continues(before: Json, row: Json) -> bool:
+def _continues(previous: Json, row: Json) -> bool:
     names = ("type", "variant", "call_id", "path")
-    if any(before.get(name) != row.get(name) for name in names) or row["seq"] != before["seq"] + 1:
+    if any(previous.get(name) != row.get(name) for name in names) or row["seq"] != previous["seq"] + 1:
         return False
-    if any(round(each["at"] * 1000) / 1000 != each["at"] for each in (before, row)):
+    if any(round(event["at"] * 1000) / 1000 != event["at"] for event in (previous, row)):
         return False
-    return "offset" not in row or row["offset"] == before["offset"] + len(before["text"]) > 0
+    return "offset" not in row or row["offset"] == previous["offset"] + len(previous["text"]) > 0
 
 
 def _joined(rows: Sequence[Json]) -> Json:
-    """One delta for several; `pace` has the length of each and the milliseconds since the one before."""
+    """Joins deltas into one; `pace` has the length of each and the milliseconds since the previous one."""
     if len(rows) == 1:
         return rows[0]
     times = [round(row["at"] * 1000) for row in rows]
-    gaps = [0, *(time - before for before, time in pairwise(times))]
+    gaps = [0, *(end - start for start, end in pairwise(times))]
     pace = [number for row, gap in zip(rows, gaps, strict=True) for number in (len(row["text"]), gap)]
     return {**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}
 
 
 def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
-    """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
+    """Encodes the events, masking each stream as one text: a secret may be split over several pieces."""
     rows: list[Json] = []
     streams: dict[tuple[Any, ...], list[Json]] = {}
     files: dict[str, tuple[str, str]] = {}
@@ -346,7 +346,7 @@ def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
             row |= _masked_patch(event, files)
         elif row["type"] in _TURNS:
             turn += 1
-        rows[-1] = change_texts(row, _shown)
+        rows[-1] = change_texts(row, _masked)
     for pieces in streams.values():
         _mask_stream(pieces)
     return rows
@@ -357,21 +357,21 @@ def _mask_stream(rows: Sequence[Json]) -> None:
     pieces = [row["text"] for row in rows]
     texts = mask_pieces([whole_text(piece) for piece in pieces])
     for row, text in zip(rows, texts, strict=True):
-        row |= {name: _shown(row[name]) for name in ("call_id", "path") if name in row}
+        row |= {name: _masked(row[name]) for name in ("call_id", "path") if name in row}
         row["text"] = text
-        if "offset" in row and texts != pieces:  # the masked file has other places
+        if "offset" in row and texts != pieces:  # masking shifts the offsets
             row["offset"] = offset
         offset += len(text)
 
 
 def _masked_patch(event: ev.FileChanged, files: dict[str, tuple[str, str]]) -> Json:
-    """The patch that makes the masked file from the masked file before. `files` has both forms of each text."""
-    before, before_shown = files.pop(event.path, ("", ""))
+    """The patch between masked versions of a file. `files` maps paths to original and masked text."""
+    old_text, old_masked = files.pop(event.path, ("", ""))
     if event.patch is None:
         return {}
-    text = apply_patch(before, event.patch)
-    shown = _shown(text)
-    files[event.path] = text, shown
-    if (text, before) == (shown, before_shown):
+    text = apply_patch(old_text, event.patch)
+    masked = _masked(text)
+    files[event.path] = text, masked
+    if (text, old_text) == (masked, old_masked):
         return {}
-    return {"patch": [list(each) for each in compare(before_shown, shown).patch]}
+    return {"patch": [list(change) for change in compare(old_masked, masked).patch]}

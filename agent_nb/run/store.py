@@ -21,9 +21,9 @@ from agent_nb.run.run_writer import SUFFIX, run_file
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000
 _LEFTOVER = re.compile(r"\.\d{6}-\d{8}-\d{6}-.*\.\w{8}")
-"""The names of the temporary files of `write_atomically` for runs."""
+"""Names of temporary files that `write_atomically` creates for runs."""
 _STILL_WRITTEN = 60
-"""Seconds for which another browser tab may be writing a temporary file."""
+"""Maximum age in seconds of a temporary file that another browser tab may still be writing."""
 _RUN_FILE = re.compile(r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-([^-]+)" + re.escape(SUFFIX))
 _HEAD = 2_048
 
@@ -35,7 +35,7 @@ class RunStore:
         self.folder = self.root / "runs"
 
     def save(self, run: Run) -> Path:
-        """Writes a run, and deletes the oldest ones if there are too many or they take too much space."""
+        """Writes a run, and deletes the oldest ones beyond the limits on count and size."""
         own_folder(self._home)
         data = run_file(run)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}"
@@ -70,34 +70,34 @@ class RunStore:
         return [row for file in files if (row := self._row(file))]
 
     def _row(self, file: str) -> Json | None:
-        """What a list shows of a run, without reading all of its file; None if it is no run."""
-        named = _RUN_FILE.fullmatch(file)
-        head = read_header(self.folder / file, _HEAD) if named else None
-        if named is None or head is None:
+        """The list entry of a run, read from the start of its file; None if it is not a run."""
+        match = _RUN_FILE.fullmatch(file)
+        head = read_header(self.folder / file, _HEAD) if match else None
+        if match is None or head is None:
             return None
-        _, year, month, day, hour, minute, name, _ = named.groups()
+        _, year, month, day, hour, minute, name, _ = match.groups()
         when = f"{year}-{month}-{day} {hour}:{minute}"
-        listed = {key: str(head.get(key, "")) for key in ("model", "reason")}
+        fields = {key: str(head.get(key, "")) for key in ("model", "reason")}
         try:
             size = (self.folder / file).stat().st_size
-        except FileNotFoundError:  # another kernel has pruned it
+        except FileNotFoundError:  # pruned by another kernel
             return None
-        return {"file": file, "name": name, "when": when, **listed, "bytes": size}
+        return {"file": file, "name": name, "when": when, **fields, "bytes": size}
 
     def _remove_leftovers(self) -> None:
-        """Deletes what kernels that were killed while they saved have left.
+        """Deletes temporary files left by kernels that were killed while saving.
 
-        Under the lock nobody else is saving. Browser tabs have no lock, so a recent file may be one that another
-        tab is still writing.
+        The lock ensures that no other kernel is saving. Browser tabs have no lock, so another tab may still be
+        writing a recent file.
         """
         limit = time.time() - _STILL_WRITTEN if IN_BROWSER else math.inf
         for path in self.folder.glob(".*"):
-            with contextlib.suppress(FileNotFoundError):  # the other tab has renamed it
+            with contextlib.suppress(FileNotFoundError):  # renamed by the other tab
                 if _LEFTOVER.fullmatch(path.name) and path.stat().st_mtime < limit:
                     path.unlink()
 
     def _prune(self, saved: Run, earlier: list[Json], size: int) -> None:
-        """Deletes the oldest runs that are too many, and an earlier file of the run that has been saved."""
+        """Deletes the oldest runs beyond the limits, and an earlier file of the run just saved."""
         count = 1
         for row in reversed(earlier):
             is_same = (row["name"], run_id(row)) == (saved.name, saved.id)

@@ -1,4 +1,4 @@
-"""The numbers of an answer that are in the outputs of its run, and those that nothing has computed.
+"""Finds the numbers in an answer that the run's outputs support, and those that nothing has computed.
 
 A number is supported if an output of a tool, or the prompt, has a value that rounds to it at the digits shown. Where a
 notation can be read in two ways (`1.234` is 1,234 in German), either may support it.
@@ -59,9 +59,9 @@ _POWERS = {"k": 3, "m": 6, "g": 9, "b": 9, "t": 12, "thousand": 3, "tausend": 3,
 _POWERS |= {"billion": 9, "mrd": 9, "milliard": 9, "trillion": 12}
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _LONGEST = 40
-"""Characters of a number; what is longer is a key or other data."""
+"""Maximum characters of a number; anything longer is a key or other data."""
 _MOST_TEXT = 5_000_000
-"""Characters of outputs, which take seconds to look through; with more of them nothing is marked."""
+"""Maximum characters of outputs to search, which takes seconds; beyond that nothing is marked."""
 
 Interval = tuple[float, float]
 """A value, and the unit of its last digit."""
@@ -69,53 +69,59 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNumber:
-    """A number in the answer that an output has, or that nothing has."""
+    """A number in the answer, supported by an output or unsupported."""
 
     start: int
-    """UTF-16 units before it in the text of the answer, as it is shown and without code."""
+    """Offset in UTF-16 units in the answer as displayed, without code."""
     text: str
     call_id: str
-    """The call whose output has it; empty if it is in no output of the run."""
+    """The call whose output contains it; empty if unsupported."""
 
 
 class _Values:
-    """Values, each with the call that printed it last; an empty id stands for the prompt and for earlier runs."""
+    """Values with the call that last printed them; an empty id means the prompt or an earlier run."""
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
         self._calls = {value: call_id for call_id, text in texts for value in _values_in(text)}
         self._sorted = sorted(self._calls)
 
     def call_of(self, readings: Iterable[Interval]) -> str | None:
-        """The call with a value that rounds to one of these; None if there is none."""
+        """The call with a value that rounds to one of these readings, or None."""
         for value, unit in readings:
             reach = 0.5 * unit * (1 + 1e-9) + abs(value) * 1e-12
             at = bisect_left(self._sorted, value)
-            near = min(self._sorted[max(0, at - 1) : at + 1], key=lambda one: abs(one - value), default=None)
+            near = min(
+                self._sorted[max(0, at - 1) : at + 1],
+                key=lambda candidate: abs(candidate - value),
+                default=None,
+            )
             if near is not None and abs(near - value) <= reach:
                 return self._calls[near]
         return None
 
 
 def answer_numbers(run: "RunRecord", call_ids: Iterable[str]) -> tuple[AnswerNumber, ...]:
-    """In order; none for a run whose code has printed nothing. Numbers of the prompt are left out.
+    """The numbers of the answer in order, without those of the prompt; empty if no code printed anything.
 
-    `call_ids` are the ids that the calls of the run have in events.
+    `call_ids` are the event ids of the run's calls.
     """
-    found = list(_numbers_in(mask(run.text))) if _has_printed(run) else []
-    texts = list(_texts(run, call_ids)) if found else []
+    numbers = list(_numbers_in(mask(run.text))) if _has_printed(run) else []
+    texts = list(_texts(run, call_ids)) if numbers else []
     if sum(len(text) for _, text in texts) > _MOST_TEXT:
         return ()
     values = _Values(texts)
-    called = ((start, text, values.call_of(readings), is_year) for start, text, readings, is_year in found)
+    supported = (
+        (start, text, values.call_of(readings), is_year) for start, text, readings, is_year in numbers
+    )
     return tuple(
         AnswerNumber(start=start, text=text, call_id=call_id or "")
-        for start, text, call_id, is_year in called
+        for start, text, call_id, is_year in supported
         if call_id or (call_id is None and not is_year)
     )
 
 
 def _has_printed(run: "RunRecord") -> bool:
-    """Whether code of the run has put out something that is not an image."""
+    """Whether code of the run has produced any output other than images."""
     with_code = {
         event.call_id for event in run.events.of(ToolReady) if isinstance(event.args.get("code"), str)
     }
@@ -131,24 +137,26 @@ def _text_of(bundle: MimeBundle) -> str:
 
 
 def _texts(run: "RunRecord", call_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What may hold a value: prompts, results of earlier runs, then the outputs of this one."""
-    own = run.own_messages
-    for message in (*chain.from_iterable(run.replaced), *run.messages[: run.history], *own):
+    """Texts that may contain values: prompts, results of earlier runs, then this run's outputs."""
+    own_messages = run.own_messages
+    for message in (*chain.from_iterable(run.replaced), *run.messages[: run.history], *own_messages):
         yield "", message.text if message.role == "user" else ""
         yield from (("", part.text) for part in message.parts if isinstance(part, ToolResult))
-    results = [part.text for message in own for part in message.parts if isinstance(part, ToolResult)]
+    results = [
+        part.text for message in own_messages for part in message.parts if isinstance(part, ToolResult)
+    ]
     yield from zip(call_ids, results, strict=False)
     for end in run.events.of(ToolFinished):
         yield from ((end.call_id, _text_of(bundle)) for bundle in end.outputs)
 
 
 def _values_in(text: str) -> Iterator[float]:
-    """Every value that a text may hold, and its negative after a minus sign."""
+    """Every value that a text may contain, and its negative after a minus sign."""
     text = text.translate(_FULL_WIDTH)
     for match in _NUMBER.finditer(text):
         readings, digits = _readings(match), match["digits"] or ""
         if "," in digits or "_" in digits:
-            readings += [reading for piece in _PIECE.findall(digits) for reading in _read(piece)]
+            readings += [reading for piece in _PIECE.findall(digits) for reading in _digit_readings(piece)]
         for scale in _scales(text, match.end()):
             for value, _ in readings:
                 yield value * scale
@@ -157,12 +165,12 @@ def _values_in(text: str) -> Iterator[float]:
 
 
 def _numbers_in(markdown: str) -> Iterator[tuple[int, str, list[Interval], bool]]:
-    """The numbers of an answer that need support: where, as written, how they can be read, whether it may be a year."""
+    """Numbers in an answer that need support: offset, text, possible readings, whether it may be a year."""
     at = 0
     for segment in _segments(markdown):
         units = list(accumulate((1 + (character > "\uffff") for character in segment), initial=at))
         at = units[-1]
-        text = _LEFT_ALONE.sub(lambda found: " " * len(found[0]), segment.translate(_FULL_WIDTH))
+        text = _LEFT_ALONE.sub(lambda match: " " * len(match[0]), segment.translate(_FULL_WIDTH))
         text = _SPACED.sub("\u202f", text)
         for match in _NUMBER.finditer(text):
             for start, end, readings in _tokens(text, match):
@@ -173,7 +181,7 @@ def _numbers_in(markdown: str) -> Iterator[tuple[int, str, list[Interval], bool]
 
 
 def _segments(markdown: str) -> Iterator[str]:
-    """The text that is shown, without code; nothing ends a segment that may stand inside of a number's notation."""
+    """The displayed text without code, in segments that never split a number."""
     for block in parser().parse(markdown):
         segment = ""
         for token in block.children or ():
@@ -186,7 +194,7 @@ def _segments(markdown: str) -> Iterator[str]:
 
 
 def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[Interval]]]:
-    """The numbers of a match: one, or several that commas separate. Parts of words and small counts are none."""
+    """The numbers of a match: one, or several separated by commas. Parts of words and small counts are ignored."""
     start, digits = match.start(), match["digits"] or ""
     if re.search(r"[A-Za-zÀ-ɏ_#]-?\Z", text[max(0, start - 2) : start]):
         return
@@ -200,14 +208,14 @@ def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[
         yield first, match.end(), [(sign * value, unit) for value, unit in readings]
         return
     for piece in _PIECE.finditer(text, *match.span("digits")):
-        readings = list(_read(piece[0]))
+        readings = list(_digit_readings(piece[0]))
         if readings and not (piece[0].isdecimal() and float(piece[0]) <= 10):
             yield *piece.span(), readings
 
 
 def _readings(match: "re.Match[str]") -> list[Interval]:
-    """What a number can mean, without its sign."""
-    readings = list(_read(match["digits"] or "0"))
+    """Possible readings of a number, without its sign."""
+    readings = list(_digit_readings(match["digits"] or "0"))
     if fraction := match["fraction"]:
         readings = [(value + unicodedata.numeric(fraction), 0.1) for value, _ in readings]
     if exponent := match["e"] or match["power"] or match["raised"]:
@@ -217,8 +225,8 @@ def _readings(match: "re.Match[str]") -> list[Interval]:
 
 
 @lru_cache(maxsize=20_000)
-def _read(digits: str) -> tuple[Interval, ...]:
-    """`1,234.5`, `1.234,5`, `1\u202f234` or `.5`, in all the ways it can be read; `2.3.1` in none."""
+def _digit_readings(digits: str) -> tuple[Interval, ...]:
+    """`1,234.5`, `1.234,5`, `1\u202f234` or `.5` in all possible readings; `2.3.1` has none."""
     if len(digits) > _LONGEST:
         return ()
     *groups, last = _MARK.split(digits)
@@ -226,7 +234,7 @@ def _read(digits: str) -> tuple[Interval, ...]:
     readings: tuple[Interval, ...] = ()
     if not marks or (len(set(marks)) == 1 and _are_thousands([*groups, last])):
         whole = "".join((*groups, last))
-        # Zeros at its end may be the result of rounding, if two other digits are left.
+        # Trailing zeros may be due to rounding, if at least two other digits remain.
         zeros = len(whole) - max(2, len(whole.rstrip("0")))
         readings = ((float(whole), 10.0 ** max(0, zeros)),)
     decimal = marks and marks[-1] in ".," and marks[-1] not in marks[:-1] and len(set(marks[:-1])) < 2
@@ -236,18 +244,18 @@ def _read(digits: str) -> tuple[Interval, ...]:
 
 
 def _are_thousands(groups: list[str]) -> bool:
-    """Whether these are groups of three digits; in India, those in the middle have two."""
+    """Whether these are groups of three digits; Indian notation has two in the middle groups."""
     first, *middle, last = groups
     return (
         0 < len(first) <= 3
         and first[0] != "0"
         and len(last) == 3
-        and all(len(one) in (2, 3) for one in middle)
+        and all(len(group) in (2, 3) for group in middle)
     )
 
 
 def _scales(text: str, end: int) -> list[float]:
-    """1, and what a `%`, `k`, `MB` or `million` after a number multiplies it by."""
+    """Possible factors after a number: 1, and that of a `%`, `k`, `MB` or `million`."""
     scale = _SCALE.match(text, end)
     if not scale:
         return [1.0]

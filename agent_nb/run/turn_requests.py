@@ -24,7 +24,7 @@ def request_of(run: RunRecord, step: int) -> Json:
 
     `compacted` has the figures if the conversation was compacted for this turn.
     """
-    messages, compacted = _sent(run, step)
+    messages, compacted = _messages_sent(run, step)
     figures = {"compacted": {name: getattr(compacted, name) for name in _FIGURES}} if compacted else {}
     request: Json = mask_json(
         {
@@ -42,7 +42,7 @@ def request_of(run: RunRecord, step: int) -> Json:
 def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
     """The answer to the page's `request`: a turn of a variant, with long texts shortened.
 
-    `known` is how many of its messages were already sent with the turn before.
+    `known` is how many of its messages were already sent with the previous turn.
     """
     if run is None:
         raise ConfigError("Requests can be shown once the run has ended.")
@@ -53,51 +53,51 @@ def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
 
 
 def known_messages(run: RunRecord, step: int) -> int:
-    messages, compacted = _sent(run, step)
+    messages, compacted = _messages_sent(run, step)
     if step == 1:
         return len(messages) - 1
-    return len(messages if compacted else _sent(run, step - 1)[0])
+    return len(messages if compacted else _messages_sent(run, step - 1)[0])
 
 
-def _sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
+def _messages_sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], ConversationCompacted | None]:
     turn = 0
-    sent: dict[int, tuple[int, ConversationCompacted | None]] = {}
+    turns: dict[int, tuple[int, ConversationCompacted | None]] = {}
     for count, event in enumerate(run.events, 1):
         if isinstance(event, TurnStarted):
             turn = event.step
-            sent[turn] = count, None
+            turns[turn] = count, None
         elif isinstance(event, ConversationCompacted):
-            sent[turn] = count, event
-    if step not in sent:
-        have = f"1 to {turn}" if sent else "none"
+            turns[turn] = count, event
+    if step not in turns:
+        have = f"1 to {turn}" if turns else "none"
         raise ConfigError(f"There is no turn {step!r}; this run has {have}.")
-    count, compacted = sent[step]
+    count, compacted = turns[step]
     return conversation_after(run, count)[0], compacted
 
 
 def conversation_after(run: RunRecord, count: int) -> tuple[tuple[Message, ...], int, int]:
-    """The conversation after this number of events, the place of the run's question, and how many were replaced."""
+    """The conversation after `count` events, the index of the run's question, and the number of compactions."""
     conversations = (*run.replaced, run.messages)
-    then, at_the_end = _added(run.events[:count]), _added(run.events)
-    place = len(then) - 1
-    messages = conversations[place]
-    given = len(messages) - at_the_end[place]
-    question = run.history if place == len(run.replaced) else max(0, given - 1)
-    return messages[: given + then[place]], question, place
+    counts, final_counts = _count_added(run.events[:count]), _count_added(run.events)
+    index = len(counts) - 1
+    messages = conversations[index]
+    initial = len(messages) - final_counts[index]
+    question = run.history if index == len(run.replaced) else max(0, initial - 1)
+    return messages[: initial + counts[index]], question, index
 
 
-def _added(events: Sequence[Event]) -> list[int]:
-    """How many messages were added to each conversation: compacting begins another one."""
-    added, has_finished = [0], False
+def _count_added(events: Sequence[Event]) -> list[int]:
+    """Counts the messages added to each conversation; compaction starts a new one."""
+    counts, has_finished = [0], False
     for event in events:
         if isinstance(event, MessageAdded):
-            added[-1] += 1
+            counts[-1] += 1
         elif isinstance(event, TurnFinished):
             has_finished = True
         elif isinstance(event, ConversationCompacted):
-            # What no turn has sent is not among `replaced`.
-            added = [*added, 0] if has_finished else [0]
-    return added
+            # Conversations that were never sent are not in `replaced`.
+            counts = [*counts, 0] if has_finished else [0]
+    return counts
 
 
 def _message(message: Message) -> Json:
@@ -122,7 +122,7 @@ def _part(part: Any) -> Json:
 
 
 def shortened(request: Json, limit: int = TEXT_LIMIT) -> Any:
-    """The same JSON with long texts shortened; each says how much is missing."""
+    """The same JSON with long texts truncated and their missing length noted."""
 
     def cut(text: str) -> str:
         more = len(text) - limit
