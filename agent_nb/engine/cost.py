@@ -77,7 +77,7 @@ class CostMeter:
 
     def open_charge(self, left: Callable[[], float | None]) -> Charge:
         """Opens a charge for a call. Its expected cost counts against the budget at once."""
-        charge = Charge(left=left, highest=self._highest_item)
+        charge = Charge(remaining=left, highest=self._highest_item)
         self._open_charges.append(charge)
         return charge
 

@@ -1,4 +1,4 @@
-"""Converts what a notebook holds to an `Image` that every vendor takes."""
+"""Converts notebook objects to an `Image` that every vendor accepts."""
 
 import base64
 import binascii
@@ -23,24 +23,24 @@ from agent_nb.messages import Image
 MAX_EDGE = 4096
 MAX_PIXELS = 80_000_000
 SMALL_COPY = (1024, 60_000)
-"""Longest side and bytes of images in a saved notebook, which would otherwise grow too large."""
+"""Longest side in pixels and size in bytes of images in a saved notebook, to keep its file small."""
 THUMBNAIL_EDGE = 160
 THUMBNAIL_BYTES = 6_000
 MOST_THUMBNAILS = 12
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "TGA")
-_AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-_CACHED = 16
-"""Copies that are kept: a conversation sends the same images with each turn."""
-_made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
-"""The images that were made here, by their `id`: they need no second check."""
+_ACCEPTED_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+_CACHE_SIZE = 16
+"""Cache size: a conversation sends the same images with each turn."""
+_converted: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
+"""Images converted here, by `id`: they are not checked again."""
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
 
 
 def to_image(obj: Any, name: str = "") -> Image:
-    """The image in `obj`. An https address is fetched, blocking: call it off the loop."""
+    """Convert `obj` to an image. Fetches https addresses and blocks: call it off the loop."""
     match obj:
-        case Image() if _made.get(id(obj)) is obj:
-            return _remembered(replace(obj, name=name)) if name and name != obj.name else obj
+        case Image() if _converted.get(id(obj)) is obj:
+            return _remember(replace(obj, name=name)) if name and name != obj.name else obj
         case Image():
             return _read(obj.data, name or obj.name)
         case bytes() | bytearray() | memoryview():
@@ -58,39 +58,39 @@ def image_size(data: bytes, name: str = "") -> tuple[int, int]:
 
 
 def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
-    """The image within a vendor's limits; the same object if it already is."""
+    """The image scaled to fit a vendor's limits; the same object if it already fits."""
     pil_image = _open(image.data, image.name)
     if (
         max(pil_image.size) <= max_edge
         and len(image.data) <= max_bytes
-        and image.media_type in _AS_THEY_ARE.values()
+        and image.media_type in _ACCEPTED_TYPES.values()
     ):
         return image
     return _fitted(image, max_edge, max_bytes)
 
 
-@lru_cache(_CACHED)
+@lru_cache(_CACHE_SIZE)
 def _fitted(image: Image, max_edge: int, max_bytes: int) -> Image:
     pil_image = _open(image.data, image.name)
     return _encode(_upright(pil_image, image.name), image.name, max_edge, max_bytes)
 
 
 def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
-    """Small copies to show. Beyond the first few they have a name only. Decodes: call it off the loop."""
-    return tuple(_thumbnail(image, drawn=number < MOST_THUMBNAILS) for number, image in enumerate(images))
+    """Small copies of the first images; the others have only name and size. Decodes: call it off the loop."""
+    return tuple(_thumbnail(image, has_data=index < MOST_THUMBNAILS) for index, image in enumerate(images))
 
 
-@lru_cache(_CACHED)
-def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:
+@lru_cache(_CACHE_SIZE)
+def _thumbnail(image: Image, *, has_data: bool) -> Thumbnail:
     pil_image = _open(image.data, image.name)
     width, height = pil_image.size
     data = b""
-    if drawn:
+    if has_data:
         pil_image.draft(None, (2 * THUMBNAIL_EDGE, 2 * THUMBNAIL_EDGE))
         small = _scaled(_upright(pil_image, image.name), min(THUMBNAIL_EDGE, max(width, height)))
         small = on_white(small) if small.mode == "RGBA" else small
-        sizes = (saved(small, "JPEG", quality=quality) for quality in (80, 60, 40, 20))
-        data = next((data for data in sizes if len(data) <= THUMBNAIL_BYTES), b"")
+        encodings = (saved(small, "JPEG", quality=quality) for quality in (80, 60, 40, 20))
+        data = next((data for data in encodings if len(data) <= THUMBNAIL_BYTES), b"")
     return Thumbnail(name=image.name, width=width, height=height, data=data)
 
 
@@ -115,20 +115,20 @@ def _from_path(path: Path, name: str) -> Image:
 
 
 def _from_object(obj: Any, name: str) -> Image:
-    loaded = sys.modules
-    if (pil := loaded.get("PIL.Image")) and isinstance(obj, pil.Image):
+    modules = sys.modules
+    if (pil := modules.get("PIL.Image")) and isinstance(obj, pil.Image):
         _check_size(obj, name)
         return _encode(_upright(obj, name), name, MAX_EDGE, MAX_BYTES)
-    if (figures := loaded.get("matplotlib.figure")) and (figure := _figure(obj, figures.FigureBase)):
+    if (figures := modules.get("matplotlib.figure")) and (figure := _figure(obj, figures.FigureBase)):
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png")
         return _read(buffer.getvalue(), name)
-    if (numpy := loaded.get("numpy")) and isinstance(obj, numpy.ndarray):
+    if (numpy := modules.get("numpy")) and isinstance(obj, numpy.ndarray):
         return _encode(_from_array(obj, numpy), name, MAX_EDGE, MAX_BYTES)
     for method in ("_repr_png_", "_repr_jpeg_"):
         if not isinstance(obj, type) and callable(draw := getattr(obj, method, None)):
-            drawn = draw()
-            data = drawn[0] if isinstance(drawn, tuple) else drawn
+            result = draw()
+            data = result[0] if isinstance(result, tuple) else result
             if data:
                 return _read(base64.b64decode(data) if isinstance(data, str) else bytes(data), name)
     kind = type(obj).__name__
@@ -181,13 +181,13 @@ def data_of_url(text: str) -> bytes:
 
 
 def _read(data: bytes, name: str) -> Image:
-    """The image in the bytes of a file; they are kept unchanged if every vendor takes them."""
+    """The image in a file's bytes, which stay unchanged if every vendor accepts them."""
     if len(data) > MAX_BYTES:
-        raise ConfigError(f"{_called(name)} is larger than {MAX_BYTES // 1_000_000} MB.")
+        raise ConfigError(f"{_label(name)} is larger than {MAX_BYTES // 1_000_000} MB.")
     pil_image = _open(data, name)
     _load(pil_image, name)
-    if pil_image.format in _AS_THEY_ARE and max(pil_image.size) <= MAX_EDGE and _is_plain(pil_image):
-        return _remembered(Image(data, _AS_THEY_ARE[pil_image.format], name))
+    if pil_image.format in _ACCEPTED_TYPES and max(pil_image.size) <= MAX_EDGE and _is_plain(pil_image):
+        return _remember(Image(data, _ACCEPTED_TYPES[pil_image.format], name))
     return _encode(_upright(pil_image, name), name, MAX_EDGE, MAX_BYTES)
 
 
@@ -211,10 +211,10 @@ def _open(data: bytes, name: str) -> Any:
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
             pil_image = PIL.Image.open(io.BytesIO(data), formats=_FORMATS)
     except PIL.Image.DecompressionBombError:
-        raise ConfigError(f"{_called(name)} has too many pixels; scale it down first.") from None
+        raise ConfigError(f"{_label(name)} has too many pixels; scale it down first.") from None
     except (PIL.UnidentifiedImageError, *DAMAGE):
         raise ConfigError(
-            f"{_called(name)} is not an image that can be read: give a PNG, JPEG, WebP or GIF."
+            f"{_label(name)} is not an image that can be read: give a PNG, JPEG, WebP or GIF."
         ) from None
     _check_size(pil_image, name)
     return pil_image
@@ -223,14 +223,14 @@ def _open(data: bytes, name: str) -> Any:
 def _check_size(pil_image: Any, name: str) -> None:
     width, height = pil_image.size
     if width * height > MAX_PIXELS:
-        raise ConfigError(f"{_called(name)} has too many pixels ({width} x {height}); scale it down first.")
+        raise ConfigError(f"{_label(name)} has too many pixels ({width} x {height}); scale it down first.")
 
 
 def _load(pil_image: Any, name: str) -> None:
     try:
         pil_image.load()
     except DAMAGE:
-        raise ConfigError(f"{_called(name)} is damaged or truncated.") from None
+        raise ConfigError(f"{_label(name)} is damaged or truncated.") from None
 
 
 def _upright(pil_image: Any, name: str) -> Any:
@@ -256,7 +256,7 @@ def _upright(pil_image: Any, name: str) -> Any:
 
 
 def _encode(pil_image: Any, name: str, max_edge: int, max_bytes: int) -> Image:
-    """Encodes within the limits: with fewer pixels, then as JPEG or WebP, then with fewer pixels still."""
+    """Encode within the limits: scale down, then use JPEG or WebP, then scale down further."""
     kind = pil_image.format or "PNG"
     if max(pil_image.size) > max_edge:
         pil_image = _scaled(pil_image, max_edge)
@@ -268,12 +268,12 @@ def _encode(pil_image: Any, name: str, max_edge: int, max_bytes: int) -> Image:
         pil_image = _scaled(pil_image, int(max(pil_image.size) * 0.75))
         data = saved(pil_image, kind, quality=88)
     if len(data) > max_bytes:
-        raise ConfigError(f"{_called(name)} cannot be made smaller than {max_bytes} bytes.")
-    return _remembered(Image(data, _AS_THEY_ARE[kind], name))
+        raise ConfigError(f"{_label(name)} cannot be made smaller than {max_bytes} bytes.")
+    return _remember(Image(data, _ACCEPTED_TYPES[kind], name))
 
 
-def _remembered(image: Image) -> Image:
-    _made[id(image)] = image
+def _remember(image: Image) -> Image:
+    _converted[id(image)] = image
     return image
 
 
@@ -282,5 +282,5 @@ def _scaled(pil_image: Any, edge: int) -> Any:
     return pil_image.resize([max(1, round(side * ratio)) for side in pil_image.size], reducing_gap=2.0)
 
 
-def _called(name: str) -> str:
+def _label(name: str) -> str:
     return repr(name) if name else "The image"

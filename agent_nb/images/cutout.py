@@ -15,22 +15,22 @@ LIMITS = (
     "Cut out locally, by filling from the border: good on a plain background, not on scenes,"
     " and holes inside the subject keep their background."
 )
-_ASK = (
+_CUTOUT_PROMPT = (
     "Remove the background completely and leave it transparent. Keep the main subject exactly as it is:"
     " same shape, colours, details, size and position."
 )
 _HINT = "It works for subjects on a plain background. Use the image with its background."
-_LEAST, _MOST = 0.02, 0.98
-"""Shares of the image: if less is removed there was no background, if more there is no subject left."""
+_MIN_SHARE, _MAX_SHARE = 0.02, 0.98
+"""Share of the image that may be removed: below it there was no background, above it no subject is left."""
 _TOLERANCE = (14, 56)
-_BUSY = 72
-"""A border that differs more than this from an evenly shaded background is a scene."""
-_SEARCHED = 640
-"""Pixels of the longer side of the copy in which the background is followed."""
+_SCENE_DIFFERENCE = 72
+"""A border that differs from an even gradient by more than this is a scene, not a background."""
+_SEARCH_EDGE = 640
+"""Longer side in pixels of the copy in which the background is searched."""
 
 
 class MakerCutter:
-    """Has a maker of transparent images draw the image again."""
+    """Asks a maker of transparent images to redraw the image without its background."""
 
     def __init__(self, maker: ImageMaker) -> None:
         self._maker = maker
@@ -43,12 +43,12 @@ class MakerCutter:
         return self._maker.price(_order(image))
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting:
-        made = await self._maker.make(_order(image), charge)
-        return Cutting(made, f"Drawn again without its background by {self.name}: details may differ.")
+        cutout = await self._maker.make(_order(image), charge)
+        return Cutting(cutout, f"Drawn again without its background by {self.name}: details may differ.")
 
 
 class RembgCutter:
-    """The `rembg` package, where it is installed. Its model is fetched at its first use."""
+    """Uses the `rembg` package, which downloads its model on first use."""
 
     name = "rembg"
 
@@ -60,7 +60,7 @@ class RembgCutter:
 
 
 class BorderCutter:
-    """Needs no package: fills from the border."""
+    """Fills from the border; the fallback that needs no package."""
 
     name = "local"
 
@@ -72,11 +72,11 @@ class BorderCutter:
 
 
 def _order(image: Image) -> Order:
-    return Order(_ASK, transparent=True, images=(image,))
+    return Order(_CUTOUT_PROMPT, transparent=True, images=(image,))
 
 
 def local_cutter() -> RembgCutter | BorderCutter:
-    """The best cutter that is installed; imports nothing yet."""
+    """The best installed cutter, without importing its package."""
     return RembgCutter() if importlib.util.find_spec("rembg") is not None else BorderCutter()
 
 
@@ -87,32 +87,32 @@ def _with_rembg(image: Image) -> Image:
 
 
 def without_border(image: Image) -> Image:
-    """The image as PNG, transparent as far as the colour of the border reaches. Blocking."""
+    """The image as PNG, with the area connected to the border made transparent. Blocking."""
     require_pillow()
     from PIL import ImageChops, ImageFilter
 
     pixels = opened(image).convert("RGBA")
     alpha = pixels.getchannel("A")
     difference = _difference_from_background(pixels.convert("RGB"))
-    # Transparent pixels are background, whatever colour they hide.
+    # Transparent pixels are background, whatever their colour.
     difference = ImageChops.multiply(difference, alpha.point(lambda value: 255 if value > 16 else 0))
     tolerance = _tolerance(difference)
     background = difference.point(lambda value: 255 if value <= tolerance else 0)
     subject = ImageChops.invert(_reached_from_border(background))
-    share = 1 - subject.histogram()[255] / (pixels.width * pixels.height)
-    if not _LEAST <= share <= _MOST:
+    removed_share = 1 - subject.histogram()[255] / (pixels.width * pixels.height)
+    if not _MIN_SHARE <= removed_share <= _MAX_SHARE:
         raise ToolError(
             "No plain background was found: filling from the border removed"
-            f" {share:.0%} of the image, so it was left as it is.",
+            f" {removed_share:.0%} of the image, so it was left as it is.",
             hint=_HINT,
         )
-    soft = subject.filter(ImageFilter.GaussianBlur(0.6))
-    pixels.putalpha(ImageChops.darker(alpha, soft))
+    soft_mask = subject.filter(ImageFilter.GaussianBlur(0.6))
+    pixels.putalpha(ImageChops.darker(alpha, soft_mask))
     return Image(saved(pixels, "PNG", optimize=True), "image/png", image.name)
 
 
 def _difference_from_background(pixels: Any) -> Any:
-    """How much each pixel differs from a background shaded evenly between the four corners, 0 to 255."""
+    """Difference of each pixel from an even gradient between the four corners, 0 to 255."""
     import PIL.Image
     from PIL import ImageChops, ImageFilter
 
@@ -124,37 +124,37 @@ def _difference_from_background(pixels: Any) -> Any:
             crop = pixels.crop((left, top, left + patch, top + patch))
             corners.putpixel((x, y), crop.resize((1, 1), PIL.Image.Resampling.BOX).getpixel((0, 0)))
     # The samples are centred on the corners, so the outer half of the enlarged image is cut off.
-    shaded = corners.resize((width, height), PIL.Image.Resampling.BILINEAR, box=(0.5, 0.5, 1.5, 1.5))
-    calm = pixels.filter(ImageFilter.MedianFilter(3))
-    red, green, blue = ImageChops.difference(calm, shaded).split()
+    gradient = corners.resize((width, height), PIL.Image.Resampling.BILINEAR, box=(0.5, 0.5, 1.5, 1.5))
+    smoothed = pixels.filter(ImageFilter.MedianFilter(3))
+    red, green, blue = ImageChops.difference(smoothed, gradient).split()
     return ImageChops.lighter(ImageChops.lighter(red, green), blue)
 
 
 def _tolerance(difference: Any) -> int:
-    """How much a pixel of the background may differ: as much as the border itself varies, within limits."""
+    """Allowed difference of a background pixel, from the variation of the border, clamped."""
     import PIL.Image
 
     width, height = difference.size
     border = PIL.Image.new("1", (width, height), 1)
     border.paste(0, (1, 1, width - 1, height - 1))
     histogram = difference.histogram(border)
-    seen = itertools.accumulate(histogram)
-    usual = next(value for value, count in enumerate(seen) if count >= 0.75 * sum(histogram))
-    if usual > _BUSY:
+    cumulative = itertools.accumulate(histogram)
+    typical = next(value for value, count in enumerate(cumulative) if count >= 0.75 * sum(histogram))
+    if typical > _SCENE_DIFFERENCE:
         raise ToolError(
             "The border of the image is not a plain background, so nothing was cut out.",
             hint=_HINT,
         )
-    return min(max(round(usual * 1.5) + 10, _TOLERANCE[0]), _TOLERANCE[1])
+    return min(max(round(typical * 1.5) + 10, _TOLERANCE[0]), _TOLERANCE[1])
 
 
 def _reached_from_border(mask: Any) -> Any:
-    """The part of a mask that is connected to the border. It is searched in a small copy: the search is slow."""
+    """The part of a mask connected to the border, searched in a small copy because the search is slow."""
     import PIL.Image
     from PIL import ImageChops, ImageDraw, ImageOps
 
     small = mask.copy()
-    small.thumbnail((_SEARCHED, _SEARCHED), PIL.Image.Resampling.NEAREST)
+    small.thumbnail((_SEARCH_EDGE, _SEARCH_EDGE), PIL.Image.Resampling.NEAREST)
     framed = ImageOps.expand(small, 1, 255)
     ImageDraw.floodfill(framed, (0, 0), 128)
     reached = ImageOps.crop(framed, 1).point(lambda value: 255 if value == 128 else 0)

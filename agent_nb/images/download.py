@@ -17,11 +17,11 @@ MAX_BYTES = 20_000_000
 SECONDS = 20.0
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
 _V6_SPECIAL = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
-"""Ranges of tunnels, tests and documentation, which older versions of Python do not know."""
-_V4_INSIDE = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
-"""These stand for the IPv4 address in their last four bytes; the second by a gateway (NAT64)."""
+"""Tunnel, test and documentation ranges that older versions of Python treat as public."""
+_V4_EMBEDDED = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+"""Prefixes whose last four bytes are an IPv4 address: mapped addresses and NAT64."""
 _ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
-"""What comes before an IPv4 address at the end of an address of any network."""
+"""Markers before the embedded IPv4 address of an ISATAP address, in any network."""
 
 
 def is_public(address: str) -> bool:
@@ -29,7 +29,7 @@ def is_public(address: str) -> bool:
     if isinstance(ip, ipaddress.IPv4Address):
         return ip.is_global and not ip.is_multicast
     inner = ipaddress.IPv4Address(ip.packed[-4:])
-    if any(ip in network for network in _V4_INSIDE):
+    if any(ip in network for network in _V4_EMBEDDED):
         return is_public(str(inner))
     if ip not in _V6_PUBLIC or any(ip in network for network in _V6_SPECIAL):
         return False
@@ -38,8 +38,8 @@ def is_public(address: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host of an https address in ASCII, with its port if that is not 443."""
-    host, port = _place(url)
+    """The ASCII host of an https URL, with its port unless it is 443."""
+    host, port = _host_and_port(url)
     host = f"[{host}]" if ":" in host else host
     return host if port == 443 else f"{host}:{port}"
 
@@ -51,7 +51,7 @@ def fetch_https(
     allowed: Callable[[str], bool] = is_public,
     context: ssl.SSLContext | None = None,
 ) -> bytes:
-    """The body of an https address; a redirect to a host not among `hosts` is refused. Blocks: call it off the loop."""
+    """The body at an https URL. Refuses hosts not in `hosts`, also in redirects. Blocks: call it off the loop."""
     import httpx2
 
     deadline = time.monotonic() + SECONDS
@@ -59,7 +59,7 @@ def fetch_https(
         if hosts is not None and host_of(url) not in hosts:
             raise ConfigError(f"{url!r} was not read: nobody has allowed its host, {host_of(url)}.")
         try:
-            # A connection of its own for each request: its certificate is that of one host.
+            # One connection per request, because its certificate is checked for one host.
             with httpx2.HTTPTransport(
                 verify=context or ssl.create_default_context(), trust_env=False
             ) as transport:
@@ -72,7 +72,7 @@ def fetch_https(
     raise ConfigError(f"{url!r} redirects too often.")
 
 
-def _place(url: str) -> tuple[str, int]:
+def _host_and_port(url: str) -> tuple[str, int]:
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").encode("idna").decode(), parts.port or 443
@@ -86,12 +86,12 @@ def _place(url: str) -> tuple[str, int]:
 def _answer(
     transport: "httpx2.HTTPTransport", url: str, allowed: Callable[[str], bool], deadline: float
 ) -> "httpx2.Response":
-    """Asks the addresses that were checked, so that DNS cannot change them in between, until one can be reached."""
+    """Connect to the checked addresses in turn, so that DNS cannot change between check and request."""
     import httpx2
 
-    host, port = _place(url)
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    host, port = _host_and_port(url)
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     if not all(map(allowed, addresses)):
         raise ConfigError(f"{host!r} is a private address; only the public internet is read.")
     headers = {"Host": host_of(url), "User-Agent": "agent-nb", "Accept": "image/*,*/*;q=0.5"}
@@ -113,16 +113,16 @@ def _body(answer: "httpx2.Response", url: str, deadline: float) -> bytes:
     if answer.status_code != 200:
         raise ConfigError(f"{url!r} answered {answer.status_code} {answer.reason_phrase}.")
     data = bytearray()
-    for piece in answer.iter_raw():
+    for chunk in answer.iter_raw():
         _remaining(deadline)
-        data += piece
+        data += chunk
         if len(data) > MAX_BYTES:
             raise ConfigError(f"{url!r} is larger than {MAX_BYTES // 1_000_000} MB.")
     return bytes(data)
 
 
 def _remaining(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError("it took too long")
-    return left
+    return seconds

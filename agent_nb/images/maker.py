@@ -10,10 +10,10 @@ from agent_nb.messages import Image
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Charge:
-    """In dollars. A tool calls `expect` before it asks a maker, and makers `pay` what they were charged."""
+    """Costs in dollars: a tool calls `expect` before it asks a maker, and makers `pay` the actual cost."""
 
-    left: Callable[[], float | None] = lambda: None
-    """What is left of the budget; None if there is none."""
+    remaining: Callable[[], float | None] = lambda: None
+    """Remaining budget; None without a budget."""
     highest: float = 0.0
     """The highest cost of one item in this run so far, used when an estimate is lower."""
     items: list[float | None] = field(default_factory=list)
@@ -22,16 +22,16 @@ class Charge:
     _pending: int = 0
 
     def expect(self, prices: Sequence[float | None], what: str) -> None:
-        """Reserves the estimated cost of these items; raises ToolError if it exceeds the budget."""
-        known = [max(price, self.highest) for price in prices if price]
-        total, left = sum(known), self.left()
-        if left is not None and total > left:
+        """Reserve the estimated cost of these items; raise `ToolError` if it exceeds the budget."""
+        known_prices = [max(price, self.highest) for price in prices if price]
+        total, remaining = sum(known_prices), self.remaining()
+        if remaining is not None and total > remaining:
             raise ToolError(
-                f"{what} would cost about ${total:.2f}, and ${max(left, 0):.2f} of the budget is left.",
+                f"{what} would cost about ${total:.2f}, and ${max(remaining, 0):.2f} of the budget is left.",
                 hint="Ask for fewer, or go on without.",
             )
-        self._pending = len(known)
-        self._share = total / len(known) if known else 0.0
+        self._pending = len(known_prices)
+        self._share = total / len(known_prices) if known_prices else 0.0
 
     def pay(self, usd: float | None) -> None:
         self.items.append(usd)
@@ -40,7 +40,7 @@ class Charge:
             self.highest = max(self.highest, usd)
 
     def end(self) -> None:
-        """The call is over: only items of unknown cost stay reserved."""
+        """End the call: only items of unknown cost stay reserved."""
         self._pending = min(self._pending, self.items.count(None))
 
     @property
@@ -49,13 +49,13 @@ class Charge:
 
     @property
     def expected(self) -> float:
-        """What counts against the budget: the known costs and what is still reserved."""
+        """Known and reserved costs, which count against the budget."""
         return sum(usd for usd in self.items if usd is not None) + self._pending * self._share
 
 
 EDITS = "image edits"
 INPUTS = "input images"
-"""What a tool may need before it is offered: a maker that edits, images that the user gave."""
+"""Requirements of image tools: a maker that can edit, input images from the user."""
 ASPECTS = ("1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9")
 
 
@@ -65,10 +65,10 @@ class Order:
 
     prompt: str
     aspect: str = ""
-    """One of `ASPECTS`; empty leaves it to the maker, which keeps that of the first image."""
+    """One of `ASPECTS`; empty for the maker's default, which is that of the first image if there is one."""
     transparent: bool = False
     images: tuple[Image, ...] = ()
-    """What to start from; empty to make a new image."""
+    """Images to start from; empty for a new image."""
 
 
 class ImageMaker(Protocol):
@@ -76,11 +76,11 @@ class ImageMaker(Protocol):
 
     @property
     def name(self) -> str:
-        """As it is shown: `openai:gpt-image-2.6-sunburst`, `placeholder`."""
+        """Display name, such as `openai:gpt-image-2.6-sunburst` or `placeholder`."""
         ...
 
     note: str
-    """What the model and the user must know about its images; empty for real ones."""
+    """Caveat about its images for the model and the user; empty for real images."""
     edits: bool
     transparent: bool
 
@@ -89,7 +89,7 @@ class ImageMaker(Protocol):
         ...
 
     async def make(self, order: Order, charge: Charge) -> Image:
-        """The image. The vendor's charge goes into `charge`, also for an answer without an image."""
+        """Make the image and record its cost in `charge`, even for an answer without an image."""
         ...
 
     async def close(self) -> None: ...
@@ -108,7 +108,7 @@ class Cutter(Protocol):
     def name(self) -> str: ...
 
     def price(self, image: Image) -> float | None:
-        """The estimated cost in dollars, as `ImageMaker.price`."""
+        """The estimated cost in dollars, like `ImageMaker.price`."""
         ...
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting: ...
@@ -120,7 +120,7 @@ class Studio:
     cutter: Cutter
     online: bool = True
     makers: tuple[ImageMaker, ...] = ()
-    """The makers that may hold connections."""
+    """Makers with connections to close."""
 
     @property
     def serves(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Pillow, which reads, scales and draws images. A browser may not have it."""
+"""Helpers for Pillow, which reads, scales and draws images. It may be missing in a browser."""
 
 import hashlib
 import importlib.util
@@ -10,11 +10,11 @@ from agent_nb.errors import InstallError
 from agent_nb.messages import Image
 
 DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
-"""What Pillow raises for files that are truncated or damaged."""
+"""Exceptions that Pillow raises for truncated or damaged files."""
 
 
 def require_pillow() -> None:
-    """Raises `InstallError` with one sentence where images cannot be read."""
+    """Raise `InstallError` if Pillow is not installed."""
     if importlib.util.find_spec("PIL") is None:
         raise InstallError("Images need the `pillow` package: `%pip install pillow`.")
 
@@ -25,9 +25,9 @@ def opened(image: Image) -> Any:
     return PIL.Image.open(io.BytesIO(image.data))
 
 
-def saved(pixels: Any, kind: str, **settings: Any) -> bytes:
+def saved(pixels: Any, format_name: str, **settings: Any) -> bytes:
     buffer = io.BytesIO()
-    pixels.save(buffer, kind, **settings)
+    pixels.save(buffer, format_name, **settings)
     return buffer.getvalue()
 
 
@@ -39,15 +39,15 @@ def on_white(pixels: Any) -> Any:
     return PIL.Image.alpha_composite(PIL.Image.new("RGBA", pixels.size, "white"), pixels).convert("RGB")
 
 
-def top_of(pixels: Any, width: int, most: int, **sampling: Any) -> Any:
-    """The image at this width, of which at most so many pixels are shown from the top."""
-    height = min(most, max(1, round(pixels.height * width / pixels.width)))
+def top_of(pixels: Any, width: int, max_height: int, **sampling: Any) -> Any:
+    """The image scaled to `width` and cropped from the top to at most `max_height` pixels."""
+    height = min(max_height, max(1, round(pixels.height * width / pixels.width)))
     box = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
     return pixels.resize((width, height), box=box, **(sampling or {"reducing_gap": 2.0}))
 
 
 def pixel_digest(image: Image) -> str:
-    """A short hash of mode, size and pixels: of what an image shows, not of how its file is written."""
+    """A short hash of the decoded image (mode, size and pixels), independent of its file encoding."""
     pixels = opened(image)
     digest = hashlib.sha256(f"{pixels.mode} {pixels.width} {pixels.height} ".encode())
     digest.update(pixels.tobytes())

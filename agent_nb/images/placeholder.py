@@ -1,4 +1,4 @@
-"""Placeholder images, drawn locally and labelled as such. The same prompt gives the same image."""
+"""Placeholder images, drawn locally and labelled as such; deterministic for a given prompt."""
 
 import colorsys
 import hashlib
@@ -50,11 +50,11 @@ class Placeholder:
         return await off_loop(draw, order.prompt, order.aspect, transparent=order.transparent)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """No-op: nothing is open."""
 
 
 def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Image:
-    """Hills, or a plain tile if transparent, in colours that the prompt suggests, with a label. Blocking."""
+    """Draw labelled hills, or a plain tile if transparent, in colours the prompt suggests. Blocking."""
     require_pillow()
     import PIL.Image
     import PIL.ImageDraw
@@ -71,38 +71,38 @@ def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Imag
     else:
         _scenery(pencil, size, colours, chance)
     _label(pencil, size, colours, prompt)
-    drawn = canvas if transparent else canvas.convert("RGB")
-    return Image(saved(drawn, "PNG", optimize=True), "image/png", LABEL)
+    pixels = canvas if transparent else canvas.convert("RGB")
+    return Image(saved(pixels, "PNG", optimize=True), "image/png", LABEL)
 
 
 def size_of(aspect: str) -> tuple[int, int]:
-    """Width and height in exactly that ratio, the longer side close to `LONG_EDGE`."""
+    """Width and height in exactly this aspect ratio, with the longer side close to `LONG_EDGE`."""
     wide, high = (int(part) for part in (aspect or "1:1").split(":"))
     factor = LONG_EDGE // max(wide, high)
     return wide * factor, high * factor
 
 
 def palette(prompt: str) -> tuple[Colour, ...]:
-    """Five colours from light to dark. The first colour word decides the hue, or else a hash of the prompt."""
+    """Five colours from light to dark, in the hue of the first colour word or else of a hash of the prompt."""
     prompt_words = re.findall(r"[a-z]+", prompt.lower())
     singular = [word[:-1] if word.endswith("s") and word[:-1] in _HUES else word for word in prompt_words]
     hues = [_HUES[word] for word in singular if word in _HUES]
-    by_chance = int.from_bytes(hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[:2], "big") % 360
-    hue = hues[0] if hues else by_chance
-    vivid = 0.06 if not hues and _GREYS & set(prompt_words) else 0.48
+    fallback_hue = int.from_bytes(hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[:2], "big") % 360
+    hue = hues[0] if hues else fallback_hue
+    saturation = 0.06 if not hues and _GREYS & set(prompt_words) else 0.48
     return tuple(
-        _colour(hue + turn, lightness, vivid)
-        for turn, lightness in ((0, 0.86), (8, 0.74), (-10, 0.60), (14, 0.46), (-6, 0.24))
+        _colour(hue + shift, lightness, saturation)
+        for shift, lightness in ((0, 0.86), (8, 0.74), (-10, 0.60), (14, 0.46), (-6, 0.24))
     )
 
 
-def _colour(hue: float, lightness: float, vivid: float) -> Colour:
-    red, green, blue = colorsys.hls_to_rgb((hue % 360) / 360, lightness, vivid)
+def _colour(hue: float, lightness: float, saturation: float) -> Colour:
+    red, green, blue = colorsys.hls_to_rgb((hue % 360) / 360, lightness, saturation)
     return round(red * 255), round(green * 255), round(blue * 255)
 
 
 def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], chance: random.Random) -> None:
-    """A disc in the sky and three ranges of hills, in flat colours to keep the file small."""
+    """Draw a disc in the sky and three ranges of hills, in flat colours to keep the file small."""
     width, height = size
     radius = min(size) * chance.uniform(0.09, 0.15)
     x, y = width * chance.uniform(0.15, 0.85), height * chance.uniform(0.16, 0.3)
@@ -125,18 +125,18 @@ def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prom
     unit = max(14, min(size) // 18)
     font = PIL.ImageFont.load_default(size=unit)
     letters = int(width * 0.78 / pencil.textlength("m", font=font))
-    most = max(2, int(height * 0.7 / (unit * 1.6)) - 1)
-    shown = textwrap.wrap(_plain(prompt)[:_LONGEST_PROMPT], letters, max_lines=most, placeholder="…")
-    text = "\n".join([LABEL, *shown])
-    place: Any = {"font": font, "anchor": "mm", "align": "center", "spacing": unit // 2}
+    max_lines = max(2, int(height * 0.7 / (unit * 1.6)) - 1)
+    lines = textwrap.wrap(_plain(prompt)[:_LONGEST_PROMPT], letters, max_lines=max_lines, placeholder="…")
+    text = "\n".join([LABEL, *lines])
+    layout: Any = {"font": font, "anchor": "mm", "align": "center", "spacing": unit // 2}
     middle = width / 2, height / 2
-    left, top, right, bottom = pencil.multiline_textbbox(middle, text, **place)
+    left, top, right, bottom = pencil.multiline_textbbox(middle, text, **layout)
     plate = (left - unit, top - unit, right + unit, bottom + unit)
     pencil.rounded_rectangle(plate, radius=unit * 0.6, fill=(*colours[4], 255))
-    pencil.multiline_text(middle, text, fill=(255, 255, 255, 255), **place)
+    pencil.multiline_text(middle, text, fill=(255, 255, 255, 255), **layout)
 
 
 def _plain(text: str) -> str:
-    """The built-in font covers ASCII only: accents are dropped, other scripts left out."""
+    """The text in ASCII, all that the built-in font covers: accents are stripped, other scripts dropped."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return " ".join(folded.split())
