@@ -1,7 +1,6 @@
 """Anthropic's Messages API.
 
-Thinking blocks carry signatures and must be sent back unchanged, so the blocks of each answer are kept on
-its message and echoed in order.
+Thinking blocks are signed and must be sent back unchanged, so each message stores the blocks of its answer.
 """
 
 import hashlib
@@ -22,31 +21,31 @@ from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import ANTHROPIC
 
-_KINDS = ("thinking", "redacted_thinking")
-_TOOL = ("name", "description", "input_schema")
+_THINKING_TYPES = ("thinking", "redacted_thinking")
+_BOUND_TOOL_FIELDS = ("name", "description", "input_schema")
 
 
 class Prefix:
-    """The digest of a request up to one of its messages, without cache markers and optional fields of tools.
+    """Incremental digest of a request, without cache markers and optional tool fields.
 
-    Newer models bind each thinking block to all that was sent before it: the system text, the tools and the messages.
-    A block after anything else is refused, so each answer remembers a digest of its request, and its thinking is left
-    out where the digest no longer matches. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+    Newer models bind each thinking block to everything sent before it: system text, tools and messages. With a
+    different prefix the block is refused, so each answer stores a digest of its request, and its thinking is omitted
+    if the digest no longer matches. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
     """
 
     def __init__(self, system: str, tools: Sequence[Json]) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
         self._messages = 0
-        self._add([system, [[tool[key] for key in _TOOL] for tool in tools]])
+        self._add([system, [[tool[key] for key in _BOUND_TOOL_FIELDS] for tool in tools]])
 
     @classmethod
     def of(cls, body: Json) -> str:
-        """The digest of a whole body, which binds the thinking of its answer."""
+        """The digest of a whole request body, to which the thinking of its answer is bound."""
         system = "".join(block["text"] for block in body.get("system", ()))
         return cls(system, body.get("tools", ())).digest_after(body["messages"])
 
     def digest_after(self, messages: Sequence[Json]) -> str:
-        """The digest after these messages, of which earlier calls have seen the first ones."""
+        """The digest up to and including these messages. Each call must extend the messages of the previous one."""
         for message in messages[self._messages :]:
             self._add(message)
         self._messages = len(messages)
@@ -57,11 +56,11 @@ class Prefix:
 
 
 def is_thinking(block: Json) -> bool:
-    return block.get("type") in _KINDS
+    return block.get("type") in _THINKING_TYPES
 
 
 def began_without_thinking(messages: Sequence[Json]) -> bool:
-    """Whether results continue a turn that began without thinking: models with a budget refuse to think in it."""
+    """Whether tool results continue a turn begun without thinking, where models with a budget refuse to think."""
     turn: list[Json] = []
     for message in messages:
         if message["role"] == "assistant":
@@ -80,17 +79,15 @@ MAX_TOKENS = 32_000
 IMAGE_LIMITS = (2000, 3_700_000)
 """Longest edge in pixels, and bytes: the API allows 5 MB after base64."""
 
-_FROM_A_BROWSER = {"anthropic-dangerous-direct-browser-access": "true"}
-"""Without it, Anthropic refuses requests of web pages, whose readers could find out an author's key. Here the reader's
-own key is used.
-"""
+_BROWSER_HEADERS = {"anthropic-dangerous-direct-browser-access": "true"}
+"""Required for requests from web pages, which could leak their author's key. Here the key is the user's own."""
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
 _CACHED: Json = {"type": "ephemeral"}
-_BEGINNING = "(The conversation begins.)"
-"""Stands before a conversation that begins with an answer, because the first message must be the user's."""
+_FIRST_USER_TEXT = "(The conversation begins.)"
+"""Inserted before a conversation that begins with an answer: the first message must be the user's."""
 VENDOR = "anthropic"
 PREFIX = "anthropic_prefix"
-"""Where a message keeps the digest of the request that it answers."""
+"""Vendor data key for the digest of the request that a message answers."""
 _STOPS: dict[str, Stop] = {
     "end_turn": "end_turn",
     "stop_sequence": "end_turn",
@@ -115,8 +112,8 @@ class AnthropicMessagesDecoder(StreamDecoder):
         "overloaded_error": 529,
     }
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self._blocks: dict[int, Json] = {}
         self._open: set[int] = set()
         self._calls: set[int] = set()
@@ -135,12 +132,12 @@ class AnthropicMessagesDecoder(StreamDecoder):
                 self._open.discard(data["index"])
             case "message_start":
                 self._model = data["message"].get("model") or self._model
-                return self._counted(data["message"].get("usage"))
+                return self._update_usage(data["message"].get("usage"))
             case "message_delta":
                 delta = data.get("delta") or {}
                 self._stop = delta.get("stop_reason") or self._stop
                 self._detail = _detail(delta.get("stop_details")) or self._detail
-                return self._counted(data.get("usage"))
+                return self._update_usage(data.get("usage"))
             case "message_stop":
                 return self._finished()
             case "error":
@@ -184,8 +181,8 @@ class AnthropicMessagesDecoder(StreamDecoder):
         block["citations"] = [*(block.get("citations") or []), citation]
         self._turn.cite(citation)
 
-    def _counted(self, usage: Json | None) -> Sequence[Piece]:
-        """Counts are cumulative, and those left out keep their last value."""
+    def _update_usage(self, usage: Json | None) -> Sequence[Piece]:
+        """Update the counts, which are cumulative; missing ones keep their last value."""
         if not usage:
             return ()
         self._counts.update({key: value for key, value in usage.items() if value is not None})
@@ -208,7 +205,7 @@ class AnthropicMessagesDecoder(StreamDecoder):
         )
 
     def _complete(self, index: int) -> Json:
-        """The block as it is sent back. Arguments are filled in then: a page need not be in memory twice."""
+        """The block to send back. Arguments are added when sending, so that a page is not in memory twice."""
         block = self._blocks[index]
         match block.get("type"):
             case "text":
@@ -219,12 +216,12 @@ class AnthropicMessagesDecoder(StreamDecoder):
 
 
 def _usage(counts: Json) -> Usage:
-    read = counts.get("cache_read_input_tokens", 0)
-    written = counts.get("cache_creation_input_tokens", 0)
+    cache_read = counts.get("cache_read_input_tokens", 0)
+    cache_write = counts.get("cache_creation_input_tokens", 0)
     return Usage(
-        input=counts.get("input_tokens", 0) + read + written,
-        cached_read=read,
-        cached_write=written,
+        input=counts.get("input_tokens", 0) + cache_read + cache_write,
+        cached_read=cache_read,
+        cached_write=cache_write,
         output=counts.get("output_tokens", 0),
         reasoning=(counts.get("output_tokens_details") or {}).get("thinking_tokens") or 0,
     )
@@ -260,8 +257,8 @@ class AnthropicMessagesProvider(StreamingProvider):
             base_url=settings.base_url.removesuffix("/v1") if settings.base_url else None,
             http_client=http,
             max_retries=0,
-            open_telemetry=False,  # `agent_nb.tracing` has a span for each turn, and it would be counted twice
-            default_headers={**(_FROM_A_BROWSER if IN_BROWSER else {}), **settings.headers},
+            open_telemetry=False,  # `agent_nb.tracing` creates a span per turn; the usage would be counted twice
+            default_headers={**(_BROWSER_HEADERS if IN_BROWSER else {}), **settings.headers},
         )
 
     def body(self, request: Request) -> Json:
@@ -310,28 +307,28 @@ def _thinking(settings: Settings, max_tokens: int, messages: Sequence[Json]) -> 
 
 
 def _messages(messages: Sequence[Message], prefix: Prefix | None) -> list[Json]:
-    sent: list[Json] = []
+    result: list[Json] = []
     after_tools = False
     for message in fit_calls(messages, CALL_ID):
         if message.role == "assistant":
-            digest = prefix.digest_after(sent) if prefix else None
+            digest = prefix.digest_after(result) if prefix else None
             role, content = "assistant", _assistant(message, digest)
         else:
             role, content = "user", _BLOCKS.of_user(message)
         if not content:
             continue
-        if not sent and role == "assistant":
-            sent.append({"role": "user", "content": [_text(_BEGINNING)]})
+        if not result and role == "assistant":
+            result.append({"role": "user", "content": [_text(_FIRST_USER_TEXT)]})
         if message.role == "tool" and after_tools:
-            sent[-1]["content"] += content
+            result[-1]["content"] += content
         else:
-            sent.append({"role": role, "content": content})
+            result.append({"role": role, "content": content})
         after_tools = message.role == "tool"
-    return sent
+    return result
 
 
 def _assistant(message: Message, digest: str | None) -> list[Json]:
-    """The blocks of an earlier answer; `digest` is that of what is sent before it, if its thinking is bound to that."""
+    """The blocks of an earlier answer. `digest` covers everything before it; None if thinking is not bound."""
     if VENDOR not in message.vendor:
         return _BLOCKS.of_model(message)
     calls = iter(message.tool_calls)

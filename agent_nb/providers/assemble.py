@@ -1,4 +1,4 @@
-"""Collects the pieces of a turn into its message. The one place where deltas become parts."""
+"""Assembles the pieces of a turn into its message. The only place where deltas become parts."""
 
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ class _Open:
 
 
 class Assembler:
-    """One turn under construction. Without a key, the vendor's index or id, text is added to the last part."""
+    """A turn under construction. Parts are keyed by the vendor's index or id; unkeyed text extends the last part."""
 
     def __init__(self) -> None:
         self._parts: list[_Open | Source] = []
@@ -79,7 +79,7 @@ class Assembler:
         vendor: Json | None = None,
         detail: str = "",
     ) -> Turn:
-        """The finished turn. Without another reason it stopped for its calls, or because it was complete."""
+        """The finished turn. Without `stop`, it ended for its tool calls, or because it was complete."""
         stop = stop or ("tool_use" if self._calls else "end_turn")
         parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
         filled = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))

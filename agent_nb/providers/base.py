@@ -19,7 +19,7 @@ from agent_nb.messages import Message, ToolCall, ToolSpec, Usage
 class Clock(Protocol):
     @property
     def date(self) -> str:
-        """The date and time in UTC, as ISO 8601; empty where they would differ every time."""
+        """UTC date and time in ISO 8601; empty for scripted runs, which must be reproducible."""
         ...
 
     def now(self) -> float: ...
@@ -39,10 +39,9 @@ class RealClock:
 
 
 class VirtualClock:
-    """Time that passes only by `sleep`; `pace` scales how long a sleep really takes, 0 for not at all."""
+    """A clock that advances only on `sleep`; `pace` scales the real duration of a sleep (0: no wait)."""
 
     date = ""
-    """A scripted run has none."""
 
     def __init__(self, pace: float = 1.0) -> None:
         self._now = 0.0
@@ -58,28 +57,28 @@ class VirtualClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFacts:
-    """What the texts of a request say, as values, for a scripted model that cannot read them."""
+    """The facts in the texts of a request as values, for scripted models, which cannot read text."""
 
     files: Mapping[str, Content] = field(default_factory=dict)
-    """The files that the run began with."""
+    """Files at the start of the run."""
     edited: frozenset[str] = frozenset()
-    """Files that the texts do not show in full: the user has edited them, or they are long."""
+    """Files not shown in full in the texts: edited by the user, or too long."""
     own_tools: frozenset[str] = frozenset()
-    """The tools that are not built in."""
+    """Tools that are not built in."""
     asking_tools: frozenset[str] = frozenset()
-    """Those of them that need approval for every call."""
+    """The `own_tools` that need approval for every call."""
     summing_up: bool = False
-    """Whether the last message asks for a summary, because no further tool calls will run."""
+    """Whether the last message asks for a summary because no further tool calls will run."""
 
 
 def takes_none(call: ToolCall) -> bool:
-    """No call that is written as text is taken."""
+    """Accept no call written as text (the default of `Request.takes`)."""
     return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a model is asked in one turn. `messages` holds no system message; that text is `system`."""
+    """The input of one turn. `messages` contains no system message; `system` is its text."""
 
     system: str
     messages: tuple[Message, ...]
@@ -88,19 +87,19 @@ class Request:
     clock: Clock = field(default_factory=RealClock)
     facts: RequestFacts = field(default_factory=RequestFacts)
     without: frozenset[str] = frozenset()
-    """Optional parameters that the vendor refused earlier in this run; they are left out."""
+    """Optional parameters to omit: the vendor refused them earlier in this run."""
     takes: Callable[[ToolCall], bool] = takes_none
-    """Whether a call that the model has written into its text is to be run."""
+    """Whether to run a call that the model wrote into its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The vendor has begun to answer: from now on it charges for the input, even if the answer breaks off."""
+    """The answer has begun: the vendor now charges for the input, even if the stream is cut."""
 
 
 @dataclass(
     slots=True
-)  # not frozen, as the next ones: made for every token, that takes 2 % of a stream's processor time
+)  # not frozen, like the pieces below: one per token, and freezing costs 2 % of a stream's CPU time
 class TextPiece:
     text: str
 
@@ -115,7 +114,7 @@ class CallStarted:
     id: str
     name: str
     written: bool = False
-    """Whether the model writes the call into its text."""
+    """Whether the call is written into the model's text."""
 
 
 @dataclass(slots=True)
@@ -128,14 +127,14 @@ class CallPiece:
 
 @dataclass(frozen=True, slots=True)
 class UsagePiece:
-    """What the vendor has counted so far in this turn."""
+    """Token counts of this turn so far."""
 
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A finished turn: its message for the conversation, why it stopped, the tokens it used."""
+    """A finished turn: its message, stop reason and token usage."""
 
     message: Message
     stop: Stop
@@ -149,44 +148,44 @@ Piece = Accepted | TextPiece | ThinkingPiece | CallStarted | CallPiece | UsagePi
 
 
 class Provider(Protocol):
-    """A model that answers requests. A class of your own derives from this one."""
+    """A model that answers requests. Custom providers subclass it."""
 
     name: str
     """`vendor:model`."""
     window: int | None = None
-    """Tokens that a request and its answer may have together; None if that is not known."""
+    """Context window: maximum tokens of a request and its answer; None if unknown."""
     effort: str | None = None
-    """How hard the model thinks, if that was chosen."""
+    """Reasoning effort; None if unset."""
     sampling: Mapping[str, Any] = MappingProxyType({})
-    """`max_tokens` and further fields of its requests, such as `temperature`, if they were chosen."""
+    """`max_tokens` and other request fields that were set, such as `temperature`."""
     sees_pages: bool = True
-    """Whether the model is offered a look at the page it makes, where something can show it."""
+    """Whether the model gets screenshots of its page, where a browser is available."""
     offline: bool = False
-    """Whether its runs need no network; then nothing else in them uses it."""
+    """Whether its runs need no network. Then nothing else in them uses the network either."""
     lean: bool = False
-    """Whether its requests are as short as possible unless something else is asked for."""
+    """Whether requests are kept as short as possible by default."""
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
 
     async def introduce(self) -> Json | None:
-        """What a server of the user's own says about its model, for the settings of a run. It is asked once."""
+        """What a local server reports about its model, for the settings of a run. Queried once."""
         return None
 
     def new_clock(self) -> Clock:
-        """The clock of one run: the real one, or a virtual one for scripted models."""
+        """A new clock for one run: real, or virtual for scripted models."""
         return RealClock()
 
     def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        """A sentence for each tool that the vendor cannot be told of. Raises `ConfigError` if there are too many."""
+        """One warning per tool that cannot be sent to this vendor. Raises `ConfigError` for too many tools."""
         return ()
 
     async def close(self) -> None:
-        """Releases what the model holds open, if anything."""
+        """Release open connections, if any."""
         return
 
 
 VENDOR_DATA = "vendor data"
-"""What a vendor attached to its own messages: signatures and encrypted reasoning."""
+"""Data attached by a vendor to its messages: signatures and encrypted reasoning."""
 _FOREIGN_DATA = re.compile(
     r"invalid_encrypted_content|encrypted content .{0,80}could not be|reasoning input items can only"  # OpenAI
     r"|without its required (following|'reasoning') item|duplicate item found|items are not persisted"
@@ -199,35 +198,35 @@ _FOREIGN_DATA = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionalParameter:
     name: str
-    """What people call it, in the vendor's terms."""
+    """The vendor's name for it."""
     refused: str = ""
-    """A regular expression for the refusals that name it, in `param` or in the message; by default `name`."""
+    """Regular expression for refusals that name it, in `param` or in the message; defaults to `name`."""
     path: str = ""
-    """Where it is in the body, with dots; by default at `name`. `*.name` stands for every place."""
+    """Dotted path in the body; defaults to `name`. `*.name` matches at any depth."""
 
     def removed_from(self, body: Json) -> Json:
         path = (self.path or self.name).split(".")
         return _without_key(body, path[1]) if path[0] == "*" else _without_path(body, path)
 
     def is_refused(self, refusal: str, body: Json) -> bool:
-        """Whether a refusal names this parameter and the body has it."""
+        """Whether a refusal names this parameter and the body contains it."""
         return (
             bool(re.search(self.refused or self.name, refusal, re.IGNORECASE))
             and self.removed_from(body) != body
         )
 
 
-def lean_body(parameters: Sequence[OptionalParameter], request: Request, body: Json) -> Json:
+def without_refused(parameters: Sequence[OptionalParameter], request: Request, body: Json) -> Json:
     for parameter in parameters:
         if parameter.name in request.without:
             body = parameter.removed_from(body)
     return body
 
 
-def explained(
+def with_retry_remedy(
     error: ProviderError, parameters: Sequence[OptionalParameter], request: Request, body: Json
 ) -> ProviderError:
-    """The error, which says what to leave out if it refuses an optional part of this request."""
+    """The error, naming the part to retry without if it refuses an optional part of the request."""
     if not isinstance(error, RequestRefusedError):
         return error
     if any(message.vendor for message in request.messages) and _FOREIGN_DATA.search(error.refusal):
@@ -241,10 +240,10 @@ def explained(
 
 
 def _without_path(body: Json, path: list[str]) -> Json:
-    first, *rest = path
+    first, *remaining = path
     if first not in body:
         return body
-    inner = _without_path(body[first], rest) if rest and isinstance(body[first], dict) else None
+    inner = _without_path(body[first], remaining) if remaining and isinstance(body[first], dict) else None
     return {key: value for key, value in body.items() if key != first} | ({first: inner} if inner else {})
 
 

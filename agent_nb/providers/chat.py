@@ -1,4 +1,4 @@
-"""OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other."""
+"""OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and others."""
 
 import asyncio
 import json
@@ -16,20 +16,20 @@ from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_argument
 from agent_nb.providers.responses import make_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
-from agent_nb.providers.tool_schemas import CHAT, Offered
+from agent_nb.providers.tool_schemas import CHAT, ToolTranslation
 from agent_nb.providers.vendors import EFFORT
 from agent_nb.providers.written_calls import WrittenCalls
 
 if TYPE_CHECKING:
     import httpx2
 
-_SECONDS = 3.0
-"""How long a server may take, so that none holds up a run."""
+_FACTS_TIMEOUT = 3.0
+"""Timeout for querying a server's facts, so that it cannot delay a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a server of the user's own says about its model; empty where it does not say."""
+    """What a local server reports about its model; empty where unknown."""
 
     model: str = ""
     window: int | None = None
@@ -48,19 +48,19 @@ async def ask_server(settings: Settings, http: "httpx2.AsyncClient") -> ServerFa
         answer = await http.request("POST" if body else "GET", url, headers=headers, json=body)
         return answer.raise_for_status().json()
 
-    read = _READERS.get(settings.vendor.name, _listed)
+    reader = _READERS.get(settings.vendor.name, _from_model_list)
     try:
-        async with asyncio.timeout(_SECONDS):
-            return await read(settings.model, ask)
-    except Exception:  # a server that does not tell, or not in this way
+        async with asyncio.timeout(_FACTS_TIMEOUT):
+            return await reader(settings.model, ask)
+    except Exception:  # the server does not report facts, or in another format
         return ServerFacts()
 
 
 SendRequest = Callable[..., Awaitable[Any]]
 
 
-async def _listed(model: str, ask: SendRequest) -> ServerFacts:
-    """llama.cpp has `meta.n_ctx` in its list of models, vLLM `max_model_len`."""
+async def _from_model_list(model: str, ask: SendRequest) -> ServerFacts:
+    """Facts from the list of models: llama.cpp has `meta.n_ctx`, vLLM `max_model_len`."""
     rows = (await ask("/models"))["data"]
     row = next((row for row in rows if model in (row["id"], *row.get("aliases", ()))), rows[0])
     window = (row.get("meta") or {}).get("n_ctx") or row.get("max_model_len")
@@ -69,12 +69,13 @@ async def _listed(model: str, ask: SendRequest) -> ServerFacts:
 
 
 async def _ollama(model: str, ask: SendRequest) -> ServerFacts:
-    """The window is that of the loaded model, if it is loaded: the model's own may be larger."""
-    shown = await ask("/api/show", {"model": model})
+    """Facts from Ollama. The window of a loaded model may be smaller than the model's maximum."""
+    details = await ask("/api/show", {"model": model})
     loaded = [row for row in (await ask("/api/ps"))["models"] if model in (row["name"], row["model"])]
-    own = [value for key, value in shown["model_info"].items() if key.endswith(".context_length")]
+    lengths = [value for key, value in details["model_info"].items() if key.endswith(".context_length")]
     window = loaded[0].get("context_length") if loaded else None
-    return ServerFacts(model, window or (own[0] if own else None), tuple(shown.get("capabilities") or ()))
+    window = window or (lengths[0] if lengths else None)
+    return ServerFacts(model, window, tuple(details.get("capabilities") or ()))
 
 
 async def _lm_studio(model: str, ask: SendRequest) -> ServerFacts:
@@ -85,7 +86,7 @@ async def _lm_studio(model: str, ask: SendRequest) -> ServerFacts:
 
 
 def _name(model_id: str) -> str:
-    """llama.cpp gives the path of the file, which is nobody's business."""
+    """The file name of a model: llama.cpp reports the full path, which is private."""
     return model_id.replace("\\", "/").rpartition("/")[2]
 
 
@@ -97,9 +98,9 @@ _READERS: dict[str, Callable[[str, SendRequest], Awaitable[ServerFacts]]] = {
 
 IMAGE_LIMITS = (2048, 5_000_000)
 TEMPERATURE = 0.2
-"""For a server of the user's own: small models call tools more reliably than at the server's default."""
-_BETWEEN = "I have the results."
-"""What the model says between results and a user message, where the two must not be neighbours."""
+"""For local servers: small models call tools more reliably than at the server's default."""
+_BETWEEN_TEXT = "I have the results."
+"""Assistant text inserted between tool results and a user message, where they must not be adjacent."""
 _STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
 _REASONING = ("reasoning_content", "reasoning")
 _JOINED = ("text", "summary", "data")
@@ -109,17 +110,17 @@ _RARE = frozenset((*_REASONING, "reasoning_details", "refusal"))
 class ChatDecoder(StreamDecoder):
     """Decodes the chunks of one answer.
 
-    Servers differ, so it accepts what they send: a missing index, whole arguments as an object, thinking in one of
-    several fields, a tool turn that ends with `stop`.
+    Servers differ, so it tolerates a missing index, arguments as an object, thinking in one of several fields and a
+    tool turn that ends with `stop`.
     """
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self._usage = Usage()
         self._stop = ""
         self._ids: dict[Any, str] = {}
         self._newest: dict[int, Any] = {}
-        """The key of the latest call with an index, for servers that reuse one."""
+        """Key of the latest call by index, for servers that reuse an index."""
         self._reasoning_field = ""
         self._reasoning_details: list[Json] = []
         self._refusal: list[str] = []
@@ -150,7 +151,7 @@ class ChatDecoder(StreamDecoder):
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """`[DONE]` or the end of the body: complete if a finish reason came, else cut."""
+        """The turn, at `[DONE]` or the end of the body; nothing if the stream was cut before a finish reason."""
         if not self._stop:
             return ()
         if self._stop == "error":  # OpenRouter, when the vendor behind it fails
@@ -184,7 +185,7 @@ class ChatDecoder(StreamDecoder):
         return ()
 
     def _blocks(self, content: Sequence[Json]) -> Sequence[Piece]:
-        """Content as a list, as Mistral's reasoning models send it."""
+        """Decode content sent as a list, as by Mistral's reasoning models."""
         pieces: list[Piece] = []
         for block in content:
             if text := block.get("text"):
@@ -208,25 +209,25 @@ class ChatDecoder(StreamDecoder):
             pieces.append(self._turn.arguments(key, text))
         return pieces
 
-    def _key(self, call: Json, named: bool) -> Any:
-        """Which call a fragment belongs to: by its index, or its id; without either, a name starts a new call.
+    def _key(self, call: Json, has_name: bool) -> Any:
+        """The key of the call that a fragment belongs to: its index or id; without either, a name starts a new call.
 
-        Some servers give every call the index 0. There, a name with a new id starts a new call, and fragments
+        Some servers send index 0 for every call. There, a name with a new id starts a new call, and fragments
         without a name belong to the latest call with that index.
         """
         index, call_id = call.get("index"), call.get("id")
         if index is not None:
             newest = self._newest.get(index, index)
-            if named and call_id and self._ids.get(newest, call_id) != call_id:
-                newest = next((key for key, known in self._ids.items() if known == call_id), call_id)
+            if has_name and call_id and self._ids.get(newest, call_id) != call_id:
+                newest = next((key for key, other_id in self._ids.items() if other_id == call_id), call_id)
                 self._newest[index] = newest
             return newest
         if call_id or not self._ids:
             return call_id or "first"
-        return f"unnumbered {len(self._ids)}" if named else next(reversed(self._ids))
+        return f"unnumbered {len(self._ids)}" if has_name else next(reversed(self._ids))
 
     def _echo(self) -> Json:
-        """The thinking, in the field it came in: some servers refuse a tool turn without it."""
+        """The thinking in its original field: some servers refuse a tool turn without it."""
         echo: Json = {}
         if self._reasoning_field:
             echo[self._reasoning_field] = self._turn.joined("thinking", "thinking")
@@ -236,16 +237,16 @@ class ChatDecoder(StreamDecoder):
 
 
 def _merge(details: list[Json], fragment: Json) -> None:
-    """Adds a fragment of `reasoning_details` to what it continues: Claude refuses signed thinking in pieces."""
-    for known in details:
-        ids = {known.get("id"), fragment.get("id")} - {None}
-        if len(ids) < 2 and all(known.get(field) == fragment.get(field) for field in ("type", "index")):
-            joined = {
-                field: known[field] + fragment[field]
+    """Merge a fragment into the `reasoning_details` entry it continues: Claude refuses split signed thinking."""
+    for entry in details:
+        ids = {entry.get("id"), fragment.get("id")} - {None}
+        if len(ids) < 2 and all(entry.get(field) == fragment.get(field) for field in ("type", "index")):
+            joins = {
+                field: entry[field] + fragment[field]
                 for field in _JOINED
-                if known.get(field) and fragment.get(field)
+                if entry.get(field) and fragment.get(field)
             }
-            known.update({field: value for field, value in fragment.items() if value is not None} | joined)
+            entry.update({field: value for field, value in fragment.items() if value is not None} | joins)
             return
     details.append(dict(fragment))
 
@@ -276,14 +277,14 @@ class ChatProvider(StreamingProvider):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._asking: asyncio.Task[ServerFacts] | None = None
+        self._facts_task: asyncio.Task[ServerFacts] | None = None
 
     async def introduce(self) -> Json | None:
         if not self.settings.is_near:
             return None
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask())
-        facts = await asyncio.shield(self._asking)
+        if self._facts_task is None:
+            self._facts_task = asyncio.create_task(self._ask())
+        facts = await asyncio.shield(self._facts_task)
         self.window = facts.window or self.window
         return {**asdict(facts), "abilities": [*facts.abilities]}
 
@@ -293,18 +294,20 @@ class ChatProvider(StreamingProvider):
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import openai
 
-        # The SDK reads OpenAI's organization and project from the environment; other servers must not get them.
+        # The SDK reads OpenAI's organization and project from the environment; do not send them to other servers.
         headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
         return make_client(self.settings, http, headers)
 
-    def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
-        restored = offered.incoming()
+    def incoming(
+        self, request: Request, translation: ToolTranslation
+    ) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
+        restore = translation.incoming()
         if not request.tools:
-            return restored
+            return restore
         names = {tool.name for tool in request.tools}
-        prefix = f"{len(request.messages)}_"  # ids differ from turn to turn
-        written = WrittenCalls(names, lambda call: request.takes(offered.own(call)), prefix)
-        return lambda pieces: restored(written.read(pieces))
+        prefix = f"{len(request.messages)}_"  # ids must differ between turns
+        reader = WrittenCalls(names, lambda call: request.takes(translation.original_call(call)), prefix)
+        return lambda pieces: restore(reader.read(pieces))
 
     def body(self, request: Request) -> Json:
         settings = self.settings
@@ -329,67 +332,69 @@ def _effort(settings: Settings) -> Json:
         return {}
     if effort == "none" and vendor.no_effort_fields is not None:
         return vendor.no_effort_fields
-    return _filled(vendor.effort_fields, settings.family.effort(effort))
+    return _with_effort(vendor.effort_fields, settings.family.effort(effort))
 
 
-def _filled(fields: Json, effort: str) -> Json:
+def _with_effort(fields: Json, effort: str) -> Json:
     return {
-        key: _filled(value, effort) if isinstance(value, dict) else (effort if value == EFFORT else value)
+        key: _with_effort(value, effort)
+        if isinstance(value, dict)
+        else (effort if value == EFFORT else value)
         for key, value in fields.items()
     }
 
 
 def _messages(settings: Settings, request: Request) -> list[Json]:
-    sent: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
+    result: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
     result_images: list[Json] = []
-    takes_images = _takes_result_images(settings, request)
+    takes_images = _sends_result_images(settings, request)
     for message in fit_calls(request.messages, settings.family.call_ids):
         if message.role == "assistant":
-            _add_user(sent, result_images)
+            _add_user(result, result_images)
             result_images = []
             if message.text or message.tool_calls:
-                sent.append(_assistant(settings, message))
+                result.append(_assistant(settings, message))
             continue
         for part in message.parts:
             if isinstance(part, ToolResult):
-                sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
+                result.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
                 result_images += _result_images(part) if takes_images else []
         if content := _BLOCKS.of_user(message):
-            _add_user(sent, [*result_images, *content])
+            _add_user(result, [*result_images, *content])
             result_images = []
-    _add_user(sent, result_images)
-    return sent if settings.family.user_after_results else _with_answers_between(sent)
+    _add_user(result, result_images)
+    return result if settings.family.user_after_results else _with_answers_between(result)
 
 
-def _add_user(sent: list[Json], content: list[Json]) -> None:
-    """Adds to what the user says. Some servers refuse two user messages in a row, so there is only one."""
-    if content and sent and sent[-1]["role"] == "user":
-        before = sent.pop()["content"]
+def _add_user(messages: list[Json], content: list[Json]) -> None:
+    """Append user content, merged into a preceding user message: some servers refuse two in a row."""
+    if content and messages and messages[-1]["role"] == "user":
+        before = messages.pop()["content"]
         content = [*([_text(before)] if isinstance(before, str) else before), *content]
     if content:
         plain = all(block["type"] == "text" for block in content)
         text = "\n".join(block["text"] for block in content) if plain else content
-        sent.append({"role": "user", "content": text})
+        messages.append({"role": "user", "content": text})
 
 
 def _with_answers_between(messages: list[Json]) -> list[Json]:
-    sent: list[Json] = []
+    result: list[Json] = []
     for message in messages:
-        if message["role"] == "user" and sent and sent[-1]["role"] == "tool":
-            sent.append({"role": "assistant", "content": _BETWEEN})
-        sent.append(message)
-    return sent
+        if message["role"] == "user" and result and result[-1]["role"] == "tool":
+            result.append({"role": "assistant", "content": _BETWEEN_TEXT})
+        result.append(message)
+    return result
 
 
 def _assistant(settings: Settings, message: Message) -> Json:
-    sent: Json = {"role": "assistant", "content": message.text or None}
+    result: Json = {"role": "assistant", "content": message.text or None}
     if message.tool_calls:
-        sent |= {"tool_calls": [_call(call) for call in message.tool_calls], **settings.vendor.call_fields}
-    return {**sent, **message.vendor.get(settings.vendor.name, {})}
+        result |= {"tool_calls": [_call(call) for call in message.tool_calls], **settings.vendor.call_fields}
+    return {**result, **message.vendor.get(settings.vendor.name, {})}
 
 
 def _call(call: ToolCall) -> Json:
-    """Its arguments are valid JSON even if the model's were not: vLLM and llama.cpp refuse any others."""
+    """Encode a call, with valid JSON even if the model's was not: vLLM and llama.cpp refuse invalid JSON."""
     function = {"name": call.name, "arguments": valid_arguments(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
@@ -398,14 +403,14 @@ def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def _takes_result_images(settings: Settings, request: Request) -> bool:
-    """Whether to send images of tool results; to a local model, which may refuse them, only if the user gave it one."""
-    given = any(isinstance(part, Image) for message in request.messages for part in message.parts)
-    return settings.vendor.images and (given or not settings.vendor.local)
+def _sends_result_images(settings: Settings, request: Request) -> bool:
+    """Whether to send images of tool results. Local models may refuse images: only if the user sent one."""
+    has_user_image = any(isinstance(part, Image) for message in request.messages for part in message.parts)
+    return settings.vendor.images and (has_user_image or not settings.vendor.local)
 
 
 def _result_images(result: ToolResult) -> list[Json]:
-    """Tool messages can only hold text here, so their images follow in a user message."""
+    """Images of a result for a following user message, because tool messages contain only text here."""
     if not result.images:
         return []
     return [_text(f"The images of {result.name} ({result.call_id}):"), *map(_image, result.images)]

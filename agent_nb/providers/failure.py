@@ -1,4 +1,4 @@
-"""Turns failures of a vendor into errors: one sentence that names the remedy, and whether to retry."""
+"""Maps vendor failures to exceptions with a one-sentence remedy and a retry flag."""
 
 import difflib
 import json
@@ -16,7 +16,7 @@ from agent_nb.providers.prices import listed_models
 from agent_nb.providers.settings import IN_MEMORY, Settings
 
 Limit = Literal["rate", "credit", "period", "size"]
-"""Too many requests in a minute, no credit left, the quota of a day or week used up, one request too large."""
+"""Requests per minute, no credit left, a daily or weekly quota used up, a single request too large."""
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceeds? the context window"  # OpenAI
     r"|prompt is too long|exceed context limit"  # Anthropic
@@ -30,7 +30,7 @@ _WINDOW = re.compile(
     r"> (\d+)|tokens allowed \((\d+)|context length is (\d+)|with (\d+) maximum context|context size \((\d+)"
     r"|n_ctx \((\d+)|length of only (\d+)"
 )
-"""The tokens that a model takes, in the same messages."""
+"""The context window named in the same messages."""
 _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )
@@ -39,21 +39,21 @@ _NO_MODEL = re.compile(
     r"|is not a valid model|model not exist",  # OpenRouter, DeepSeek
     re.IGNORECASE,
 )
-"""In refusals of an unknown model whose status is not 404."""
+"""Refusals of an unknown model with another status than 404."""
 _MOST_MODELS = 3
-_USED_UP: dict[Limit, tuple[str, str]] = {
+_EXHAUSTED: dict[Limit, tuple[str, str]] = {
     "credit": ("There is no quota or credit left at {}", "Check its billing page."),
     "period": ("This quota at {} is used up", "Wait until it is renewed, or use another model."),
     "size": ("The request is larger than what {} takes in a minute", "Send less, or start a new run."),
 }
-"""What a limit that waiting does not lift means, and what to do about it."""
+"""Limits that a retry cannot overcome: description and remedy."""
 _RETRY_STATUSES = (408, 409, 425, 429)
 _LONGEST_MESSAGE = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """A refusal and the limit it means. All that is given must match."""
+    """Recognises a limit by its refusal. All fields that are set must match."""
 
     limit: Limit
     codes: str = ""
@@ -77,17 +77,17 @@ _RULES = (
     _Rule(limit="credit", statuses=(402,)),
     # Gemini's Interactions: a quota per day; `rate_limit_exceeded` is one per minute.
     _Rule(limit="period", codes=r"^quota_exceeded$"),
-    # Gemini's generateContent and Vertex. These answers have a `retryDelay` of seconds, too, but it does not help.
+    # Gemini's generateContent and Vertex. They also send a `retryDelay` of seconds, but retrying does not help.
     # https://ai.google.dev/gemini-api/docs/rate-limits
     _Rule(limit="period", codes=r"PerDay"),
     # OpenRouter's free models, Ollama's cloud. https://openrouter.ai/docs/api-reference/limits
     _Rule(limit="period", message=r"free-models-per-day|(daily|weekly) usage limit", statuses=(429,)),
     # OpenAI: one request that is larger than the tokens per minute, under the code of a rate limit.
     _Rule(limit="size", message=r"request too large .*tokens per min", statuses=(429,)),
-    # Every vendor, also in the middle of a stream, where there is no status. OpenAI's text may link to its billing
-    # page all the same: https://github.com/openai/codex/issues/797
+    # Every vendor, also within a stream, where there is no status. OpenAI's message may link to its billing page
+    # even so: https://github.com/openai/codex/issues/797
     _Rule(limit="rate", codes=r"^rate_limit"),
-    # Anthropic: an empty balance and an own limit are bad requests, known only by their words.
+    # Anthropic: an empty balance and a spending limit are bad requests, recognisable only by their wording.
     # https://docs.claude.com/en/api/errors
     _Rule(
         limit="credit",
@@ -99,7 +99,7 @@ _RULES = (
 
 
 def codes_in(body: Any) -> list[str]:
-    """The codes and quota ids in the body of an error, in any of the vendors' shapes."""
+    """The codes and quota ids in an error body of any vendor."""
     error = _error_in(body)
     codes = [str(error[name]) for name in ("code", "type", "status", "param") if error.get(name)]
     match error.get("details"):
@@ -108,14 +108,14 @@ def codes_in(body: Any) -> list[str]:
     for detail in _google_details(body):
         match detail:
             case {"violations": [*violations]}:
-                codes += [str(each.get("quotaId")) for each in violations if isinstance(each, Mapping)]
+                codes += [str(item.get("quotaId")) for item in violations if isinstance(item, Mapping)]
             case {"metadata": {"quota_limit": str(quota_limit)}}:
                 codes.append(quota_limit)
     return codes
 
 
-def wait_asked(headers: Mapping[str, str], body: Any = None) -> float | None:
-    """The seconds that a vendor asks to wait, from its headers or the details of its error."""
+def retry_delay(headers: Mapping[str, str], body: Any = None) -> float | None:
+    """Seconds to wait before a retry, from the headers or the error details."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
     if (seconds := _number(headers.get("retry-after", ""))) is not None:
@@ -155,11 +155,11 @@ def from_status(
     headers: Mapping[str, str] | None = None,
     body: Any = None,
 ) -> ProviderError:
-    """The error for an HTTP status, or the one that an error event stands for, and the vendor's message."""
+    """The exception for an HTTP status (or that of an error event) and the vendor's message."""
     headers = headers or {}
     line, codes = as_sentence(message), codes_in(body)
-    # Vendors use the same status (429) and often the same words ("quota", "billing") for a rate limit, which passes,
-    # and for a quota that is used up, so codes decide.
+    # Vendors use the same status (429) and often the same words ("quota", "billing") for a temporary rate limit and
+    # for an exhausted quota, so the codes decide.
     limit = next((rule.limit for rule in _RULES if rule.matches(status, codes, message)), None)
     status = 429 if limit == "rate" else status
     if limit is None and (refused := too_long(settings, message, " ".join(codes))):
@@ -168,8 +168,8 @@ def from_status(
     if limit is None and _is_unknown_model(status, refusal):
         return _no_model(settings, line, refusal)
     if remedy := _remedy(settings, status, refusal, limit):
-        what, what_to_do = remedy
-        sentence = f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}"
+        summary, advice = remedy
+        sentence = f"{summary}: {line} {advice}" if line else f"{summary}. {advice}"
         return RequestRefusedError(mask(sentence), refusal=refusal) if status == 404 else error(sentence)
     if status in _RETRY_STATUSES or status >= 500:
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
@@ -177,7 +177,7 @@ def from_status(
             f"{_subject(settings)} {why} ({status}): {line} Try again in a while.",
             kind=RateLimitError if status == 429 else ProviderError,
             retryable=headers.get("x-should-retry") != "false",
-            wait=wait_asked(headers, body),
+            wait=retry_delay(headers, body),
         )
     if 300 <= status < 400:
         where = headers.get("location", "another address")
@@ -190,9 +190,9 @@ def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> 
     title = _subject(settings)
     if status < 500 and _BAD_KEY.search(text):
         return f"{title} refused the key", _key_remedy(settings)
-    if limit in _USED_UP:
-        what, what_to_do = _USED_UP[limit]
-        return what.format(settings.title), what_to_do
+    if limit in _EXHAUSTED:
+        summary, remedy = _EXHAUSTED[limit]
+        return summary.format(settings.title), remedy
     if status >= 500:
         return None
     return {
@@ -206,43 +206,43 @@ def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> 
 def _is_unknown_model(status: int, refusal: str) -> bool:
     if status >= 500 or _BAD_KEY.search(refusal) or refusal.lstrip().startswith("<"):
         return False
-    # `not_found` is Google's code. The address of its API has nothing else in it that could be missing.
+    # `not_found` is Google's code. Its URLs contain nothing but the model that could be missing.
     is_missing = status == 404 and re.search(r"model|\bnot_found\b", refusal, re.IGNORECASE)
     return bool(is_missing or _NO_MODEL.search(refusal))
 
 
 def _no_model(settings: Settings, line: str, refusal: str) -> ModelNotFoundError:
-    """The error for a model that the vendor does not have, with those that may have been meant."""
+    """The exception for a model that the vendor does not have, with suggestions."""
     vendor, model = settings.vendor, settings.model
-    is_of_text = model != vendor.image_model
-    names = [name for name in listed_models(vendor) if is_of_text and name != model]
-    near = difflib.get_close_matches(model.lower(), names, n=_MOST_MODELS - 1)
-    has_default = is_of_text and not vendor.local and vendor.recommended not in ("", model)
+    is_text_model = model != vendor.image_model
+    names = [name for name in listed_models(vendor) if is_text_model and name != model]
+    close_names = difflib.get_close_matches(model.lower(), names, n=_MOST_MODELS - 1)
+    has_default = is_text_model and not vendor.local and vendor.recommended not in ("", model)
     default = [vendor.recommended] if has_default else []
-    others = [f"{vendor.name}:{name}" for name in dict.fromkeys((*near, *default))]
-    remedy = f", or use {', '.join(f'`{name}`' for name in others)}" if others else ""
+    suggestions = [f"{vendor.name}:{name}" for name in dict.fromkeys((*close_names, *default))]
+    remedy = f", or use {', '.join(f'`{name}`' for name in suggestions)}" if suggestions else ""
     sentence = f"{_subject(settings)} has no model {model!r}: {line} Check the model's name{remedy}."
-    return ModelNotFoundError(mask(sentence), refusal=refusal, other_models=others)
+    return ModelNotFoundError(mask(sentence), refusal=refusal, other_models=suggestions)
 
 
 def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError | None:
-    """The error for a request that the model's context window cannot hold; None if the message says otherwise."""
+    """The exception for a request larger than the context window; None if the message means something else."""
     if not _TOO_LONG.search(f"{codes} {message}"):
         return None
     sentence = (
         f"The conversation is too long for {settings.name!r}: {as_sentence(message)} Send less, start a "
         "new conversation, or name a model with a larger context window."
     )
-    found = _WINDOW.search(message)
-    window = int(found[found.lastindex or 0]) if found else None
+    match = _WINDOW.search(message)
+    window = int(match[match.lastindex or 0]) if match else None
     return ProviderError(mask(sentence), too_long=True, window=window)
 
 
 def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
-    """The error for an exception of an SDK. In all of them, those for a status have it and the body of the answer."""
+    """The exception for one raised by an SDK. In all SDKs, HTTP errors carry the status and the response body."""
     import httpx2
 
-    # Google's `generate_content` has other names for both.
+    # `code` and `details` are the names in Google's `generate_content`.
     status = getattr(exc, "status_code", None) or getattr(exc, "code", None)
     body = getattr(exc, "body", None) or getattr(exc, "details", None)
     if isinstance(status, int) and status >= 300:
@@ -286,12 +286,12 @@ def garbled(settings: Settings, expected: str = "JSON") -> ProviderError:
 
 
 def disordered(settings: Settings) -> ProviderError:
-    """For events that contradict each other, because one came twice or too early."""
+    """For contradictory events: repeated or out of order."""
     return error(f"{_subject(settings)} sent events twice or in the wrong order. Try again.", retryable=True)
 
 
 def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = False) -> ProviderError:
-    """For exceptions that no mapping knows, such as an answer of an unknown shape."""
+    """For unmapped exceptions, such as an answer of an unknown shape."""
     return error(
         f"The answer of {settings.title} could not be read ({type(exc).__name__}): {as_sentence(str(exc))}",
         retryable=retryable,
@@ -299,7 +299,7 @@ def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = Fals
 
 
 def not_an_api(settings: Settings, body: str) -> ProviderError:
-    """For a 200 whose body is a web page or a JSON object instead of a stream of events."""
+    """For a 200 response with a web page or a JSON object instead of an event stream."""
     text = body.lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
@@ -350,18 +350,18 @@ def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
         settings.server,
         settings.vendor.local,
     )
-    if IN_BROWSER:  # which does not tell a server that is down from one that refuses web pages
-        what = f"The browser gets no answer from {server}"
+    if IN_BROWSER:  # it reports a server that is down and one that refuses web pages alike
+        summary = f"The browser gets no answer from {server}"
         remedy = (
             "The server there must be running and allow requests from this page's origin (CORS)."
             if is_local
             else "Either there is no network, or it takes no requests from web pages. Try again, or use another vendor."
         )
     elif is_local:
-        what, remedy = f"Nothing answers at {server}", f"Start {settings.vendor.title} or set `base_url`."
+        summary, remedy = f"Nothing answers at {server}", f"Start {settings.vendor.title} or set `base_url`."
     else:
-        what, remedy = f"{server} cannot be reached", "Check the network and `base_url`."
-    return error(f"{what}: {reason} {remedy}", retryable=not is_local)
+        summary, remedy = f"{server} cannot be reached", "Check the network and `base_url`."
+    return error(f"{summary}: {reason} {remedy}", retryable=not is_local)
 
 
 def _key_remedy(settings: Settings) -> str:
@@ -376,7 +376,7 @@ def _key_remedy(settings: Settings) -> str:
 
 
 def _subject(settings: Settings) -> str:
-    """The vendor at the beginning of a sentence. Names such as `vLLM` keep their spelling."""
+    """The vendor's title as the first word of a sentence; names such as `vLLM` keep their spelling."""
     return re.sub("^your", "Your", settings.title)
 
 

@@ -1,4 +1,4 @@
-"""One HTTP client per event loop for all providers: each SDK would set up TLS for its own (40-90 ms)."""
+"""One HTTP client per event loop, shared by all providers: a client per SDK would cost 40-90 ms of TLS setup each."""
 
 import asyncio
 import contextlib
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import httpx2
 
 HEADER_SECONDS = 300.0
-"""How long to wait for the headers of a response, unless `responses_opened` says otherwise."""
+"""Default timeout for response headers; `responses_opened` overrides it."""
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
-"""Probes after 30 s of silence, then every 15 s, four at most. macOS has a name of its own for the first."""
+"""Probe after 30 s of silence, then every 15 s, at most four times. `TCP_KEEPALIVE` is macOS's `TCP_KEEPIDLE`."""
 
 
 class _Watch(NamedTuple):
-    found: "list[httpx2.Response]"
+    responses: "list[httpx2.Response]"
     silence: float
     strict: bool
 
@@ -33,57 +33,57 @@ class _Watch(NamedTuple):
 class _Shared(NamedTuple):
     client: "httpx2.AsyncClient"
     users: "weakref.WeakSet[Any]"
-    opened: AsyncGenerator[None, None]
+    closer: AsyncGenerator[None, None]
 
 
 async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[None, None]:
-    """Has the client closed at the end of `asyncio.run`, which closes the loop's async generators."""
+    """Close the client at the end of `asyncio.run`, which closes the loop's async generators."""
     try:
         yield
     finally:
         await client.aclose()
 
 
-_shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
+_shared_clients: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
 _watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
-_reading = threading.Lock()
+_tls_lock = threading.Lock()
 
 
 async def shared_client(user: object) -> "httpx2.AsyncClient":
-    """This loop's client; `user` keeps it open until `release`."""
+    """This loop's client, kept open for `user` until `release`."""
     loop = asyncio.get_running_loop()
-    shared = _shared.get(loop)
+    shared = _shared_clients.get(loop)
     if shared is None or shared.client.is_closed:
         client = await off_loop(make_client)
-        shared = _shared.get(loop)
+        shared = _shared_clients.get(loop)
         if shared is None or shared.client.is_closed:
-            shared = _shared[loop] = _Shared(client, weakref.WeakSet(), _open_until_closed(client))
-            await anext(shared.opened)
+            shared = _shared_clients[loop] = _Shared(client, weakref.WeakSet(), _open_until_closed(client))
+            await anext(shared.closer)
     shared.users.add(user)
     return shared.client
 
 
 async def release(user: object) -> None:
-    """Stops using the client; the last user on this loop closes it."""
-    shared = _shared.get(asyncio.get_running_loop())
+    """Stop using the client. The last user on this loop closes it."""
+    shared = _shared_clients.get(asyncio.get_running_loop())
     if shared is None:
         return
     shared.users.discard(user)
     if not shared.users:
-        _shared.pop(asyncio.get_running_loop(), None)
-        await shared.opened.aclose()
+        _shared_clients.pop(asyncio.get_running_loop(), None)
+        await shared.closer.aclose()
 
 
 @contextlib.contextmanager
 def responses_opened(
-    found: "list[httpx2.Response]", silence: float, *, strict: bool = False
+    responses: "list[httpx2.Response]", silence: float, *, strict: bool = False
 ) -> Iterator[None]:
-    """Collects the responses opened inside the block, which an SDK hides.
+    """Collect the responses opened inside the block, which the SDK does not expose.
 
-    `silence` is how many seconds they may pass without a byte, before and after their headers.
-    `strict` has the SDK fail on bytes that are not UTF-8 instead of replacing them.
+    `silence` is the read timeout in seconds, for headers and body.
+    `strict` makes the SDK fail on invalid UTF-8 instead of replacing it.
     """
-    token = _watch.set(_Watch(found, silence, strict))
+    token = _watch.set(_Watch(responses, silence, strict))
     try:
         yield
     finally:
@@ -101,11 +101,11 @@ async def _collect(response: "httpx2.Response") -> None:
             from agent_nb.providers.fetch import Utf8Body
 
             response.stream = Utf8Body(response.stream)
-        watch.found.append(response)
+        watch.responses.append(response)
 
 
 async def _keep_alive(response: "httpx2.Response") -> None:
-    """Has the system probe a silent server, on the open socket: with own options a transport ignores proxies."""
+    """Enable TCP keep-alive on the open socket: a transport with socket options would ignore proxies."""
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream else None
     if connection is None:
@@ -118,8 +118,8 @@ async def _keep_alive(response: "httpx2.Response") -> None:
 
 
 def tls() -> "ssl.SSLContext":
-    """Reading the certificates is most of the cost of a client (45 ms), so all share them."""
-    with _reading:
+    """The shared TLS context: reading the certificates is most of the cost of a client (45 ms)."""
+    with _tls_lock:
         return _tls()
 
 
@@ -133,7 +133,7 @@ def _tls() -> "ssl.SSLContext":
 def make_client() -> "httpx2.AsyncClient":
     import httpx2
 
-    # Redirects are not followed: a key in a custom header would travel to another host.
+    # Redirects are not followed: a key in a custom header would be sent to another host.
     return httpx2.AsyncClient(
         **_transport(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
@@ -142,7 +142,7 @@ def make_client() -> "httpx2.AsyncClient":
 
 
 def _transport() -> dict[str, Any]:
-    """How the client connects. A browser has its own connections and certificates."""
+    """Transport arguments of the client. A browser manages connections and certificates itself."""
     import httpx2
 
     if IN_BROWSER:

@@ -45,8 +45,8 @@ class InteractionsDecoder(StreamDecoder):
         "deadline_exceeded": 504,
     }
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self._steps: dict[int, Json] = {}
         self._open: set[int] = set()
         self._event_id = ""
@@ -254,7 +254,7 @@ def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def _said(text: str) -> Json:
+def _model_text(text: str) -> Json:
     return {"type": "model_output", "content": [_text(text)]}
 
 
@@ -274,7 +274,7 @@ def _image(image: Image) -> Json:
     return {"type": "image", "data": base64_of(fitted), "mime_type": fitted.media_type}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call, said=_said)
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, model_text=_model_text)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -1,4 +1,4 @@
-"""Which optional parameters a model takes, by its name: a table, so that no provider decides by names."""
+"""The optional parameters that models accept, by name: a table, so that no provider checks names."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -8,41 +8,41 @@ from agent_nb._base.constants import EFFORTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Models whose names match `pattern`, and the optional parameters they take."""
+    """Models whose names match `pattern`, with the optional parameters they accept."""
 
     pattern: str = ""
-    """A regular expression, searched for in the model's name; empty matches every name."""
+    """Regular expression searched in the model's name; empty matches every name."""
     efforts: tuple[str, ...] = EFFORTS
-    """The effort words it accepts; empty if it takes no effort."""
+    """Accepted efforts; empty if unsupported."""
     thinking: Literal["adaptive", "budget", ""] = ""
-    """Anthropic's `thinking`: adaptive, with a budget of tokens, or not sent."""
+    """Anthropic's `thinking`: adaptive, with a token budget, or not sent."""
     thinking_off: Literal["disabled", "between_tools", ""] = ""
-    """The type of `thinking` for the effort `none` (Anthropic); empty if thinking cannot be turned off."""
+    """Type of `thinking` for the effort `none`; empty if thinking cannot be disabled (Anthropic)."""
     bound_thinking: bool = False
-    """Whether it takes back thinking only after the same system text, tools and messages (Anthropic)."""
+    """Whether thinking may be sent back only after the same system text, tools and messages (Anthropic)."""
     budgets: tuple[int, int] | None = None
-    """The fewest and the most thinking tokens it accepts; None if it takes no budget (Gemini)."""
+    """Minimum and maximum of the thinking budget in tokens; None if unsupported (Gemini)."""
     thoughts: bool = True
-    """Whether it can be asked to show its thoughts (Gemini)."""
+    """Whether it can return its thoughts (Gemini)."""
     signed_calls: bool = False
-    """Whether it refuses a tool call that comes back without its signature (Gemini)."""
+    """Whether tool calls must be sent back with their signature (Gemini)."""
     encrypted_reasoning: bool = False
-    """Whether to ask for reasoning that can be sent back without being stored (OpenAI's `include`)."""
+    """Whether to request encrypted reasoning, which can be sent back without being stored (OpenAI's `include`)."""
     echoes_reasoning: bool = True
-    """Whether it takes back the reasoning items of earlier turns (OpenAI)."""
+    """Whether reasoning items of earlier turns can be sent back (OpenAI)."""
     summaries: bool = True
     """Whether it can summarise its reasoning (OpenAI)."""
     call_ids: str = r".+"
-    """A regular expression for the ids of calls that it accepts (Chat Completions)."""
+    """Regular expression for accepted call ids (Chat Completions)."""
     user_after_results: bool = True
-    """Whether a user message may follow the results of tools directly (Chat Completions)."""
+    """Whether a user message may directly follow tool results (Chat Completions)."""
     max_output: int | None = None
-    """Tokens to ask for when `max_tokens` is not set; None leaves it to the vendor."""
+    """Default of `max_tokens`; None for the vendor's default."""
 
-    def effort(self, wanted: str) -> str:
-        """The accepted word closest to `wanted`; the higher one if two are equally close."""
+    def effort(self, requested: str) -> str:
+        """The accepted effort closest to `requested`; the higher one in a tie."""
         rank = EFFORTS.index
-        return min(self.efforts, key=lambda word: (abs(rank(word) - rank(wanted)), -rank(word)))
+        return min(self.efforts, key=lambda effort: (abs(rank(effort) - rank(requested)), -rank(effort)))
 
 
 CHAT_MODELS = (
@@ -54,7 +54,7 @@ CHAT_MODELS = (
     ),
     Family(),
 )
-"""For servers of Chat Completions, which serve models of many makers. Most of them map the efforts themselves."""
+"""For Chat Completions servers, which serve models of many vendors. Most of them map the efforts themselves."""
 
 _OPENAI = r"^(?:.*/)?(?:ft:)?"
 _NO_REASONING = Family(efforts=(), echoes_reasoning=False)
@@ -84,7 +84,7 @@ OPENAI_MODELS = (
     _reasoning(r"gpt-6", "low medium high xhigh max"),
     Family(efforts=()),
 )
-"""OpenAI has no default limit of output tokens below what a model can write, so none is asked for."""
+"""No `max_output`: OpenAI's default limit is the model's maximum."""
 
 _CLAUDE = r"claude-(?:[a-z]+-)?"
 _ADAPTIVE = Family(thinking="adaptive", efforts=("low", "medium", "high", "xhigh", "max"), max_output=128_000)
@@ -111,7 +111,7 @@ ANTHROPIC_MODELS = (
 )
 """From https://platform.claude.com/docs/en/about-claude/models/overview and the pages on thinking and effort.
 
-Models newer than those listed get what the newest accept.
+Unlisted newer models are treated like the newest listed ones.
 """
 
 _GEMINI_LEVELS = ("low", "medium", "high")

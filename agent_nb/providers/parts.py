@@ -1,4 +1,4 @@
-"""The parts of messages as a wire protocol writes them."""
+"""Encodes the parts of messages for a wire protocol."""
 
 import base64
 import json
@@ -19,13 +19,13 @@ class Blocks:
     text: Callable[[str], Json]
     image: Callable[[Image], Json]
     call: Callable[[ToolCall], Json]
-    said: Callable[[str], Json] | None = None
-    """Text of the model, if it differs from that of the user."""
+    model_text: Callable[[str], Json] | None = None
+    """Text by the model, if encoded differently from the user's."""
     result: Callable[[ToolResult], Json] | None = None
-    """A result, if it is among the other parts of a message."""
+    """A tool result, if the protocol has it among the other parts of a message."""
 
     def of_user(self, message: Message) -> list[Json]:
-        """What the user or a tool said. Vendors refuse blank texts, so these are left out."""
+        """Blocks of a user or tool message, without blank texts, which vendors refuse."""
         blocks: list[Json] = []
         for part in message.parts:
             match part:
@@ -40,12 +40,12 @@ class Blocks:
         return blocks
 
     def of_model(self, message: Message) -> list[Json]:
-        """An answer without what its vendor has attached to it: it may be another vendor's."""
+        """Blocks of an answer without its vendor data, which may be another vendor's."""
         blocks: list[Json] = []
         for part in message.parts:
             match part:
                 case Text(text) if text.strip():
-                    blocks.append((self.said or self.text)(text))
+                    blocks.append((self.model_text or self.text)(text))
                 case ToolCall():
                     blocks.append(self.call(part))
         return blocks
@@ -61,7 +61,7 @@ def data_url(image: Image, max_edge: int, max_bytes: int) -> str:
 
 
 def arguments_object(text: str) -> Json:
-    """A call's arguments as the object that some vendors require; anything else is wrapped in one."""
+    """A call's arguments as an object, which some vendors require; other values are wrapped in one."""
     try:
         value = json.loads(text or "{}")
     except ValueError:
@@ -70,7 +70,7 @@ def arguments_object(text: str) -> Json:
 
 
 def valid_arguments(text: str) -> str:
-    """A call's arguments as valid JSON, for vendors that want a string: the text itself if it is an object."""
+    """A call's arguments as a valid JSON string; unchanged if they are an object already."""
     try:
         if isinstance(json.loads(text), dict):
             return text
@@ -84,10 +84,10 @@ def source_text(source: Source) -> str:
 
 
 def fit_calls(messages: Sequence[Message], id_pattern: str, *, unique: bool = True) -> list[Message]:
-    """The messages with their calls paired, and with other ids and names where the server would refuse them.
+    """The messages with every call paired with a result, and with ids and names that the server accepts.
 
-    Conversations come from other vendors, from saved runs and from users. New ids depend only on what came before them,
-    so that the start of a conversation stays the same.
+    Conversations come from other vendors, saved runs and users. New ids depend only on the preceding messages, so
+    that the start of a conversation stays the same (and cached).
     """
     fitting = _Fitting(id_pattern, unique)
     for message in messages:
@@ -114,9 +114,9 @@ class _Fitting:
         self.messages.append(message if parts == message.parts else replace(message, parts=parts))
 
     def other(self, message: Message) -> None:
-        """Drops the results of unknown calls. Open calls are answered before anything but a result."""
-        found = (self._result(part) for part in message.parts)
-        parts = tuple(part for part in found if part is not None)
+        """Drop results of unknown calls. Answer open calls before any message that is not a result."""
+        results = (self._result(part) for part in message.parts)
+        parts = tuple(part for part in results if part is not None)
         if not all(isinstance(part, ToolResult) for part in parts):
             self.answer_open_calls()
         if parts:
@@ -133,15 +133,15 @@ class _Fitting:
 
     def _call(self, call: ToolCall) -> ToolCall:
         self._calls += 1
-        known = self._unique and call.id in self._ids
-        # Models call tools by names that no tool can have; vendors refuse to read these again.
-        sent = replace(call, name=re.sub(r"[^a-zA-Z0-9_-]", "_", call.name)[:64] or "unknown")
-        if known or not self._accepted.fullmatch(call.id):
+        is_repeated = self._unique and call.id in self._ids
+        # Models invent tool names with invalid characters, which vendors refuse in later requests.
+        renamed = replace(call, name=re.sub(r"[^a-zA-Z0-9_-]", "_", call.name)[:64] or "unknown")
+        if is_repeated or not self._accepted.fullmatch(call.id):
             digest = sha256(f"{self._calls} {call.id}")
-            sent = replace(sent, id=digest[:9])  # short and alphanumeric: what the strictest server wants
-        self._ids.add(sent.id)
-        self._open.append((call.id, sent))
-        return sent
+            renamed = replace(renamed, id=digest[:9])  # short and alphanumeric, for the strictest server
+        self._ids.add(renamed.id)
+        self._open.append((call.id, renamed))
+        return renamed
 
     def _result(self, part: Part) -> Part | None:
         if not isinstance(part, ToolResult):

@@ -1,4 +1,4 @@
-"""Finds the provider for a model's name. Nothing heavy is imported until a model is made."""
+"""Creates the provider for a model's name. SDKs are imported only when a model is created."""
 
 import importlib
 import os
@@ -23,11 +23,11 @@ PROVIDERS = {
 }
 """The provider of each wire protocol, as `module:Class`."""
 MAKERS: dict[str, Callable[..., "Provider"]] = {}
-"""What makes the models that ask no server, by the key of `APIS`. `agent.py` registers them."""
+"""Factories of models that need no server, by key of `APIS`. `agent.py` registers them."""
 LISTINGS: dict[str, Callable[[], Mapping[str, str]]] = {}
-"""The models of vendors that are programs on this machine, each with its state. `agent.py` registers them."""
+"""Models of vendors that are local programs, with the state of each. `agent.py` registers them."""
 VENDOR_SOURCES: list[Callable[[], object]] = []
-"""Called when a vendor is not known, because they may add it to `VENDORS`. `plugins.py` registers here."""
+"""Called for an unknown vendor, to add it to `VENDORS`. `plugins.py` registers here."""
 
 
 def model(
@@ -41,8 +41,8 @@ def model(
 ) -> "Provider":
     """The provider for `vendor:model`; `options` such as `max_tokens` go into the request.
 
-    `silence` is how many seconds a vendor may send nothing before the request is retried: by default 300, and 900
-    at effort `high` and above.
+    `silence` is the number of seconds without data after which the request is retried: by default 300, and 900 at
+    effort `high` and above.
     """
     from agent_nb.providers.settings import Settings, check_effort, check_number
 
@@ -50,11 +50,11 @@ def model(
     if vendor.offline:
         check_effort(effort)
         check_number("silence", silence, "a number of seconds above 0")
-        own = {option: value for option, value in options.items() if option not in SETTINGS}
-        taken = {"effort": effort, "silence": silence}
-        own |= {option: value for option, value in taken.items() if option in vendor.api.options}
-        _check_offline(vendor, {**own, "base_url": base_url, "api_key": api_key})
-        return MAKERS[vendor.apis[0]](model_name, **own)
+        kwargs = {option: value for option, value in options.items() if option not in SETTINGS}
+        common = {"effort": effort, "silence": silence}
+        kwargs |= {option: value for option, value in common.items() if option in vendor.api.options}
+        _check_offline(vendor, {**kwargs, "base_url": base_url, "api_key": api_key})
+        return MAKERS[vendor.apis[0]](model_name, **kwargs)
     check_type("base_url", base_url, str | None, "text")
     check_type("api_key", api_key, str | None, "text")
     protocol = _protocol(vendor, options.pop("api", ""))
@@ -89,7 +89,7 @@ def full_name(name: str) -> str:
 
 
 def default_model_name(besides: str = "") -> str | None:
-    """The recommended model of the first preferred vendor with a key, but not of the vendor `besides`; or None."""
+    """The recommended model of the first preferred vendor with a key, except the vendor `besides`; or None."""
     for vendor in VENDORS.values():
         if vendor.preferred and vendor.name != besides and find_key(vendor.keys):
             return f"{vendor.name}:{vendor.recommended}"
@@ -107,36 +107,36 @@ def _parse(name: str) -> tuple[Vendor, str]:
             source()
     vendor = VENDORS.get(vendor_name.lower())
     if vendor is None:
-        raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))
+        raise UnknownModelError(_unknown_vendor_message(name.strip(), vendor_name, bool(colon)))
     model_name = model_name.strip() or vendor.recommended
     if not model_name and vendor.name == REPLAY:
         raise ConfigError("Name the cassette to play: `replay:cassettes/hero.run.jsonl`.")
     if not model_name and vendor.name in LISTINGS:
         raise ConfigError(
-            f"Name one of {', '.join(f'`{vendor.name}:{each}`' for each in LISTINGS[vendor.name]())}."
+            f"Name one of {', '.join(f'`{vendor.name}:{choice}`' for choice in LISTINGS[vendor.name]())}."
         )
     if not model_name and vendor.name != DEMO:
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name
 
 
-def _unknown(name: str, vendor_name: str, has_colon: bool) -> str:
-    maker = next((row for row in VENDORS.values() if name.lower().startswith(row.name_prefixes)), None)
-    if maker and not has_colon:
-        return f"{name!r} names no vendor. Write `{maker.name}:{name}`."
+def _unknown_vendor_message(name: str, vendor_name: str, has_colon: bool) -> str:
+    vendor = next((row for row in VENDORS.values() if name.lower().startswith(row.name_prefixes)), None)
+    if vendor and not has_colon:
+        return f"{name!r} names no vendor. Write `{vendor.name}:{name}`."
     import difflib
 
-    near = difflib.get_close_matches(vendor_name.lower(), VENDORS, n=1)
-    hint = f"Did you mean `{near[0]}:`?" if near else f"Known vendors: {', '.join(VENDORS)}."
+    matches = difflib.get_close_matches(vendor_name.lower(), VENDORS, n=1)
+    hint = f"Did you mean `{matches[0]}:`?" if matches else f"Known vendors: {', '.join(VENDORS)}."
     return f"No vendor {vendor_name!r} in {name!r}. {hint}"
 
 
-def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
-    for option, value in given.items():
+def _check_offline(vendor: Vendor, options: Mapping[str, Any]) -> None:
+    for option, value in options.items():
         if option in vendor.api.options or (option in ("base_url", "api_key") and value is None):
             continue
-        takes = " and ".join(f"`{name}`" for name in vendor.api.options if name != "folder")
-        raise ConfigError(f"`{vendor.name}:` asks no server: it takes {takes}, not `{option}`.")
+        accepted = " and ".join(f"`{name}`" for name in vendor.api.options if name != "folder")
+        raise ConfigError(f"`{vendor.name}:` asks no server: it takes {accepted}, not `{option}`.")
 
 
 def _protocol(vendor: Vendor, name: str) -> str:
@@ -158,8 +158,8 @@ def _check_installed(vendor: Vendor, api: Api) -> None:
 
 def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
     variable, key = "", (api_key or "").strip()
-    if not key and (found := find_key(vendor.keys)):
-        variable, key = found
+    if not key and (entry := find_key(vendor.keys)):
+        variable, key = entry
     if not key and not vendor.local:
         page = f" Get a key at {vendor.key_page}." if vendor.key_page else ""
         raise MissingKeyError(

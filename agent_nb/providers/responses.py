@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, stateless: nothing is stored there, and encrypted reasoning is sent back each turn."""
+"""OpenAI's Responses API, used statelessly: nothing is stored, and encrypted reasoning is sent back each turn."""
 
 import json
 import re
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 IMAGE_LIMITS = (2048, 8_000_000)
 CALL_ID = r".{1,64}"
-"""The ids of calls that are accepted; two calls may have the same."""
+"""Accepted call ids. They need not be unique."""
 NO_KEY = "none"
 """The SDK requires a key; local servers ignore it."""
 VENDOR = "openai"
@@ -33,13 +33,13 @@ _POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
 
 
 class ResponsesDecoder(StreamDecoder):
-    """Decodes the events of one answer, keyed by `output_index`: only items carry the names of calls."""
+    """Decodes the events of one answer, keyed by `output_index`, because only items carry the names of calls."""
 
     status_of: ClassVar = {"server_is_overloaded": 503, "slow_down": 503, "server_error": 500, "error": 500}
     unknown_status = 400
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self._added: set[int] = set()
         self._items: dict[int, Json] = {}
         self._refusal: list[str] = []
@@ -79,7 +79,7 @@ class ResponsesDecoder(StreamDecoder):
         return ()
 
     def _started(self, index: int, item: Json) -> Sequence[Piece]:
-        """A call starts with its item, which also has the arguments if the server sends no deltas."""
+        """The start of a call, with its arguments if the server sends no deltas."""
         if item.get("type") != "function_call":
             return ()
         pieces: list[Piece] = []
@@ -90,13 +90,15 @@ class ResponsesDecoder(StreamDecoder):
         return pieces
 
     def _done(self, index: int, item: Json) -> Sequence[Piece]:
-        """A finished call repeats its arguments: deltas that say something else came twice or in another order."""
+        """Check a finished call, which repeats its arguments: if they differ, deltas were repeated or reordered."""
         pieces = self._started(index, item)
         if item.get("type") == "function_call" and item.get("arguments"):
-            streamed = self._turn.joined("call", index)
-            if streamed != item["arguments"] and not _same_json(streamed, item["arguments"]):
+            streamed_arguments = self._turn.joined("call", index)
+            if streamed_arguments != item["arguments"] and not _same_json(
+                streamed_arguments, item["arguments"]
+            ):
                 raise self._disordered()
-        # An echo takes the arguments from the call: a page need not be in memory twice.
+        # When sent back, the arguments come from the call, so that a page is not in memory twice.
         self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
         return pieces
 
@@ -110,7 +112,7 @@ class ResponsesDecoder(StreamDecoder):
             detail = incomplete if stop == "refusal" else ""
         if stop is None and refusal and not self._turn.has_calls:
             stop = "refusal"
-        output = response.pop("output", None)  # all items again, with a page that is in memory already
+        output = response.pop("output", None)  # repeats all items, including a page that is in memory already
         items = [self._items[index] for index in sorted(self._items)] or output or []
         del output
         return (
@@ -130,9 +132,9 @@ class ResponsesDecoder(StreamDecoder):
         raise self._error(problem)
 
 
-def _same_json(one: str, other: str) -> bool:
+def _same_json(first: str, second: str) -> bool:
     try:
-        return bool(json.loads(one) == json.loads(other))
+        return bool(json.loads(first) == json.loads(second))
     except ValueError:
         return False
 
@@ -153,7 +155,7 @@ class ResponsesProvider(StreamingProvider):
     dialect = OPENAI
     decoder = ResponsesDecoder
     optional = (
-        # Refused for organisations that are not verified, whatever the model.
+        # Refused for unverified organisations, for every model.
         OptionalParameter(
             name="reasoning.summary", refused=r"reasoning\.(generate_)?summary|reasoning summaries"
         ),
@@ -214,7 +216,7 @@ def _messages(messages: Sequence[Message], echoes_reasoning: bool) -> list[Json]
     for message in fit_calls(messages, CALL_ID, unique=False):
         if message.role == "assistant":
             echo = VENDOR in message.vendor
-            items += _echoed(message, echoes_reasoning) if echo else _BLOCKS.of_model(message)
+            items += _items_to_echo(message, echoes_reasoning) if echo else _BLOCKS.of_model(message)
             continue
         items += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
         if content := _BLOCKS.of_user(message):
@@ -222,31 +224,31 @@ def _messages(messages: Sequence[Message], echoes_reasoning: bool) -> list[Json]
     return items
 
 
-def _echoed(message: Message, echoes_reasoning: bool) -> list[Json]:
-    """The items of an earlier answer, without what cannot stand alone.
+def _items_to_echo(message: Message, echoes_reasoning: bool) -> list[Json]:
+    """The items of an earlier answer, without those that cannot stand alone.
 
-    Reasoning is refused without the item it led to, and an item with an id without the reasoning it came after.
-    An answer that was cut may lack the item of a call.
+    Reasoning is refused without the item that followed it, and an item with an id without its preceding reasoning.
+    A truncated answer may lack the item of a call.
     """
     calls = {call.id: call for call in message.tool_calls}
     items: list[Json] = []
-    waiting: list[Json] = []
-    lost = False
+    pending: list[Json] = []
+    lacks_reasoning = False
     for item in message.vendor[VENDOR]:
         if item.get("type") == "reasoning":
-            waiting.append(item)
+            pending.append(item)
             continue
-        sent = dict(item)
+        copy = dict(item)
         if item.get("type") == "function_call":
             if item["call_id"] not in calls:
                 continue
-            sent |= _call(calls.pop(item["call_id"]))
-        kept = [each for each in waiting if echoes_reasoning and each.get("encrypted_content")]
-        lost = lost or len(kept) < len(waiting)
-        if lost:
-            sent.pop("id", None)
-        items += [*kept, sent]
-        waiting.clear()
+            copy |= _call(calls.pop(item["call_id"]))
+        reasoning = [entry for entry in pending if echoes_reasoning and entry.get("encrypted_content")]
+        lacks_reasoning = lacks_reasoning or len(reasoning) < len(pending)
+        if lacks_reasoning:
+            copy.pop("id", None)
+        items += [*reasoning, copy]
+        pending.clear()
     return [*items, *map(_call, calls.values())]
 
 
@@ -254,7 +256,7 @@ def _text(text: str) -> Json:
     return {"type": "input_text", "text": text}
 
 
-def _said(text: str) -> Json:
+def _model_text(text: str) -> Json:
     return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
 
 
@@ -275,10 +277,10 @@ def _image(image: Image) -> Json:
     return {"type": "input_image", "detail": "auto", "image_url": data_url(image, *IMAGE_LIMITS)}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call, said=_said)
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, model_text=_model_text)
 
 
 def _tool(tool: ToolSpec) -> Json:
-    """Not strict: that would require every property, and each call is checked against the tool's own schema anyway."""
+    """Encode a tool. Not strict: that requires every property, and calls are validated against the schema anyway."""
     schema = {"parameters": tool.schema, "strict": False}
     return {"type": "function", "name": tool.name, "description": tool.description, **schema}

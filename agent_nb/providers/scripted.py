@@ -1,11 +1,11 @@
-"""A model for tests: it plays the turns it is given.
+"""A model for tests that plays a list of turns.
 
     provider = ScriptedProvider([
         [think("A page."), call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"}, fragment=7)],
         [text("Done."), usage(input=12, output=3)],
     ])
 
-A request too many raises `ScriptError`; unused turns fail `assert_done()` and the exit of a `with` block.
+An unplanned request raises `ScriptError`; unused turns fail `assert_done()` and the exit of a `with` block.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from agent_nb.providers.base import Clock, Piece, Provider, Request, UsagePiece,
 
 
 class ScriptError(AssertionError):
-    """The engine asked for a turn that was not planned, or left planned ones unused."""
+    """The engine requested an unplanned turn, or left planned ones unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Waits until the event is set; without one, for ever."""
+    """Waits for the event; forever without one."""
 
     until: asyncio.Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Waits on the run's own clock."""
+    """Sleeps on the run's clock."""
 
     seconds: float
 
@@ -69,7 +69,7 @@ Step = Saying | Calling | Usage | Failure | Pause | Wait | End
 
 
 def text(content: str, *, fragment: int | None = None) -> Saying:
-    """Streams `content`, in fragments of that many characters or at once."""
+    """Stream `content` in fragments of `fragment` characters, or at once."""
     return Saying(content, thinking=False, fragment=fragment)
 
 
@@ -78,17 +78,17 @@ def think(content: str, *, fragment: int | None = None) -> Saying:
 
 
 def call(name: str, arguments: Any = None, *, id: str = "", fragment: int | None = None) -> Calling:  # noqa: A002
-    """Calls a tool. A string of arguments is sent as it is, valid or not; anything else as JSON.
+    """Call a tool. Arguments are sent verbatim if they are a string, valid or not; otherwise as JSON.
 
-    Without an `id` the call gets `call_<turn>_<place>`, both counted from 1.
+    The default `id` is `call_<turn>_<step>`, both counted from 1.
     """
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-    return Calling(name, written, id, fragment)
+    payload = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return Calling(name, payload, id, fragment)
 
 
 fail, pause, stall, wait, stop = Failure, Pause, Pause, Wait, End
 usage = Usage
-"""The token counts so far; the last one of a turn is the turn's."""
+"""Token counts so far; the last one of a turn becomes the turn's usage."""
 
 
 def refuse(explanation: str = "") -> End:
@@ -96,7 +96,7 @@ def refuse(explanation: str = "") -> End:
 
 
 class ScriptedProvider(Provider):
-    """Plays `turns` in order, one per request; `requests` keeps what was asked."""
+    """Plays `turns` in order, one per request; `requests` records the requests."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class ScriptedProvider(Provider):
         self._clock = clock
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        self.requests.append(replace(request, takes=takes_none))  # what is kept can be pickled
+        self.requests.append(replace(request, takes=takes_none))  # recorded requests must be picklable
         number = len(self.requests)
         if number > len(self._turns):
             raise ScriptError(f"unplanned call {number}: the script has {_count(len(self._turns))}")
@@ -121,7 +121,7 @@ class ScriptedProvider(Provider):
 
     async def _play(self, number: int, request: Request) -> AsyncGenerator[Piece, None]:
         assembler = Assembler()
-        counted = Usage()
+        counts = Usage()
         end: End | None = None
         for place, step in enumerate(self._turns[number - 1], start=1):
             match step:
@@ -129,7 +129,7 @@ class ScriptedProvider(Provider):
                     for piece in _pieces(step, assembler, f"call_{number}_{place}"):
                         yield piece
                 case Usage():
-                    counted = step
+                    counts = step
                     yield UsagePiece(step)
                 case Failure(error):
                     raise error
@@ -141,13 +141,13 @@ class ScriptedProvider(Provider):
                     end = step
                     break
         why = (end.stop, end.detail) if end else (None, "")
-        yield assembler.turn(stop=why[0], usage=counted, model=self.name.partition(":")[2], detail=why[1])
+        yield assembler.turn(stop=why[0], usage=counts, model=self.name.partition(":")[2], detail=why[1])
 
     def new_clock(self) -> Clock:
         return self._clock or VirtualClock(pace=0)
 
     def assert_done(self) -> None:
-        """Fails unless every planned turn was asked for, and no other."""
+        """Raise `ScriptError` unless every planned turn was requested."""
         if len(self.requests) != len(self._turns):
             raise ScriptError(f"the script has {_count(len(self._turns))}, {len(self.requests)} asked for")
 
@@ -166,8 +166,8 @@ def _pieces(step: Saying | Calling, assembler: Assembler, call_id: str) -> Itera
         case Saying(content, thinking, fragment):
             add = assembler.thinking if thinking else assembler.text
             yield from (add(part) for part in _fragments(content, fragment))
-        case Calling(name, arguments, given_id, fragment):
-            key = given_id or call_id
+        case Calling(name, arguments, explicit_id, fragment):
+            key = explicit_id or call_id
             yield assembler.start_call(key, key, name)
             yield from (assembler.arguments(key, part) for part in _fragments(arguments, fragment))
 

@@ -1,4 +1,4 @@
-"""What a provider is made from: one value, checked before anything is sent."""
+"""The settings of a provider: one value, validated before anything is sent."""
 
 import importlib.util
 import math
@@ -17,37 +17,37 @@ from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import VENDORS, YOUR_SERVER, Vendor
 
 IN_MEMORY = "memory"
-"""Stands for the variable of a key that was entered with `%agent key`."""
+"""Used in place of a variable name for a key entered with `%agent key`."""
 
-_from_colab: dict[str, str] = {}
-_entered: dict[str, str] = {}
+_colab_keys: dict[str, str] = {}
+_entered_keys: dict[str, str] = {}
 
 
 def remember_key(variable: str, key: str) -> None:
-    """Keeps a key for the vendor with this variable until the process ends. It is masked from now on."""
+    """Store a key for the vendor with this variable until the process ends, and mask it from now on."""
     register(key)
-    _entered[variable] = key
+    _entered_keys[variable] = key
 
 
 def forget_key(variable: str) -> bool:
-    """Forgets a key that was entered; False if there was none. It stays masked."""
-    return _entered.pop(variable, None) is not None
+    """Forget an entered key; return False if there was none. It stays masked."""
+    return _entered_keys.pop(variable, None) is not None
 
 
 def key_source(variables: Sequence[str]) -> str:
-    """Where the key would be taken from, in a few words; empty if there is none."""
-    found = find_key(variables)
-    if found is None:
+    """Where the key comes from, in a few words; empty if there is no key."""
+    entry = find_key(variables)
+    if entry is None:
         return ""
-    name = found[0]
+    name = entry[0]
     if name == IN_MEMORY:
         return "this kernel's memory"
     return f"variable {name}" if os.environ.get(name, "").strip() else f"Colab secret {name}"
 
 
 def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
-    """The first variable that holds a key, and the key. A key that was entered comes first, as `IN_MEMORY`."""
-    if variables and (value := _entered.get(variables[0])):
+    """The first variable that is set, and its key. An entered key has priority, as `IN_MEMORY`."""
+    if variables and (value := _entered_keys.get(variables[0])):
         return IN_MEMORY, value
     for name in variables:
         if value := os.environ.get(name, "").strip():
@@ -59,9 +59,9 @@ def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _colab_secret(name: str) -> str:
-    """A secret of this Colab notebook; empty when there is none or the user did not grant it."""
-    if name in _from_colab:
-        return _from_colab[name]
+    """A secret of this Colab notebook; empty if it is missing or access was not granted."""
+    if name in _colab_keys:
+        return _colab_keys[name]
     try:
         from google.colab import userdata
     except ImportError:
@@ -71,37 +71,37 @@ def _colab_secret(name: str) -> str:
     except Exception:  # Colab raises its own classes for "no such secret", "no access" and "no answer"
         return ""
     if value:
-        _from_colab[name] = value
+        _colab_keys[name] = value
     return value
 
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
-"""Names of headers whose values are secret; those of others, such as a content type, are ordinary text."""
+"""Names of headers whose values are masked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A vendor, a model and the settings of its requests. Secrets among them are registered for masking."""
+    """A vendor, a model and its request settings. Secrets among them are registered for masking."""
 
     vendor: Vendor
     model: str
     base_url: str | None = field(default=None, repr=False)
     api_key: str = field(default="", repr=False)
     key_variable: str = ""
-    """Where the key came from; empty when it was an argument."""
+    """Source of the key; empty if it was an argument."""
     effort: str | None = None
     max_tokens: int | None = None
     silence: float | None = None
-    """Seconds without a byte after which a request has failed; None for the usual time."""
+    """Read timeout in seconds; None for the default."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of the request body, sent as they are."""
+    """Extra fields of the request body, sent unchanged."""
 
     def __post_init__(self) -> None:
         # A slash in a password should be `%2F`, but need not be.
         user_info = (self.base_url or "").partition("://")[2].rpartition("@")[0]
         user, colon, password = user_info.partition(":")
-        # Together with its `@`, a password that is an ordinary word is masked too, but only in addresses.
+        # A password that is an ordinary word is masked only with its `@`, that is, in URLs.
         secrets = [self.api_key, password if colon else user, f":{password}@" if colon else f"//{user}@"]
         for name, value in self.headers.items():
             if _SECRET_HEADER.search(name):
@@ -111,12 +111,12 @@ class Settings:
             register(unquote(secret))
 
     def __reduce__(self) -> Any:
-        """A pickle has the key only if it was an argument; otherwise the process that loads it finds its own."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        """Pickle without the key, unless it was an argument: the loading process looks it up."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         values["vendor"] = self.vendor.name
         if self.key_variable:
             del values["api_key"]
-        return _restored, (values,)
+        return _unpickled, (values,)
 
     @property
     def name(self) -> str:
@@ -128,12 +128,12 @@ class Settings:
 
     @property
     def title(self) -> str:
-        """The vendor in a sentence. A server without a name of its own has an address."""
+        """The vendor's title in a sentence, with the address of an unnamed server."""
         return f"{YOUR_SERVER} at {self.server}" if self.vendor.title == YOUR_SERVER else self.vendor.title
 
     @property
     def is_near(self) -> bool:
-        """Whether it is a server of the user's own, on this machine or in its network, which may be slow."""
+        """Whether it is a local server, on this machine or in its network, which may be slow."""
         host = urlsplit(self.base_url or self.vendor.base_url).hostname or ""
         try:
             return self.vendor.local and ip_address(host).is_private
@@ -142,21 +142,21 @@ class Settings:
 
     @property
     def server(self) -> str:
-        asked = self.base_url or self.vendor.base_url
-        return _without_user_info(asked) if asked else f"{self.vendor.title}'s address"
+        url = self.base_url or self.vendor.base_url
+        return _without_user_info(url) if url else f"{self.vendor.title}'s address"
 
 
-def _restored(values: dict[str, Any]) -> Settings:
+def _unpickled(values: dict[str, Any]) -> Settings:
     vendor = VENDORS[values["vendor"]]
     if "api_key" not in values:
-        found = find_key(vendor.keys)
-        if found is None:
+        entry = find_key(vendor.keys)
+        if entry is None:
             raise MissingKeyError(
                 f"`{vendor.name}:{values['model']}` needs a key in every process that uses it: set"
                 f" `{vendor.keys[0]}` where it starts.",
                 vendor=vendor.name,
             )
-        values = {**values, "key_variable": found[0], "api_key": found[1]}
+        values = {**values, "key_variable": entry[0], "api_key": entry[1]}
     return Settings(**{**values, "vendor": vendor})
 
 
@@ -180,17 +180,17 @@ def check_base_url(base_url: str | None) -> str | None:
 
 
 def check_pace(pace: Any) -> float:
-    """How long a demo or a replay takes: 1 as recorded, 0 no time."""
+    """Validate the pace of a demo or a replay: 1 as recorded, 0 without waiting."""
     if not isinstance(pace, int | float) or isinstance(pace, bool) or not 0 <= pace < math.inf:
         raise ConfigError(f"The pace must be 0 (at once) or more (1 as recorded), not {pace!r}.")
     return pace
 
 
-def check_number(name: str, value: Any, wanted: str, kind: Any = int | float) -> Any:
+def check_number(name: str, value: Any, expected: str, kind: Any = int | float) -> Any:
     if value is None:
         return None
     if not isinstance(value, kind) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ConfigError(f"`{name}` is {wanted}, not {value!r}.")
+        raise ConfigError(f"`{name}` is {expected}, not {value!r}.")
     return value
 
 
@@ -202,7 +202,7 @@ def is_installed(module: str) -> bool:
 
 
 def can_load(package: str) -> bool:
-    """Whether this Python runs in a page that has the package to load."""
+    """Whether Python runs in a browser page that can load the package."""
     if not IN_BROWSER:
         return False
     import pyodide_js
@@ -211,7 +211,7 @@ def can_load(package: str) -> bool:
 
 
 async def load_package(package: str, module: str) -> None:
-    """Loads a package and what it needs into Python in a browser, if it can be loaded and is not there yet."""
+    """Load a package with its dependencies into Python in a browser; no-op if installed or not loadable."""
     if not can_load(package) or is_installed(module):
         return
     import pyodide_js

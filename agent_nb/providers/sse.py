@@ -1,4 +1,4 @@
-"""Reads server-sent events: bytes in, `(event, data)` out, in time linear in the bytes."""
+"""Parses server-sent events in linear time: bytes in, `(event, data)` out."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class SseReader:
-    """One stream's reader: `feed` it each chunk as it arrives."""
+    """Incremental parser of one stream."""
 
     __slots__ = ("_after_cr", "_ends_line", "_pieces")
 
@@ -18,7 +18,7 @@ class SseReader:
         self._after_cr = False
 
     def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
-        """The events this chunk completes: the name (empty when none was given) and the data."""
+        """The events completed by this chunk, as name (empty if unset) and data."""
         if not self._pieces and not self._after_cr and (plain := _PLAIN_EVENT.fullmatch(chunk)):
             name, data = plain.groups(b"")
             return [(name.decode(), data)]
@@ -34,13 +34,13 @@ class SseReader:
             self._pieces.append(chunk)
             chunk = b"".join(self._pieces)
         end = chunk.rfind(b"\n\n") + 2
-        rest = chunk[end:]
-        self._pieces = [rest] if rest else []
-        self._ends_line = rest.endswith(b"\n")
+        remaining = chunk[end:]
+        self._pieces = [remaining] if remaining else []
+        self._ends_line = remaining.endswith(b"\n")
         return list(_events(chunk, end))
 
     def _with_plain_line_ends(self, chunk: bytes) -> bytes:
-        """Every line ending as `\\n`; a `\\n` that follows the last chunk's `\\r` belongs to it."""
+        """The chunk with `\\n` line endings, also for a `\\r\\n` split between two chunks."""
         if self._after_cr and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._after_cr = False
@@ -50,7 +50,7 @@ class SseReader:
 
 
 def _events(chunk: bytes, end: int) -> Iterator[tuple[str, bytes]]:
-    """The events up to `end`. A plain one is copied once, as it may have a whole page in it."""
+    """The events up to `end`. Plain ones are copied only once, as they may contain a whole page."""
     start = 0
     while start < end:
         if plain := _PLAIN_EVENT.match(chunk, start):

@@ -1,4 +1,4 @@
-"""What the providers share: the SDK opens a stream, and one reader reads it."""
+"""Shared code of the vendors' providers: the SDK opens a stream, and one reader decodes it."""
 
 import abc
 import asyncio
@@ -28,22 +28,22 @@ from agent_nb.providers.base import (
     Provider,
     Request,
     Turn,
-    explained,
-    lean_body,
+    with_retry_remedy,
+    without_refused,
 )
 from agent_nb.providers.http import make_client, release, responses_opened, shared_client
 from agent_nb.providers.prices import context_window
 from agent_nb.providers.settings import Settings, load_package
 from agent_nb.providers.sse import SseReader
-from agent_nb.providers.tool_schemas import Dialect, Offered
+from agent_nb.providers.tool_schemas import Dialect, ToolTranslation
 
 if TYPE_CHECKING:
     import httpx2
 
 SILENCE_SECONDS = 300.0
-"""How long a vendor may send nothing. Models think for minutes, and not every vendor sends pings meanwhile."""
+"""Default read timeout. Models think for minutes, and not every vendor sends pings meanwhile."""
 HARD_THINKING_SILENCE_SECONDS = 900.0
-"""The same at effort `high` and above."""
+"""Read timeout at effort `high` and above."""
 LOCAL_SILENCE_SECONDS = 600.0
 """A local server may process a long prompt for minutes before its first byte."""
 _DRAIN_SECONDS = 0.5
@@ -51,7 +51,7 @@ _PAGE_BYTES = 65_536
 
 
 class ResponseStream(Protocol):
-    """An answer that has begun. No chunk is read after it has `ended`."""
+    """An answer that has begun. No chunk is read once `ended` is set."""
 
     chunks: AsyncGenerator[Any, None]
     ended: bool
@@ -59,12 +59,12 @@ class ResponseStream(Protocol):
     def feed(self, chunk: Any) -> Sequence[Piece]: ...
 
     def finish(self) -> Sequence[Piece]:
-        """What follows the last chunk: the turn, unless it came before. Raises `ProviderError` if there is none."""
+        """The pieces after the last chunk: the turn, unless already yielded. Raises `ProviderError` without a turn."""
         ...
 
 
 class VendorClient(abc.ABC):
-    """A vendor's settings, and the SDK's client for each event loop."""
+    """A vendor's settings, with one SDK client per event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.name = settings, settings.name
@@ -77,40 +77,40 @@ class VendorClient(abc.ABC):
         return f"<{type(self).__name__} {self.name}>"
 
     def __reduce__(self) -> Any:
-        """Another process connects by itself."""
+        """Pickle the settings only: another process opens its own connections."""
         return type(self), (self.settings,)
 
     async def close(self) -> None:
-        """Releases the connections. The provider can be used again."""
+        """Release the connections. The provider stays usable."""
         self._clients.pop(asyncio.get_running_loop(), None)
         await release(self)
 
     @abc.abstractmethod
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        """The SDK's client. Runs off the loop, because importing the SDK takes up to a second."""
+        """Create the SDK's client. Runs off the loop: importing the SDK takes up to a second."""
 
     async def client(self) -> Any:
         loop = asyncio.get_running_loop()
         http = await shared_client(self)
-        known = self._clients.get(loop)
-        if known is not None and known[0] is http:
-            return known[1]
+        cached = self._clients.get(loop)
+        if cached is not None and cached[0] is http:
+            return cached[1]
         await load_package(self.settings.vendor.api.package, self.sdk)
-        return await off_loop(self._connected, loop, http)
+        return await off_loop(self._shared_connection, loop, http)
 
-    def _connected(self, loop: asyncio.AbstractEventLoop, http: "httpx2.AsyncClient") -> Any:
-        """The client for this loop. Variants that start at once wait for the first to make it."""
+    def _shared_connection(self, loop: asyncio.AbstractEventLoop, http: "httpx2.AsyncClient") -> Any:
+        """The client for this loop. Variants that start together wait for the first to create it."""
         with self._connecting:
-            known = self._clients.get(loop)
-            if known is None or known[0] is not http:
-                known = self._clients[loop] = (http, self._load(http))
-            return known[1]
+            cached = self._clients.get(loop)
+            if cached is None or cached[0] is not http:
+                cached = self._clients[loop] = (http, self._load(http))
+            return cached[1]
 
     def error(self, exc: Exception) -> ProviderError:
         return failure.from_sdk(self.settings, exc)
 
     def preload(self) -> None:
-        """Imports the SDK and what its client needs. Blocks; nothing is sent."""
+        """Import the SDK and create a client. Blocks; sends nothing."""
         self._load(make_client())
 
     def _load(self, http: "httpx2.AsyncClient") -> Any:
@@ -126,10 +126,10 @@ class VendorClient(abc.ABC):
 
 
 class StreamDecoder(abc.ABC):
-    """Turns the events of one stream, the answer to `body`, into pieces; the last piece is the turn."""
+    """Decodes the events of one stream, the answer to `body`, into pieces; the last piece is the turn."""
 
     status_of: ClassVar[Mapping[str, int]] = {}
-    """The HTTP status that a code of an error event stands for."""
+    """HTTP status by the code of an error event."""
     unknown_status = 500
 
     def __init__(self, settings: Settings, body: Json) -> None:
@@ -142,11 +142,11 @@ class StreamDecoder(abc.ABC):
     def feed(self, event: str, data: Json) -> Sequence[Piece]: ...
 
     def finish(self) -> Sequence[Piece]:
-        """The stream ended without a turn. Returns the turn if the protocol allows such an end, else nothing."""
+        """The turn, if the protocol allows a stream to end without announcing it; else nothing."""
         return ()
 
     def _error(self, problem: Any) -> ProviderError:
-        """The error of an error event, whose code is a status, a word or missing."""
+        """The exception for an error event, whose code is a status, a word or missing."""
         if not isinstance(problem, dict):
             return failure.from_status(self._settings, 500, str(problem))
         code = str(problem.get("code") or problem.get("type") or "")
@@ -161,12 +161,12 @@ class StreamDecoder(abc.ABC):
 
 
 class VendorProvider(VendorClient, Provider):
-    """A model of a vendor. Each provider's file has a subclass."""
+    """A vendor's model. Each wire protocol has a subclass in its own file."""
 
     optional: tuple[OptionalParameter, ...] = ()
-    """The parameters that a request is retried without when the vendor refuses them."""
+    """Parameters to retry without if the vendor refuses them."""
     dialect: Dialect
-    """What the protocol takes as tools."""
+    """Tool schemas that the protocol accepts."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -174,74 +174,76 @@ class VendorProvider(VendorClient, Provider):
         fields = {"max_tokens": settings.max_tokens, **settings.options}.items()
         self.sampling = {name: value for name, value in fields if value is not None}
         self.lean = settings.is_near
-        self.silence = settings.silence or _usual_silence(settings)
-        """Seconds without a byte after which a request has failed. Any byte counts, also of a ping or comment."""
+        self.silence = settings.silence or _default_silence(settings)
+        """Read timeout in seconds. Any byte resets it, including pings and comments."""
 
     @functools.cached_property
     def window(self) -> int | None:  # type: ignore[override]
         return context_window(self.name)
 
-    def offered(self, tools: Sequence[ToolSpec]) -> Offered:
-        return Offered.of(tools, self.dialect, self.settings.title)
+    def translate_tools(self, tools: Sequence[ToolSpec]) -> ToolTranslation:
+        return ToolTranslation.of(tools, self.dialect, self.settings.title)
 
     def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        return self.offered(tools).left_out
+        return self.translate_tools(tools).left_out
 
     @abc.abstractmethod
     def body(self, request: Request) -> Json:
-        """What to send, as arguments of the SDK."""
+        """The request body, as arguments of the SDK."""
 
     @abc.abstractmethod
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
-        """Sends the request and waits until the vendor begins to answer. The stack ends the connection."""
+        """Send the request and wait until the answer begins. The stack closes the connection."""
 
-    def incoming(self, request: Request, offered: Offered) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
-        """What the pieces of an answer go through, batch by batch."""
-        return offered.incoming()
+    def incoming(
+        self, request: Request, translation: ToolTranslation
+    ) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
+        """The filter for each batch of pieces of an answer."""
+        return translation.incoming()
 
     async def prepared_body(self, request: Request) -> Json:
-        """The request's body, without what the vendor has refused; images are resized off the loop."""
+        """The request body without refused parameters. Images are resized off the loop."""
         body = await off_loop(self.body, request) if _has_images(request) else self.body(request)
-        return lean_body(self.optional, request, body)
+        return without_refused(self.optional, request, body)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        offered = self.offered(request.tools)
-        request, restored = offered.outgoing(request), self.incoming(request, offered)
+        translation = self.translate_tools(request.tools)
+        request, restore = translation.outgoing(request), self.incoming(request, translation)
         body = await self.prepared_body(request)
         client = await self.client()
-        failed: ProviderError | None = None
+        problem: ProviderError | None = None
         try:
             async with contextlib.AsyncExitStack() as stack:
                 answer = await self.begin(stack, client, body)
                 chunks = await stack.enter_async_context(contextlib.aclosing(answer.chunks))
                 yield Accepted()
                 async for chunk in chunks:
-                    for piece in restored(answer.feed(chunk)):
+                    for piece in restore(answer.feed(chunk)):
                         yield piece
                     if answer.ended:
                         break
-                for piece in restored(answer.finish()):
+                for piece in restore(answer.finish()):
                     yield piece
                 await _drain(chunks)
         except ProviderError as error:
-            failed = error
+            problem = error
         except AgentError:
             raise
         except Exception as exc:  # every failure of the SDK becomes a ProviderError here
-            failed = self.error(exc)
-        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
-        if failed is not None:
-            raise explained(failed, self.optional, request, body)
+            problem = self.error(exc)
+        # Raised outside the handler: the SDK's exception contains headers and must not become the context.
+        if problem is not None:
+            raise with_retry_remedy(problem, self.optional, request, body)
 
 
 class StreamingProvider(VendorProvider):
-    """A vendor whose SDK opens a stream of bytes, which is read here."""
+    """A vendor whose SDK opens a byte stream, which is decoded here."""
 
     path: str
     decoder: type[StreamDecoder]
 
     async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
-        """Sends the body through the SDK, which raises its own errors; the stack closes the response."""
+        """Send the body through the SDK, which raises its own errors. The stack closes the response."""
         stream = await client.post(
             self.path,
             content=encoded(body),
@@ -260,7 +262,7 @@ class StreamingProvider(VendorProvider):
         return _StreamReader(chunks, self.decoder(self.settings, body), self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
-        """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
+        """Raise for a redirect, a web page or a JSON object: a wrong address or an error."""
         if response.is_redirect:
             raise failure.from_status(self.settings, response.status_code, "", headers=response.headers)
         kind = response.headers.get("content-type", "")
@@ -298,14 +300,14 @@ class _StreamReader:
             self._head = (self._head + chunk)[:512]
             self._has_events = bool(events)
         if len(events) == 1:
-            return self._decoded(*events[0])
-        return [piece for event, data in events for piece in self._decoded(event, data)]
+            return self._pieces(*events[0])
+        return [piece for event, data in events for piece in self._pieces(event, data)]
 
-    def _decoded(self, event: str, data: bytes) -> Sequence[Piece]:
+    def _pieces(self, event: str, data: bytes) -> Sequence[Piece]:
         try:
             fields = from_json(data)
         except ValueError:
-            if (fields := self._parsed_again(data)) is None:
+            if (fields := self._parse_leniently(data)) is None:
                 return ()
         try:
             pieces = self._decode(event, fields)
@@ -315,8 +317,8 @@ class _StreamReader:
             self.ended = self._has_turn = True
         return pieces
 
-    def _parsed_again(self, data: bytes) -> Any:
-        """Parses what jiter refuses: text that ends with half a surrogate pair is JSON. None for `[DONE]`."""
+    def _parse_leniently(self, data: bytes) -> Any:
+        """Parse what jiter rejects, such as a lone surrogate at the end of a text. None for `[DONE]`."""
         try:
             return json.loads(data.decode())
         except UnicodeDecodeError:
@@ -330,7 +332,7 @@ class _StreamReader:
         return None
 
     def finish(self) -> Sequence[Piece]:
-        """The turn of a protocol that does not announce its end; otherwise the stream was cut."""
+        """The turn of a protocol that does not announce its end. Raises if the stream was cut."""
         if self._has_turn:
             return ()
         if pieces := self._finish():
@@ -344,18 +346,18 @@ class _StreamReader:
 
 
 def encoded(body: Json) -> bytes:
-    """The body as JSON. Half a character, which no SDK can encode, is replaced."""
+    """The body as JSON. Lone surrogates, which cannot be encoded, are replaced."""
     return whole_text(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))).encode()
 
 
-def _usual_silence(settings: Settings) -> float:
-    usual = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
+def _default_silence(settings: Settings) -> float:
+    seconds = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
     thinks_hard = settings.effort in EFFORTS[EFFORTS.index("high") :]
-    return max(usual, HARD_THINKING_SILENCE_SECONDS) if thinks_hard else usual
+    return max(seconds, HARD_THINKING_SILENCE_SECONDS) if thinks_hard else seconds
 
 
 async def _drain(chunks: AsyncGenerator[bytes, None]) -> None:
-    """Reads the rest of the body, briefly, so that the connection can be reused."""
+    """Read the end of the body, for a short time, so that the connection can be reused."""
     with contextlib.suppress(Exception):
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in chunks:

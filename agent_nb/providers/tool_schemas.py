@@ -1,7 +1,7 @@
-"""Turns the JSON schema of any tool into one that a vendor takes: vendors refuse a whole request for one schema.
+"""Converts tool schemas to the subset that a vendor accepts: one unsupported schema fails the whole request.
 
-What a vendor does not take is dropped or rewritten. That is safe, because every call is checked against the tool's
-own schema before the tool runs.
+Unsupported keywords are dropped or rewritten. That is safe, because every call is validated against the original
+schema before the tool runs.
 """
 
 import functools
@@ -42,7 +42,7 @@ def is_a(value: Any, types: tuple[str, ...]) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Whether it can be sent: half of a surrogate pair cannot."""
+    """Whether it can be encoded as UTF-8, unlike a lone surrogate."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -87,7 +87,7 @@ VALID: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("minProperties", "maxProperties"), _is_count),
     **dict.fromkeys(("const", "default"), is_text),
     "enum": lambda value: _is_list(value) and is_text(value),
-    "required": lambda value: _is_list(value) and all(isinstance(each, str) for each in value),
+    "required": lambda value: _is_list(value) and all(isinstance(name, str) for name in value),
     "properties": lambda value: isinstance(value, dict),
     "items": lambda value: isinstance(value, dict),
     "additionalProperties": lambda value: isinstance(value, dict | bool),
@@ -103,13 +103,13 @@ _NOT_IN_GRAMMARS = {"multipleOf", "pattern", "minLength", "maxLength", "minItems
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The part of JSON Schema that a protocol takes. Everything else is dropped or rewritten."""
+    """The subset of JSON Schema that a protocol accepts. Everything else is dropped or rewritten."""
 
     keywords: frozenset[str] = _KEYWORDS
     formats: frozenset[str] | None = None
-    """The values of `format`; None for any."""
+    """Accepted values of `format`; None for any."""
     refs: bool = True
-    """Whether it takes `$ref`; if not, definitions are written where they are used."""
+    """Whether it accepts `$ref`; if not, definitions are inlined."""
     enum_types: frozenset[str] = frozenset({"string", "number", "boolean", "null", "object", "array"})
     empty_choices: bool = True
     """Whether an `enum` may contain an empty string."""
@@ -122,7 +122,7 @@ OPENAI = Dialect(max_tools=128)
 """Arrays need `items`, and patterns have no lookaround.
 https://developers.openai.com/api/docs/guides/function-calling, https://github.com/vercel/ai/pull/21037"""
 ANTHROPIC = Dialect(keywords=_KEYWORDS | {"prefixItems"}, property_name=re.compile(r"[a-zA-Z0-9_.-]{1,64}"))
-"""Any schema that is valid under draft 2020-12, with these names of properties.
+"""Any valid draft 2020-12 schema whose property names match this pattern.
 https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools
 https://github.com/anthropics/claude-code/issues/79418"""
 GEMINI = Dialect(
@@ -137,39 +137,39 @@ GEMINI = Dialect(
     tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"),
     max_tools=512,
 )
-"""The subset that google-genai documents at `response_json_schema`. It allows cyclic references only in places that
-are not required, so there are none. Empty choices are refused (https://github.com/BerriAI/litellm/pull/14155)."""
+"""The subset documented for `response_json_schema` in google-genai. Cyclic references are allowed only in optional
+properties, so none are sent. Empty choices are refused (https://github.com/BerriAI/litellm/pull/14155)."""
 CHAT = Dialect(
     keywords=_KEYWORDS - _NOT_IN_GRAMMARS, property_name=ANTHROPIC.property_name, max_tools=OPENAI.max_tools
 )
-"""What all servers take. A gateway may pass a request on to any vendor, and llama.cpp makes one grammar of all tools,
-which fails for some patterns and for long repetitions (https://github.com/ggml-org/llama.cpp/issues/25746)."""
+"""What all servers accept. A gateway may forward a request to any vendor, and llama.cpp compiles all tools into one
+grammar, which fails for some patterns and for long repetitions (https://github.com/ggml-org/llama.cpp/issues/25746)."""
 
 
 MAX_DEPTH = 16
 MAX_NODES = 2000
-"""Schemas inside of one. Beyond that, definitions are no longer written where they are used."""
+"""Nested schemas in one schema. Beyond that, definitions are no longer inlined."""
 MAX_ORDER = 300
-"""Characters that describe the places of a tuple."""
+"""Maximum characters for the description of a tuple's items."""
 _NOT_AT_THE_TOP = {"anyOf", "oneOf", "enum", "const"}
 _OLDER_BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 
 class UnsendableError(ValueError):
-    """A vendor cannot be told of this schema. The message continues "The schema of `name` ..."."""
+    """The schema cannot be sent to a vendor. The message completes "The schema of `name` ..."."""
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class DialectSchema:
     schema: Json
     names: dict[str, str]
-    """What is sent instead of names of properties that the vendor refuses."""
+    """Replacements for property names that the vendor refuses."""
 
 
-def converted(schema: Json, dialect: Dialect) -> Converted:
-    """The schema in a dialect. The result is shared and must not be changed. Raises `UnsendableError`."""
+def convert_schema(schema: Json, dialect: Dialect) -> DialectSchema:
+    """Convert the schema to a dialect. The result is cached and must not be mutated. Raises `UnsendableError`."""
     try:
-        return _converted(json.dumps(schema, allow_nan=False), dialect)
+        return _convert_text(json.dumps(schema, allow_nan=False), dialect)
     except UnsendableError:
         raise
     except RecursionError:
@@ -179,13 +179,13 @@ def converted(schema: Json, dialect: Dialect) -> Converted:
 
 
 @functools.lru_cache(maxsize=512)
-def _converted(text: str, dialect: Dialect) -> Converted:
-    writing = _Writing(json.loads(text), dialect)
-    return Converted(writing.root(), writing.names)
+def _convert_text(text: str, dialect: Dialect) -> DialectSchema:
+    writing = _SchemaWriter(json.loads(text), dialect)
+    return DialectSchema(writing.root(), writing.names)
 
 
 def accepted_name(name: str, pattern: re.Pattern[str]) -> str:
-    """The name if the pattern matches it, else a similar one that stands for no other name."""
+    """The name if it matches the pattern, else a similar, unique one."""
     return name if pattern.fullmatch(name) else _plain_name(name)
 
 
@@ -195,7 +195,7 @@ def _plain_name(name: str) -> str:
 
 
 @dataclass(slots=True)
-class _Writing:
+class _SchemaWriter:
     source: Json
     dialect: Dialect
     names: dict[str, str] = field(default_factory=dict)
@@ -205,27 +205,26 @@ class _Writing:
     depth: int = 0
 
     def root(self) -> Json:
-        """An object. Vendors refuse alternatives at the top, so the properties of all of them are offered."""
-        schema = self._whole(self.source)
+        """The top-level object schema, with the properties of all alternatives: vendors refuse `anyOf` at the top."""
+        schema = self._merged(self.source)
         if "object" not in types(schema.get("type", "object")):
             raise UnsendableError("is not that of an object")
-        options = [self._whole(each) for each in _list(schema, "anyOf") + _list(schema, "oneOf")]
-        offered: dict[str, Json] = {}
-        for name, each in (
-            (name, each) for one in (schema, *options) for name, each in _properties(one).items()
-        ):
-            offered.setdefault(name, {})[json.dumps(each, sort_keys=True)] = each
-        properties = {name: _either(list(distinct.values())) for name, distinct in offered.items()}
+        options = [self._merged(option) for option in _list(schema, "anyOf") + _list(schema, "oneOf")]
+        schemas_by_name: dict[str, Json] = {}
+        for node in (schema, *options):
+            for name, value in _properties(node).items():
+                schemas_by_name.setdefault(name, {})[json.dumps(value, sort_keys=True)] = value
+        properties = {name: _any_of(list(distinct.values())) for name, distinct in schemas_by_name.items()}
         top = {key: value for key, value in schema.items() if key not in _NOT_AT_THE_TOP}
         top |= {"type": "object", "properties": properties}
         if not options and "properties" not in schema:
             top.setdefault("additionalProperties", True)
         if options:
             top.pop("additionalProperties", None)
-            everywhere = set.intersection(*({*_list(each, "required", str)} for each in options))
+            everywhere = set.intersection(*({*_list(option, "required", str)} for option in options))
             top["required"] = [*_list(schema, "required", str), *sorted(everywhere)]
-        written = self._node(top)
-        return {**written, "$defs": self.definitions} if self.definitions else written
+        converted_root = self._node(top)
+        return {**converted_root, "$defs": self.definitions} if self.definitions else converted_root
 
     def schema(self, schema: Any) -> Json:
         self.nodes += 1
@@ -234,97 +233,100 @@ class _Writing:
         self.depth += 1
         ref = schema.get("$ref")
         if isinstance(ref, str) and self._target(ref) is not None:
-            written = self._reference(schema, ref)
+            result = self._reference(schema, ref)
         else:
-            written = self._node(self._whole(schema))
+            result = self._node(self._merged(schema))
         self.depth -= 1
-        return written
+        return result
 
     def _reference(self, schema: Json, ref: str) -> Json:
-        """A reference is refused beside other keywords, so its target is written in its place then."""
-        again = ref in self.inlined or self.nodes > MAX_NODES
-        if self.dialect.refs and (again or self.dialect.keywords.isdisjoint(schema)):
-            return {"$ref": f"#/$defs/{self._defined(ref)}"}
-        whole = self._whole(schema)
-        if again:
+        """A `$ref`, or its target inlined, because a `$ref` beside other keywords is refused."""
+        is_repeated = ref in self.inlined or self.nodes > MAX_NODES
+        if self.dialect.refs and (is_repeated or self.dialect.keywords.isdisjoint(schema)):
+            return {"$ref": f"#/$defs/{self._definition_name(ref)}"}
+        whole = self._merged(schema)
+        if is_repeated:
             return self._node({key: whole[key] for key in ("type", "title", "description") if key in whole})
         before, self.inlined = self.inlined, (*self.inlined, ref)
-        written = self._node(whole)
+        result = self._node(whole)
         self.inlined = before
-        return written
+        return result
 
-    def _defined(self, ref: str) -> str:
+    def _definition_name(self, ref: str) -> str:
         name = ref.removeprefix("#/$defs/")
         if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
             name = _plain_name(ref)
         if name not in self.definitions:
-            self.definitions[name] = {}  # known from now on: its target may refer to it
+            self.definitions[name] = {}  # set first, because the target may refer to itself
             before, self.inlined, self.depth = (self.inlined, self.depth), (ref,), 1
-            self.definitions[name] = self._node(self._whole({"$ref": ref}))
+            self.definitions[name] = self._node(self._merged({"$ref": ref}))
             self.inlined, self.depth = before
         return name
 
     def _target(self, ref: str) -> Json | None:
         start, *steps = ref.split("/")
-        found: Any = self.source if start == "#" else None
-        for step in (each.replace("~1", "/").replace("~0", "~") for each in steps):
-            if isinstance(found, list) and re.fullmatch(r"[0-9]{1,6}", step):
-                found = dict(enumerate(found)).get(int(step))
+        node: Any = self.source if start == "#" else None
+        for step in (part.replace("~1", "/").replace("~0", "~") for part in steps):
+            if isinstance(node, list) and re.fullmatch(r"[0-9]{1,6}", step):
+                node = dict(enumerate(node)).get(int(step))
             else:
-                found = found.get(step) if isinstance(found, dict) else None
-        return found if isinstance(found, dict) else None
+                node = node.get(step) if isinstance(node, dict) else None
+        return node if isinstance(node, dict) else None
 
-    def _whole(self, schema: Any, seen: tuple[str, ...] = ()) -> Json:
-        """The schema, what it refers to and all of its `allOf` as one; its own keywords win."""
+    def _merged(self, schema: Any, visited: tuple[str, ...] = ()) -> Json:
+        """The schema merged with its `$ref` target and its `allOf`; keywords of the schema itself win."""
         if not isinstance(schema, dict):
             return {}
         self.nodes += 1
         whole = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         parts = _list(schema, "allOf")
-        if isinstance(ref := schema.get("$ref"), str) and ref not in seen and self.nodes < 2 * MAX_NODES:
-            seen = (*seen, ref)
+        if isinstance(ref := schema.get("$ref"), str) and ref not in visited and self.nodes < 2 * MAX_NODES:
+            visited = (*visited, ref)
             parts = [self._target(ref), *parts]
         for part in parts:
-            more = self._whole(part, seen)
-            properties = {**_properties(more), **_properties(whole)}
-            required = [*_list(whole, "required", str), *_list(more, "required", str)]
-            whole = {**more, **whole}
+            other = self._merged(part, visited)
+            properties = {**_properties(other), **_properties(whole)}
+            required = [*_list(whole, "required", str), *_list(other, "required", str)]
+            whole = {**other, **whole}
             whole |= {"properties": properties} if properties else {}
             whole |= {"required": required} if required else {}
         return whole
 
     def _node(self, schema: Json) -> Json:
         schema = _modern(schema, self.dialect)
-        written: Json = {}
+        result: Json = {}
         for keyword, value in schema.items():
-            is_taken = keyword in self.dialect.keywords and VALID[keyword](value)
-            if is_taken and (found := self._written(schema, keyword, value)) is not None:
-                written[keyword] = found
-        if "array" in types(written.get("type")) and not {"items", "prefixItems"} & written.keys():
-            written["items"] = {}
+            is_accepted = keyword in self.dialect.keywords and VALID[keyword](value)
+            if is_accepted and (converted_value := self._convert_value(schema, keyword, value)) is not None:
+                result[keyword] = converted_value
+        if "array" in types(result.get("type")) and not {"items", "prefixItems"} & result.keys():
+            result["items"] = {}
         if (
-            "enum" in written and not {"type", "anyOf"} & written.keys()
+            "enum" in result and not {"type", "anyOf"} & result.keys()
         ):  # Gemini refuses an `enum` without a type
             kinds = [
-                kind for kind in ("string", "number") if all(is_a(each, (kind,)) for each in written["enum"])
+                kind
+                for kind in ("string", "number")
+                if all(is_a(choice, (kind,)) for choice in result["enum"])
             ]
-            written |= {"type": kinds[0]} if kinds else {}
-        return written
+            result |= {"type": kinds[0]} if kinds else {}
+        return result
 
-    def _written(self, schema: Json, keyword: str, value: Any) -> Any:
-        """The value of a keyword; None leaves it out."""
+    def _convert_value(self, schema: Json, keyword: str, value: Any) -> Any:
+        """The converted value of a keyword; None to omit it."""
         match keyword:
             case "properties":
                 return {
-                    self._name(name): self._property(name, each) for name, each in _properties(schema).items()
+                    self._name(name): self._property(name, inner)
+                    for name, inner in _properties(schema).items()
                 }
             case "required":
-                known = _properties(schema)
-                return [self._name(name) for name in dict.fromkeys(value) if name in known]
+                properties = _properties(schema)
+                return [self._name(name) for name in dict.fromkeys(value) if name in properties]
             case "items":
                 return self.schema(value)
             case "prefixItems" | "anyOf":
-                return [self.schema(each) for each in value if each is not False] or None
+                return [self.schema(inner) for inner in value if inner is not False] or None
             case "additionalProperties":
                 is_open = value is False and "patternProperties" in schema
                 return None if is_open else value if isinstance(value, bool) else self.schema(value)
@@ -335,27 +337,27 @@ class _Writing:
         return value
 
     def _property(self, name: str, schema: Any) -> Json:
-        written = self.schema(schema)
-        if self._name(name) == name or "$ref" in written or not is_text(name):
-            return written
-        return {**written, "description": f"`{name}` {written.get('description', '')}".rstrip()}
+        result = self.schema(schema)
+        if self._name(name) == name or "$ref" in result or not is_text(name):
+            return result
+        return {**result, "description": f"`{name}` {result.get('description', '')}".rstrip()}
 
     def _name(self, name: str) -> str:
-        sent = accepted_name(name, self.dialect.property_name)
-        if sent != name:
-            self.names[name] = sent
-        return sent
+        accepted = accepted_name(name, self.dialect.property_name)
+        if accepted != name:
+            self.names[name] = accepted
+        return accepted
 
     def _enum(self, schema: Json, value: list[Any]) -> list[Any] | None:
         kinds = types(schema.get("type")) or tuple(TYPES)
-        choices = [each for each in value if each != "" or self.dialect.empty_choices]
-        fitting = {json.dumps(each, sort_keys=True): each for each in choices if is_a(each, kinds)}
-        taken = all(is_a(each, tuple(self.dialect.enum_types)) for each in fitting.values())
-        return (list(fitting.values()) or None) if taken else None
+        choices = [choice for choice in value if choice != "" or self.dialect.empty_choices]
+        distinct = {json.dumps(choice, sort_keys=True): choice for choice in choices if is_a(choice, kinds)}
+        is_accepted = all(is_a(choice, tuple(self.dialect.enum_types)) for choice in distinct.values())
+        return (list(distinct.values()) or None) if is_accepted else None
 
 
 def _modern(schema: Json, dialect: Dialect) -> Json:
-    """The schema in the terms of draft 2020-12, without keywords that the dialect has other words for."""
+    """The schema in draft 2020-12, with keywords that the dialect lacks replaced by equivalents."""
     modern = dict(schema)
     for exclusive, bound in _OLDER_BOUNDS:
         if modern.get(exclusive) is True and bound in modern:
@@ -372,45 +374,47 @@ def _modern(schema: Json, dialect: Dialect) -> Json:
     if isinstance(modern.get("items"), bool):
         del modern["items"]
     if "prefixItems" not in dialect.keywords and (places := _list(modern, "prefixItems")):
-        rest = [modern["items"]] if "items" in modern else []
-        distinct = {json.dumps(each, sort_keys=True): each for each in (*places, *rest)}
-        modern["items"] = _either(list(distinct.values()))
+        further = [modern["items"]] if "items" in modern else []
+        distinct = {json.dumps(item, sort_keys=True): item for item in (*places, *further)}
+        modern["items"] = _any_of(list(distinct.values()))
         if len(distinct) > 1:
             order = f"In this order: {json.dumps(places)}"[:MAX_ORDER]
             modern["description"] = f"{modern.get('description', '')} {order}".strip()
     return modern
 
 
-def _either(options: list[Any]) -> Any:
+def _any_of(options: list[Any]) -> Any:
     return {"anyOf": options} if len(options) > 1 else options[0]
 
 
 def _list(schema: Json, keyword: str, kind: type | tuple[type, ...] = (dict, bool)) -> list[Any]:
     value = schema.get(keyword)
-    return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
 
 
 def _properties(schema: Json) -> Json:
     value = schema.get("properties")
     return (
-        {name: each for name, each in value.items() if each is not False} if isinstance(value, dict) else {}
+        {name: inner for name, inner in value.items() if inner is not False}
+        if isinstance(value, dict)
+        else {}
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """The tools of a request in a dialect, and the way back: its calls have the tools' own names again."""
+class ToolTranslation:
+    """The tools of a request in a dialect, and the renames to undo in the calls of its answer."""
 
     tools: tuple[ToolSpec, ...]
     left_out: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
-    """What is sent instead of names of tools."""
+    """Names sent instead of tool names."""
     properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What is sent instead of names of arguments, by tool."""
+    """Names sent instead of argument names, by tool."""
 
     @classmethod
-    def of(cls, specs: Sequence[ToolSpec], dialect: Dialect, vendor: str) -> "Offered":
-        """Raises `ConfigError` if the vendor does not take so many tools."""
+    def of(cls, specs: Sequence[ToolSpec], dialect: Dialect, vendor: str) -> "ToolTranslation":
+        """Convert these tools. Raises `ConfigError` if there are more than the vendor accepts."""
         if dialect.max_tools is not None and len(specs) > dialect.max_tools:
             raise ConfigError(
                 f"This run has {len(specs)} tools, and {vendor} takes at most {dialect.max_tools}. Name those that"
@@ -421,72 +425,73 @@ class Offered:
         properties: dict[str, Mapping[str, str]] = {}
         for spec in specs:
             try:
-                found = converted(spec.schema, dialect)
+                result = convert_schema(spec.schema, dialect)
             except UnsendableError as problem:
                 left_out.append(f"The model is not offered `{spec.name}`: its schema {problem}.")
                 continue
-            sent = accepted_name(spec.name, dialect.tool_name)
-            names |= {spec.name: sent} if sent != spec.name else {}
-            properties |= {spec.name: found.names} if found.names else {}
-            tools.append(replace(spec, name=sent, schema=found.schema))
+            accepted = accepted_name(spec.name, dialect.tool_name)
+            names |= {spec.name: accepted} if accepted != spec.name else {}
+            properties |= {spec.name: result.names} if result.names else {}
+            tools.append(replace(spec, name=accepted, schema=result.schema))
         return cls(tuple(tools), tuple(left_out), names, properties)
 
     def outgoing(self, request: Request) -> Request:
-        """The request with these tools, and with the calls of earlier turns as the vendor has made them."""
+        """The request with these tools, and with the vendor's names in the calls of earlier turns."""
         messages = request.messages
         if self.names or self.properties:
-            messages = tuple(self._sent_message(message) for message in messages)
+            messages = tuple(self._rename_message(message) for message in messages)
         return replace(request, tools=self.tools, messages=messages)
 
     def incoming(self) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
-        """What gives the pieces of an answer the tools' own names, batch by batch."""
-        return _Restoring(self).restored if self.names or self.properties else _same
+        """A filter that restores the original names in each batch of pieces of an answer."""
+        return _NameRestorer(self).restore if self.names or self.properties else _unchanged
 
-    def own(self, call: ToolCall) -> ToolCall:
-        """A call of the vendor with the tool's own names."""
-        return _Restoring(self).call(call) if self.names or self.properties else call
+    def original_call(self, call: ToolCall) -> ToolCall:
+        """The vendor's call with the original names."""
+        return _NameRestorer(self).call(call) if self.names or self.properties else call
 
-    def _sent_message(self, message: Message) -> Message:
-        parts = tuple(self._sent_part(part) for part in message.parts)
+    def _rename_message(self, message: Message) -> Message:
+        parts = tuple(self._rename_part(part) for part in message.parts)
         return message if parts == message.parts else replace(message, parts=parts)
 
-    def _sent_part(self, part: Part) -> Part:
+    def _rename_part(self, part: Part) -> Part:
         if not isinstance(part, ToolCall | ToolResult):
             return part
-        sent = replace(part, name=self.names.get(part.name, part.name))
-        if isinstance(sent, ToolCall) and (renames := self.properties.get(part.name)):
-            return replace(sent, arguments=_renamed(sent.arguments, renames))
-        return sent
+        renamed = replace(part, name=self.names.get(part.name, part.name))
+        if isinstance(renamed, ToolCall) and (renames := self.properties.get(part.name)):
+            return replace(renamed, arguments=_renamed(renamed.arguments, renames))
+        return renamed
 
 
-def _same(pieces: Sequence[Piece]) -> Sequence[Piece]:
+def _unchanged(pieces: Sequence[Piece]) -> Sequence[Piece]:
     return pieces
 
 
-class _Restoring:
-    """One answer. Arguments with other names are held back until their call is complete."""
+class _NameRestorer:
+    """Restores the names in one answer. Renamed arguments are buffered until their call is complete."""
 
-    def __init__(self, offered: Offered) -> None:
-        self._own_names = {sent: own for own, sent in offered.names.items()}
-        self._own_properties = {
-            tool: {sent: own for own, sent in renames.items()} for tool, renames in offered.properties.items()
+    def __init__(self, translation: ToolTranslation) -> None:
+        self._original_names = {sent: original for original, sent in translation.names.items()}
+        self._original_properties = {
+            tool: {sent: original for original, sent in renames.items()}
+            for tool, renames in translation.properties.items()
         }
-        self._held: set[str] = set()
+        self._buffered_calls: set[str] = set()
 
-    def restored(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+    def restore(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         restored: list[Piece] = []
         for piece in pieces:
             match piece:
                 case CallStarted(call_id, name):
-                    own = self._own_names.get(name, name)
-                    if own in self._own_properties:
-                        self._held.add(call_id)
-                    restored.append(replace(piece, name=own))
-                case CallPiece(call_id) if call_id in self._held:
+                    original = self._original_names.get(name, name)
+                    if original in self._original_properties:
+                        self._buffered_calls.add(call_id)
+                    restored.append(replace(piece, name=original))
+                case CallPiece(call_id) if call_id in self._buffered_calls:
                     pass
                 case Turn():
                     turn = self._turn(piece)
-                    calls = [call for call in turn.message.tool_calls if call.id in self._held]
+                    calls = [call for call in turn.message.tool_calls if call.id in self._buffered_calls]
                     restored += [*(CallPiece(call.id, call.arguments) for call in calls), turn]
                 case _:
                     restored.append(piece)
@@ -497,14 +502,14 @@ class _Restoring:
         return replace(turn, message=replace(turn.message, parts=parts))
 
     def call(self, call: ToolCall) -> ToolCall:
-        own = self._own_names.get(call.name, call.name)
-        renames = self._own_properties.get(own)
+        original = self._original_names.get(call.name, call.name)
+        renames = self._original_properties.get(original)
         arguments = _renamed(call.arguments, renames) if renames else call.arguments
-        return replace(call, name=own, arguments=arguments)
+        return replace(call, name=original, arguments=arguments)
 
 
 def _renamed(arguments: str, names: Mapping[str, str]) -> str:
-    """The arguments with other keys. Text that is not JSON stays: the tool's call fails for it."""
+    """The arguments with renamed keys. Invalid JSON stays unchanged: the call fails later."""
     try:
         return json.dumps(_with_keys(json.loads(arguments), names), ensure_ascii=False)
     except (ValueError, RecursionError):

@@ -15,22 +15,22 @@ from agent_nb.providers.models import (
 )
 
 EFFORT = "{effort}"
-"""Stands for the effort word in `Vendor.effort_fields`."""
+"""Placeholder for the effort in `Vendor.effort_fields`."""
 FREE, NO_PRICE = "free", ""
 YOUR_SERVER = "your server"
-"""The title of a server that can be anyone's."""
+"""Title of a server without a vendor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """A wire protocol: the SDK it needs. `PROVIDERS` in `registry.py` names what speaks it."""
+    """A wire protocol and the SDK it needs. `PROVIDERS` in `registry.py` lists its implementation."""
 
     package: str = ""
     """The SDK's name on PyPI; empty for models that need no server."""
     sdk: str = ""
     """The module to import from that package."""
     options: tuple[str, ...] = ()
-    """What a model that needs no server takes instead of the settings of a request."""
+    """Accepted options of a model that needs no server, in place of request settings."""
 
 
 APIS: dict[str, Api] = {
@@ -51,40 +51,40 @@ class Vendor:
 
     name: str
     title: str
-    """The name in error messages."""
+    """Name in error messages."""
     apis: tuple[str, ...] = ("chat",)
     """Keys of `APIS`. The first is used unless `model(..., api=)` names another."""
     keys: tuple[str, ...] = ()
-    """Environment variables that may hold the key; the first one set wins. Optional for a local server."""
+    """Environment variables for the key; the first one set wins. Optional for a local server."""
     key_page: str = ""
-    """Where the vendor gives out keys."""
+    """Page where the vendor issues keys."""
     recommended: str = ""
-    """The model used when none is named; empty if only the user can know."""
+    """Default model; empty if the user must name one."""
     preferred: bool = False
-    """Whether its key makes its recommended model the default. The first such vendor in the table wins."""
+    """Whether its recommended model is the default if its key is set. The first such vendor in the table wins."""
     name_prefixes: tuple[str, ...] = ()
-    """How its models' names start, to suggest the vendor when it is missing."""
+    """Prefixes of its models' names, to suggest the vendor when it is missing."""
     base_url: str = ""
-    """Empty for the SDK's own default."""
+    """Empty for the SDK's default."""
     base_url_variable: str = ""
     local: bool = False
-    """A server of the user's own: needs no key, has no price, may take minutes to send its first byte."""
+    """The user's own server: needs no key, has no price, may take minutes to send its first byte."""
     price_id: str
-    """Its id in the `genai-prices` tables, `FREE`, or `NO_PRICE` when its prices are not known."""
+    """Its id in the `genai-prices` tables, `FREE`, or `NO_PRICE` if its prices are unknown."""
     models: tuple[Family, ...] = CHAT_MODELS
-    """What its models take; the first match wins, and the last row matches every name."""
+    """Parameters its models accept; the first match wins, and the last row matches every name."""
     effort_fields: Json = field(default_factory=lambda: {"reasoning_effort": EFFORT})
-    """How the effort is sent in Chat Completions."""
+    """Request fields for the effort in Chat Completions."""
     no_effort_fields: Json | None = None
-    """The same for the effort `none`, if that needs other fields."""
+    """Request fields for the effort `none`, if different."""
     call_fields: Json = field(default_factory=dict)
     """Fields that an assistant message with tool calls must have in Chat Completions."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every request; `headers` of the same name win."""
+    """Sent with every request; `headers` passed to `model` override them."""
     images: bool = True
     note: str = ""
     image_model: str = ""
-    """The model that makes its images, if `IMAGE_MAKERS` in `studio.py` has the vendor."""
+    """Its image model, if the vendor is in `IMAGE_MAKERS` in `studio.py`."""
 
     @property
     def api(self) -> Api:
@@ -103,7 +103,7 @@ class Vendor:
         return next(family for family in self.models if re.search(family.pattern, model))
 
 
-# Servers with chat templates: some templates read the switch, others the word.
+# Servers with chat templates: some templates read the flag, others the effort.
 _TEMPLATE_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": EFFORT}
 _TEMPLATE_NO_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "none"}
 

@@ -16,7 +16,7 @@ EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys}
 def _no_keys(monkeypatch: pytest.MonkeyPatch):
     for name in EVERY_KEY:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(settings, "_from_colab", {})
+    monkeypatch.setattr(settings, "_colab_keys", {})
 
 
 @pytest.fixture

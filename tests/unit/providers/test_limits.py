@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent_nb.errors import ProviderError
-from agent_nb.providers.failure import wait_asked
+from agent_nb.providers.failure import retry_delay
 from tests.support.wire import Raw, Reply, Say, WireServer, reply
 from tests.support.wire.cases import CASE, collect
 from tests.support.wire.framing import sse
@@ -173,4 +173,4 @@ async def test_the_same_holds_in_the_middle_of_a_stream(protocol, event, retryab
     ],
 )
 def test_the_wait_is_read_in_every_form(headers, seconds):
-    assert wait_asked(headers) == seconds
+    assert retry_delay(headers) == seconds

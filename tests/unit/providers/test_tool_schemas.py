@@ -15,7 +15,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ToolArgsDelta
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import CallPiece
-from agent_nb.providers.tool_schemas import ANTHROPIC, CHAT, GEMINI, OPENAI, _renamed, converted
+from agent_nb.providers.tool_schemas import ANTHROPIC, CHAT, GEMINI, OPENAI, _renamed, convert_schema
 from agent_nb.tools.base import Tool, ToolOutput
 from tests.support.server_schemas import server_schemas
 from tests.support.wire import Call, Say, WireServer, reply
@@ -29,7 +29,7 @@ def spec_of(schema: Any, name: str = "search") -> ToolSpec:
 
 def sent_tools(case: Case, server: Any, *specs: ToolSpec) -> Asked:
     provider = case.provider(server)
-    body = provider.body(provider.offered(specs).outgoing(ask()))
+    body = provider.body(provider.translate_tools(specs).outgoing(ask()))
     tools = body.get("tools") or body.get("config", {}).get("tools") or []
     return Asked(case.name, json.loads(json.dumps({"tools": tools}, ensure_ascii=False).encode()))
 
@@ -53,7 +53,7 @@ async def test_the_tools_of_real_servers_are_taken(case: Case, server: WireServe
 )
 async def test_what_fits_a_tool_fits_what_the_vendor_is_told(dialect):
     for name, (schema, arguments) in (await server_schemas()).items():
-        sent = converted(schema, dialect)
+        sent = convert_schema(schema, dialect)
         renamed = json.loads(_renamed(json.dumps(arguments), sent.names))
         problems = list(jsonschema.Draft202012Validator(sent.schema).iter_errors(renamed))
         assert not problems, (name, problems)
@@ -190,7 +190,7 @@ def test_definitions_that_grow_exponentially_are_written_once_or_cut():
     for given_definitions in (definitions, combined):
         schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": given_definitions}
         for dialect in (OPENAI, GEMINI):
-            assert len(json.dumps(converted(schema, dialect).schema)) < 400_000
+            assert len(json.dumps(convert_schema(schema, dialect).schema)) < 400_000
 
 
 # The way back
@@ -223,7 +223,7 @@ def recording_tool(schema: Any, name: str = "search") -> tuple[Tool, list[Any]]:
 async def test_a_call_reaches_the_tool_with_its_own_names(case: Case, server: WireServer):
     provider = case.provider(server)
     searching, seen = recording_tool(FILTERED)
-    names = provider.offered([searching.spec]).properties.get("search", {})
+    names = provider.translate_tools([searching.spec]).properties.get("search", {})
     sent = {
         names.get("$filter", "$filter"): "name eq 'x'",
         "where": [{names.get("filter[id]", "filter[id]"): 7}],
@@ -263,7 +263,7 @@ async def test_broken_arguments_of_a_renamed_tool_stay_as_they_are(server: WireS
 async def test_the_name_of_a_tool_is_mapped_for_gemini(protocol: str, server: WireServer):
     provider = CASE[protocol].provider(server)
     spec = spec_of({"type": "object", "properties": {}}, "2do")
-    name = provider.offered([spec]).names["2do"]
+    name = provider.translate_tools([spec]).names["2do"]
     server.plan(reply(Call(name, "{}", id="c", signature="c2lnbmVk")), reply(Say("Done.")))
     turn = await turn_of(provider, ask(tools=(spec,)))
     assert turn.message.tool_calls[0].name == "2do"

@@ -21,7 +21,7 @@ CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA page"
 
 @pytest.fixture(autouse=True)
 def _fresh_keys(monkeypatch):
-    monkeypatch.setattr(settings, "_entered", {})
+    monkeypatch.setattr(settings, "_entered_keys", {})
     known = set(registered)
     yield
     registered.clear()

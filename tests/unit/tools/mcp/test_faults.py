@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb._base import program
 from agent_nb.errors import AgentError, ToolError
-from agent_nb.providers.tool_schemas import OPENAI, converted
+from agent_nb.providers.tool_schemas import OPENAI, convert_schema
 from agent_nb.tools.mcp import connection
 from agent_nb.tools.mcp.server import Server, on_thread
 from agent_nb.tools.mcp.server_config import server_config
@@ -130,8 +130,8 @@ async def test_schemas_that_no_vendor_takes_are_replaced():
         == {"type": "object", "properties": {}, "additionalProperties": True}
     )
     assert "anyOf" not in schemas["either"]
-    assert converted(schemas["letters"], OPENAI).schema["properties"] == {"q": {"type": "string"}}
-    assert converted(schemas["union"], OPENAI).schema == {
+    assert convert_schema(schemas["letters"], OPENAI).schema["properties"] == {"q": {"type": "string"}}
+    assert convert_schema(schemas["union"], OPENAI).schema == {
         "type": "object",
         "properties": {"a": {}},
         "required": [],
