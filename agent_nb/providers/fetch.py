@@ -1,7 +1,7 @@
-"""HTTP in a browser, where every request is a `fetch` by the page, and bodies that must be UTF-8.
+"""HTTP in a browser, where every request is a `fetch` by the page, and validation of UTF-8 bodies.
 
-httpx2 brings the transport. Here its chunks become bytes, a closed response ends the request, waiting for headers is
-not taken for connecting, and headers that only count SDKs are left out: a server must allow each one by name.
+Adapts the transport of httpx2: chunks become bytes, closing a response aborts the request, waiting for headers counts
+as reading rather than connecting, and SDK telemetry headers are dropped, because a server must allow each by name.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from typing import Any
 
 import httpx2
 
-_COUNTS_SDKS = "x-stainless-"
+_TELEMETRY = "x-stainless-"
 
 
 class FetchTransport(httpx2.AsyncHTTPTransport):
-    """The transport of httpx2 for a browser, on which streams can be read and stopped."""
+    """The browser transport of httpx2, with streams that can be read and aborted."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        opening = asyncio.ensure_future(super().handle_async_request(_as_fetched(request)))
+        opening = asyncio.ensure_future(super().handle_async_request(_fetch_request(request)))
         try:
             response = await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -30,27 +30,27 @@ class FetchTransport(httpx2.AsyncHTTPTransport):
         return response
 
 
-def _as_fetched(request: httpx2.Request) -> httpx2.Request:
-    """A copy, because the SDKs read their own headers again when the response comes."""
+def _fetch_request(request: httpx2.Request) -> httpx2.Request:
+    """A copy for `fetch`: the SDKs read the original headers again when the response arrives."""
     timeout = request.extensions.get("timeout", {})
     return httpx2.Request(
         request.method,
         request.url,
-        headers={name: text for name, text in request.headers.items() if not name.startswith(_COUNTS_SDKS)},
+        headers={name: text for name, text in request.headers.items() if not name.startswith(_TELEMETRY)},
         stream=request.stream,
         extensions={**request.extensions, "timeout": {**timeout, "connect": timeout.get("read")}},
     )
 
 
 def _abort(opening: "asyncio.Task[httpx2.Response]") -> None:
-    """Ends a request that nobody waits for any longer. It cannot be ended before its headers have come."""
+    """Abort a cancelled request, which is possible only once its headers have arrived."""
     if not opening.cancelled() and opening.exception() is None:
         stream: Any = opening.result().stream
         stream.abort_controller_js.abort()
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body of a response. Closing it aborts the request, so that a stopped model writes no more."""
+    """A response body. Closing it aborts the request, so that the model stops generating."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -65,7 +65,7 @@ class _Body(httpx2.AsyncByteStream):
 
 
 class Utf8Body(httpx2.AsyncByteStream):
-    """Passes on a body, and raises `DecodingError` at the first byte that is not UTF-8."""
+    """Passes a body through; raises `DecodingError` at the first invalid UTF-8."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -1,7 +1,7 @@
 """Gemini's `generate_content`, for models and gateways without Interactions. Arguments are not streamed.
 
-The SDK gives no access to the byte stream, so its chunks are iterated. A hook collects the HTTP response
-behind them, because only closing that stops a stream at once.
+The SDK does not expose the byte stream, so its chunks are iterated. A hook collects the HTTP response behind them,
+because only closing that stops a stream immediately.
 """
 
 import asyncio
@@ -36,10 +36,10 @@ _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
 class GenerateContentDecoder:
-    """Decodes the chunks of one answer, which the SDK has parsed."""
+    """Decodes the chunks of one answer, parsed by the SDK."""
 
     ended = False
-    """No chunk says that it is the last one."""
+    """Never set: no chunk is marked as the last."""
 
     def __init__(self, settings: Settings, chunks: AsyncGenerator[Any, None]) -> None:
         self.chunks = chunks
@@ -71,7 +71,7 @@ class GenerateContentDecoder:
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """The end of the chunks: complete if a finish reason came, else cut."""
+        """The turn, after the last chunk. Raises if the stream was cut before a finish reason."""
         reason = self._reason
         if not reason:
             raise failure.cut(self._settings)
@@ -84,7 +84,7 @@ class GenerateContentDecoder:
                 stop=stop,
                 usage=self._usage,
                 model=self._model,
-                vendor={VENDOR: [_joined(part) for part in self._parts]},
+                vendor={VENDOR: [_with_joined_text(part) for part in self._parts]},
                 detail=(self._detail or reason) if stop == "refusal" else "",
             ),
         )
@@ -104,7 +104,7 @@ class GenerateContentDecoder:
         return (self._turn.thinking(part.text) if part.thought else self._turn.text(part.text),)
 
     def _remember_text(self, text: str, extra: Json) -> None:
-        """Joins unsigned fragments. A signed part stays separate, even an empty one, for its signature."""
+        """Store a fragment. Unsigned ones are joined; a signed one stays separate, even if empty, for its signature."""
         signed = "thought_signature" in extra
         last = self._parts[-1] if self._parts else {}
         plain = isinstance(last.get("text"), list) and "thought_signature" not in last
@@ -120,13 +120,13 @@ class GenerateContentDecoder:
         key = len(self._parts)
         call_id = call.id or f"call_{key}"
         arguments = call.args or {}
-        sent: Json = {"name": call.name, "args": arguments} | ({"id": call.id} if call.id else {})
-        self._parts.append({"function_call": sent, **extra})
-        started = self._turn.start_call(key, call_id, call.name)
-        return started, self._turn.arguments(key, json.dumps(arguments, ensure_ascii=False))
+        function_call: Json = {"name": call.name, "args": arguments} | ({"id": call.id} if call.id else {})
+        self._parts.append({"function_call": function_call, **extra})
+        start = self._turn.start_call(key, call_id, call.name)
+        return start, self._turn.arguments(key, json.dumps(arguments, ensure_ascii=False))
 
 
-def _joined(part: Json) -> Json:
+def _with_joined_text(part: Json) -> Json:
     return {**part, "text": "".join(part["text"])} if "text" in part else part
 
 
@@ -144,7 +144,7 @@ if TYPE_CHECKING:
     import httpx2
 
 ANSWER_SECONDS = 1800.0
-"""The SDK sends this limit to the server too, which ends the whole answer when it is reached."""
+"""Timeout for the whole answer, which the SDK also sends to the server."""
 _BUDGETS = {
     "none": 0,
     "minimal": 512,
@@ -154,9 +154,9 @@ _BUDGETS = {
     "xhigh": 24_576,
     "max": 32_768,
 }
-"""Thinking tokens for models that take a budget, before the limits of the model."""
+"""Thinking budget in tokens by effort, before clamping to the model's limits."""
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""The documented signature for calls that Gemini has not made itself."""
+"""Documented signature for calls not made by Gemini."""
 
 
 class GenerateContentProvider(VendorProvider):
@@ -206,23 +206,23 @@ class GenerateContentProvider(VendorProvider):
         return super().error(exc)
 
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
-        opened = _Opened()
-        with responses_opened(opened, self.silence, strict=True):
+        responses = _Responses()
+        with responses_opened(responses, self.silence, strict=True):
             chunks = await client[1].generate_content_stream(**body)
             first = asyncio.ensure_future(anext(chunks, None))
-        stack.push_async_callback(_close, opened, first)
-        answered = asyncio.ensure_future(opened.accepted.wait())
-        stack.callback(answered.cancel)
-        # The vendor charges from its headers on, and the first chunk may be a long time coming.
-        await asyncio.wait({first, answered}, return_when=asyncio.FIRST_COMPLETED)
-        if not opened.accepted.is_set():
+        stack.push_async_callback(_close, responses, first)
+        acceptance = asyncio.ensure_future(responses.accepted.wait())
+        stack.callback(acceptance.cancel)
+        # The vendor charges once the headers are sent, and the first chunk may take long.
+        await asyncio.wait({first, acceptance}, return_when=asyncio.FIRST_COMPLETED)
+        if not responses.accepted.is_set():
             await first
-        refuse_page(self.settings, opened)
-        return GenerateContentDecoder(self.settings, _after(first, chunks))
+        refuse_page(self.settings, responses)
+        return GenerateContentDecoder(self.settings, _chunks_from(first, chunks))
 
 
-class _Opened(list["httpx2.Response"]):
-    """The responses to one request, and whether one of them is an answer."""
+class _Responses(list["httpx2.Response"]):
+    """The responses to one request, with an event for the first successful one."""
 
     def __init__(self) -> None:
         self.accepted = asyncio.Event()
@@ -233,25 +233,25 @@ class _Opened(list["httpx2.Response"]):
             self.accepted.set()
 
 
-async def _close(opened: "Sequence[httpx2.Response]", first: "asyncio.Future[Any]") -> None:
+async def _close(responses: "Sequence[httpx2.Response]", first: "asyncio.Future[Any]") -> None:
     first.cancel()
     with contextlib.suppress(Exception, asyncio.CancelledError):
         await first
-    for response in opened:
+    for response in responses:
         with contextlib.suppress(Exception):
             await response.aclose()
 
 
-async def _after(first: "asyncio.Future[Any]", chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+async def _chunks_from(first: "asyncio.Future[Any]", chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
     if (chunk := await first) is not None:
         yield chunk
     async for chunk in chunks:
         yield chunk
 
 
-def refuse_page(settings: Settings, opened: "Sequence[httpx2.Response]") -> None:
-    """Raises if the answer is a web page, which the SDK takes for bad JSON."""
-    if any("html" in response.headers.get("content-type", "") for response in opened):
+def refuse_page(settings: Settings, responses: "Sequence[httpx2.Response]") -> None:
+    """Raise if the answer is a web page, which the SDK reports as bad JSON."""
+    if any("html" in response.headers.get("content-type", "") for response in responses):
         raise failure.not_an_api(settings, "<html>")
 
 
@@ -274,7 +274,7 @@ def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
             role, parts = "user", _BLOCKS.of_user(message)
         if not parts:
             continue
-        # An answer in two halves is one content: a call is refused after another content of the model.
+        # An answer in two halves becomes one content: a call is refused after another model content.
         joins = message.role in ("tool", "assistant")
         if joins and contents and contents[-1]["role"] == role:
             contents[-1]["parts"] += parts
@@ -323,7 +323,7 @@ _BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
 
 
 def _tool(tool: ToolSpec) -> Json:
-    """Asks for the properties in the order of the schema: Gemini would write them in the order of their names."""
+    """Encode a tool, with the properties ordered as in the schema: Gemini would sort them by name."""
     order = {"propertyOrdering": list(properties)} if (properties := tool.schema.get("properties")) else {}
     schema = {"parameters_json_schema": {**tool.schema, **order}}
     return {"name": tool.name, "description": tool.description, **schema}

@@ -1,4 +1,4 @@
-"""The image makers of the vendors: one image per request, made from a prompt, or from a prompt and images."""
+"""The vendors' image makers: one image per request, from a prompt with or without input images."""
 
 import abc
 import base64
@@ -39,25 +39,25 @@ class VendorImageMaker(VendorClient):
     edits = True
     transparent: bool
     typical_tokens: int
-    """Output tokens of an image in the default size and quality."""
+    """Output tokens of an image at the default size and quality."""
 
     def price(self, order: Order) -> float | None:
         return likely_price(self.name, self.typical_tokens, order.prompt, len(order.images))
 
     async def make(self, order: Order, charge: Charge) -> Image:
-        failed: ProviderError | None = None
+        problem: ProviderError | None = None
         try:
-            return await self.made(order, charge)
+            return await self.request_image(order, charge)
         except AgentError:
             raise
         except Exception as exc:  # every failure of the SDK becomes a ProviderError here
-            failed = self.error(exc)
-        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
-        raise failed
+            problem = self.error(exc)
+        # Raised outside the handler: the SDK's exception contains headers and must not become the context.
+        raise problem
 
     @abc.abstractmethod
-    async def made(self, order: Order, charge: Charge) -> Image:
-        """Asks for the image, with the exceptions of the SDK."""
+    async def request_image(self, order: Order, charge: Charge) -> Image:
+        """Request the image; raises exceptions of the SDK."""
 
 
 class GeminiImageMaker(VendorImageMaker):
@@ -68,17 +68,17 @@ class GeminiImageMaker(VendorImageMaker):
         client = interactions.make_client(self.settings, http, seconds=ANSWER_SECONDS)
         return client, client.aio.models
 
-    async def made(self, order: Order, charge: Charge) -> Image:
+    async def request_image(self, order: Order, charge: Charge) -> Image:
         _, models = await self.client()
-        opened: list[httpx2.Response] = []
+        http_responses: list[httpx2.Response] = []
         contents = [{"role": "user", "parts": await off_loop(_parts, order)}]
         try:
-            with responses_opened(opened, SILENCE_SECONDS):
+            with responses_opened(http_responses, SILENCE_SECONDS):
                 answer = await models.generate_content(
                     model=self.settings.model, contents=contents, config=_config(order)
                 )
         except ValueError:
-            refuse_page(self.settings, opened)
+            refuse_page(self.settings, http_responses)
             raise
         charge.pay(self._cost(answer.usage_metadata))
         return _gemini_image(answer)
@@ -127,14 +127,14 @@ def _gemini_image(answer: Any) -> Image:
             text += part.text or ""
         if candidate.finish_reason and candidate.finish_reason.value in REFUSALS:
             raise _declined(candidate.finish_message or candidate.finish_reason.value)
-    answered = f": {failure.as_sentence(text)}" if text.strip() else "."
-    raise failure.error(f"Gemini answered without an image{answered} Ask for something else.")
+    reply = f": {failure.as_sentence(text)}" if text.strip() else "."
+    raise failure.error(f"Gemini answered without an image{reply} Ask for something else.")
 
 
 def _image_tokens(details: Any) -> int | None:
     if not details:
         return None
-    return sum(count(one.token_count) for one in details if one.modality and one.modality.value == "IMAGE")
+    return sum(count(row.token_count) for row in details if row.modality and row.modality.value == "IMAGE")
 
 
 def _declined(reason: Any) -> ProviderError:
@@ -148,14 +148,14 @@ class OpenAIImageMaker(VendorImageMaker):
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         return responses.make_client(self.settings, http).images
 
-    async def made(self, order: Order, charge: Charge) -> Image:
+    async def request_image(self, order: Order, charge: Charge) -> Image:
         images = await self.client()
         if order.images:
             uploads = await off_loop(_uploads, order)
             answer = await images.edit(**_body(self.settings.model, order), image=uploads)
         else:
             answer = await images.generate(**_body(self.settings.model, order))
-        # The SDK returns a web page in place of JSON as text.
+        # If the answer is a web page instead of JSON, the SDK returns it as text.
         if isinstance(answer, str):
             raise failure.not_an_api(self.settings, answer)
         charge.pay(self._cost(answer.usage))
@@ -176,11 +176,11 @@ class OpenAIImageMaker(VendorImageMaker):
 
 
 def _openai_image(answer: Any) -> Image:
-    found = [one.b64_json for one in answer.data or () if one.b64_json]
-    if not found:
+    images = [item.b64_json for item in answer.data or () if item.b64_json]
+    if not images:
         raise failure.error("OpenAI answered without an image. Try again, or ask for something else.")
     try:
-        data = base64.b64decode(found[0], validate=True)
+        data = base64.b64decode(images[0], validate=True)
     except binascii.Error:
         raise failure.error("OpenAI sent an image that is not valid base64. Try again.") from None
     return Image(data, f"image/{answer.output_format or 'png'}")

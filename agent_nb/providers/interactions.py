@@ -1,7 +1,7 @@
-"""Gemini's Interactions API, stateless: the one that streams function arguments.
+"""Gemini's Interactions API, used statelessly. Unlike `generate_content`, it streams function arguments.
 
-The SDK would build a pydantic class for every event (1.4 ms each), so it only opens the stream. The steps of
-each answer, with their signatures, are kept on its message and sent back in order.
+The SDK builds a pydantic class for every event (1.4 ms each), so it only opens the stream. Each message stores the
+signed steps of its answer, which are sent back in order.
 """
 
 import contextlib
@@ -79,10 +79,10 @@ class InteractionsDecoder(StreamDecoder):
         self._steps[index] = dict(step)
         if step.get("type") != "function_call":
             return ()
-        started = self._turn.start_call(index, step["id"], step["name"])
+        start = self._turn.start_call(index, step["id"], step["name"])
         if not step.get("arguments"):
-            return (started,)
-        return started, self._turn.arguments(index, json.dumps(step["arguments"], ensure_ascii=False))
+            return (start,)
+        return start, self._turn.arguments(index, json.dumps(step["arguments"], ensure_ascii=False))
 
     def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
         if index not in self._open:
@@ -163,7 +163,7 @@ class InteractionsProvider(StreamingProvider):
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http)
-        # Keep a reference to the client: it closes its connections when it is collected.
+        # Keep a reference to the client: it closes its connections when garbage-collected.
         return client, client.aio.interactions.with_streaming_response
 
     def body(self, request: Request) -> Json:
@@ -190,10 +190,10 @@ class InteractionsProvider(StreamingProvider):
         return {**body, **settings.options}
 
     async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
-        # The SDK builds classes for each request, to validate what it is given: up to 50 ms on the loop. It sends
-        # `extra_body` as it is, in place of the same fields.
-        opened = client[1].create(model=self.settings.model, input="", stream=True, extra_body=body)
-        return (await stack.enter_async_context(opened)).http_response  # type: ignore[no-any-return]
+        # The SDK builds classes to validate each request: up to 50 ms on the loop. It sends `extra_body` unchanged, in
+        # place of the same fields.
+        manager = client[1].create(model=self.settings.model, input="", stream=True, extra_body=body)
+        return (await stack.enter_async_context(manager)).http_response  # type: ignore[no-any-return]
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
@@ -205,7 +205,7 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float =
         base_url=settings.base_url,
         headers=dict(settings.headers) or None,
         httpx_async_client=http,
-        # The SDK would read the certificates twice for each client (90 ms), for connections that it never opens.
+        # Otherwise the SDK reads the certificates twice per client (90 ms), for connections it never opens.
         async_client_args=None if IN_BROWSER else {"verify": tls(), "ssl": tls()},
         timeout=int(seconds * 1000),
         retry_options=types.HttpRetryOptions(attempts=1),
@@ -241,7 +241,7 @@ def _assistant(message: Message) -> list[Json]:
 
 
 def _is_accepted(step: Json) -> bool:
-    """Gemini sends thoughts with a summary but no signature, and empty outputs, which it refuses to read."""
+    """Whether Gemini accepts the step back: it sends unsigned thoughts and empty outputs, but refuses them."""
     match step.get("type"):
         case "thought":
             return bool(step.get("signature"))

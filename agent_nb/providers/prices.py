@@ -1,4 +1,4 @@
-"""What the `genai-prices` tables know of a model: what its tokens cost, and how many a request can have."""
+"""Prices and context windows of models, from the `genai-prices` tables."""
 
 import re
 from collections.abc import Mapping
@@ -11,30 +11,30 @@ from agent_nb.messages import Usage
 from agent_nb.providers.vendors import FREE, NO_PRICE, VENDORS, Vendor
 
 _CORRECTIONS = (
-    # Listed under the models they are derived from, which take 400,000.
+    # Listed under the models they are derived from, which have 400,000.
     ("openai", r"^gpt-5[.\d]*-chat", 128_000),
     ("deepseek", r"^deepseek-(chat|reasoner)$", 131_072),
     # Not listed, or listed without a window.
     ("anthropic", r"^claude-(fable|mythos)-5", 1_000_000),
     ("gemini", r"^gemini-(4-|2\.5-pro|3\.1-pro|pro-latest)", 1_048_576),
 )
-"""Vendor, pattern of the model's name, tokens: where the tables are wrong or silent."""
+"""Vendor, pattern of the model's name, window in tokens: overrides of wrong or missing entries."""
 CHARS_PER_TOKEN = 4
 TOKENS_PER_INPUT_IMAGE = 1_200
 _NOT_TEXT = re.compile(
     r"image|banana|audio|tts|whisper|transcribe|realtime|live|embedding|moderation|robotics|omni"
 )
 _LISTED_TIERS = ("auto", "default", "standard", "standard_only")
-"""Tiers of service that have the listed price."""
+"""Service tiers at the listed price."""
 
 
 def price_of(
-    provider_name: str, usage: Usage, chosen: Mapping[str, Any] = MappingProxyType({})
+    provider_name: str, usage: Usage, run_settings: Mapping[str, Any] = MappingProxyType({})
 ) -> float | None:
-    """US dollars for this usage with these settings of the run, or None when the price is not known."""
+    """The price in US dollars of this usage with these run settings; None if unknown."""
     if (
         not has_price(provider_name)
-        or chosen.get("sampling", {}).get("service_tier", "auto") not in _LISTED_TIERS
+        or run_settings.get("sampling", {}).get("service_tier", "auto") not in _LISTED_TIERS
     ):
         return None
     counts = {
@@ -48,7 +48,7 @@ def price_of(
 
 @lru_cache(maxsize=64)
 def has_price(provider_name: str) -> bool:
-    """Whether the tables list the model. A run asks many times, and a model that they do not list is searched long."""
+    """Whether the tables list the model. Cached: looking up an unlisted model is slow."""
     return calculate(provider_name, {"input_tokens": 1, "output_tokens": 1}) is not None
 
 
@@ -57,7 +57,7 @@ def is_free(provider_name: str) -> bool:
 
 
 def calculate(provider_name: str, counts: dict[str, int]) -> float | None:
-    """Dollars for these counts, as the tables name them; None for a model they do not list."""
+    """Dollars for these counts, keyed as in the tables; None for an unlisted model."""
     vendor_name, _, model = provider_name.partition(":")
     vendor = VENDORS.get(vendor_name)
     if vendor is None or vendor.price_id == NO_PRICE:
@@ -71,13 +71,13 @@ def calculate(provider_name: str, counts: dict[str, int]) -> float | None:
     usage: Any = genai_prices.Usage(**{key: count for key, count in counts.items() if count})
     try:
         return float(genai_prices.calc_price(usage, model, provider_id=vendor.price_id).total_price)
-    except (LookupError, ValueError):  # ValueError: counts that do not add up, such as more cached than sent
+    except (LookupError, ValueError):  # ValueError: inconsistent counts, such as more cached than input
         return None
 
 
 @lru_cache(maxsize=64)
 def context_window(provider_name: str) -> int | None:
-    """Tokens that the request and the answer of a model may have together; None if that is not known."""
+    """Maximum tokens of a request and its answer; None if unknown."""
     vendor_name, _, model = provider_name.partition(":")
     for corrected, pattern, tokens in _CORRECTIONS:
         if vendor_name == corrected and re.search(pattern, model):
@@ -103,7 +103,7 @@ def listed_models(vendor: Vendor) -> list[str]:
         for provider in get_snapshot().providers
         if provider.id == vendor.price_id
         for model in provider.models
-        # The tables also have models of other vendors and names that only begin like those of models.
+        # The tables also list models of other vendors and mere prefixes of model names.
         if model.id.startswith(vendor.name_prefixes or "") and model.id[-1].isalnum()
         if not model.deprecated and not _NOT_TEXT.search(model.id)
     ]
@@ -111,7 +111,7 @@ def listed_models(vendor: Vendor) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageTokens:
-    """Tokens of one request for an image, as the tables name them. The image tokens are among the others."""
+    """Token counts of one image request, named as in the tables. The totals include the image tokens."""
 
     input_tokens: int = 0
     input_image_tokens: int = 0
@@ -120,18 +120,18 @@ class ImageTokens:
 
 
 _GPT_IMAGE_2_6 = (5.0, 8.0, 0.0, 30.0)
-_PUBLISHED = {
+_PRICE_LIST = {
     "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
     "openai:gpt-image-2.6-flare": _GPT_IMAGE_2_6,
 }
-"""Dollars per million tokens of input text, input images, output text, output images, on 15 November 2026: for models
-that are newer than the tables."""
+"""Dollars per million tokens of input text, input images, output text and output images, as of 15 November 2026, for
+models newer than the tables."""
 
 
 def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
     total = calculate(maker_name, asdict(tokens))
-    if total is None and maker_name in _PUBLISHED:
-        return _published(_PUBLISHED[maker_name], tokens)
+    if total is None and maker_name in _PRICE_LIST:
+        return _price_from_list(_PRICE_LIST[maker_name], tokens)
     return total
 
 
@@ -144,7 +144,7 @@ def has_image_price(maker_name: str) -> bool:
 
 
 def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> float | None:
-    """An estimate for an image of that many output tokens, made from this prompt and that many images."""
+    """Estimated price of an image with `tokens` output tokens, from this prompt and `inputs` images."""
     input_images = inputs * TOKENS_PER_INPUT_IMAGE
     prompt_tokens = len(prompt) // CHARS_PER_TOKEN
     return price_of_image(
@@ -158,7 +158,7 @@ def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> floa
     )
 
 
-def _published(prices: tuple[float, ...], tokens: ImageTokens) -> float:
+def _price_from_list(prices: tuple[float, ...], tokens: ImageTokens) -> float:
     counts = (
         tokens.input_tokens - tokens.input_image_tokens,
         tokens.input_image_tokens,

@@ -1,7 +1,7 @@
-"""Tool calls that a small model writes into its text, as JSON, instead of making them.
+"""Tool calls that a small model writes as JSON into its text.
 
 `{"name": "create_file", "arguments": {...}}`: bare, fenced, in `<tool_call>` tags, with doubled braces. They count
-only if nothing but such calls follows to the end of the turn, and if the engine takes each of them. Some models write
+only if nothing else follows to the end of the turn, and if the engine accepts each of them. Some models write
 `function`, `tool`, `tool_name` or `action` for `name`.
 """
 
@@ -31,12 +31,12 @@ _HEAD = re.compile(
 )
 _LONGEST_HEAD = 300
 _COMPLETIONS = [f'```json\n<tool_call>\n{{{{"{key}": "x", "arguments": {{"' for key in _NAME_KEYS]
-"""Heads. What can be continued by an end of one may still become one."""
+"""Complete heads. A text that some suffix of one completes may still become a head."""
 _CLOSING = re.compile(r"\}{0,2}\s*(?:</tool_call>\s*)?(?:```\s*)?")
 _KEYS = frozenset((*_NAME_KEYS, *_ARGUMENTS_KEYS, "id", "type"))
 _START = re.compile(rf'(?:```\w*\s*)?(?:<tool_call>\s*)?\{{{{1,2}}\s*"(?:{"|".join(sorted(_KEYS))})"')
 _MOST_STARTS = 20
-"""Places, counted from the end, at which calls are looked for."""
+"""Candidate positions to try, counted from the end."""
 _DOUBLED_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*\{\{')
 _SIGNIFICANT = re.compile(r'["{}]|\\.?', re.DOTALL)
 _decode = json.JSONDecoder(strict=False).raw_decode
@@ -44,38 +44,38 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class WrittenCalls:
-    """Reads one answer. A text that begins with a call is passed on as that call while it is written."""
+    """Filters one answer. A text that begins with a call is streamed as that call."""
 
     def __init__(self, names: Collection[str], takes: Takes, prefix: str = "") -> None:
         self._names, self._takes, self._prefix = names, takes, f"text_call_{prefix}"
         self._text: list[str] = []
         self._head: str | None = ""
-        """The text so far while it may still become the head of a call; None from then on."""
+        """Buffered text that may still become the head of a call; None once decided."""
         self._first: str | None = None
-        """The name of the call as which the text is passed on."""
-        self._passed: list[str] = []
-        self._object = _Object()
+        """Name of the call as which the text is streamed."""
+        self._streamed: list[str] = []
+        self._object = _ObjectScanner()
 
     def read(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
-        read: list[Piece] = []
+        result: list[Piece] = []
         for piece in pieces:
             match piece:
                 case TextPiece(text):
                     self._text.append(text)
-                    read += self._continue(text) if self._head is None else self._begin(text)
+                    result += self._continue(text) if self._head is None else self._begin(text)
                 case CallStarted():
-                    read += (*self._flush_head(), piece)
+                    result += (*self._flush_head(), piece)
                 case Turn():
-                    read += (*self._flush_head(), *self._end(piece))
+                    result += (*self._flush_head(), *self._end(piece))
                 case _:
-                    read.append(piece)
-        return read
+                    result.append(piece)
+        return result
 
     def _begin(self, text: str) -> Sequence[Piece]:
         head = self._head = (self._head or "") + text
-        if (found := _HEAD.match(head)) and found[1] in self._names:
-            self._head, self._first = None, found[1]
-            return CallStarted(self._id(1), found[1], written=True), *self._continue(head[found.end() :])
+        if (match := _HEAD.match(head)) and match[1] in self._names:
+            self._head, self._first = None, match[1]
+            return CallStarted(self._id(1), match[1], written=True), *self._continue(head[match.end() :])
         return () if len(head) < _LONGEST_HEAD and _may_become_head(head) else self._flush_head()
 
     def _flush_head(self) -> Sequence[Piece]:
@@ -88,7 +88,7 @@ class WrittenCalls:
         if self._object.has_ended or not text:
             return ()
         text = text[: self._object.end(text)]
-        self._passed.append(text)
+        self._streamed.append(text)
         return (CallPiece(self._id(1), text),)
 
     def _end(self, turn: Turn) -> Sequence[Piece]:
@@ -107,20 +107,20 @@ class WrittenCalls:
         return *pieces, replace(turn, stop=stop, message=replace(turn.message, parts=(*parts, *calls)))
 
     def _calls(self, text: str, turn: Turn) -> tuple[ToolCall, ...]:
-        starts = [0] if self._first else [found.start() for found in _START.finditer(text)][-_MOST_STARTS:]
-        passed = "".join(self._passed)
-        for written in filter(None, (calls_at(text, start) for start in starts)):
+        starts = [0] if self._first else [match.start() for match in _START.finditer(text)][-_MOST_STARTS:]
+        streamed = "".join(self._streamed)
+        for candidates in filter(None, (calls_at(text, start) for start in starts)):
             calls = [
                 ToolCall(self._id(place), call.name, call.arguments, written=True)
-                for place, call in enumerate(written, 1)
+                for place, call in enumerate(candidates, 1)
             ]
-            if self._first and _is_json(passed):
-                calls[0] = replace(calls[0], arguments=passed)
+            if self._first and _is_json(streamed):
+                calls[0] = replace(calls[0], arguments=streamed)
             return tuple(calls) if all(map(self._takes, calls)) else ()
         if self._first and not self._object.has_ended and turn.stop == "max_tokens":
             return (
-                ToolCall(self._id(1), self._first, passed, written=True),
-            )  # cut off, as the model is told
+                ToolCall(self._id(1), self._first, streamed, written=True),
+            )  # truncated, which the engine reports to the model
         return ()
 
     def _id(self, place: int) -> str:
@@ -133,15 +133,15 @@ class WrittenCall(NamedTuple):
 
 
 def calls_at(text: str, start: int) -> list[WrittenCall]:
-    """The calls that are all of the text from here."""
+    """The calls from `start` to the end of the text; empty if there is anything else."""
     if _DOUBLED_ARGUMENTS.search(text, start):
         text = text.replace("{{", "{").replace("}}", "}")
     calls: list[WrittenCall] = []
     while start < len(text):
-        found = _object_at(text, start)
-        if found is None:
+        entry = _object_at(text, start)
+        if entry is None:
             return []
-        value, start = found
+        value, start = entry
         arguments = value.get("arguments", value.get("parameters"))
         names = [value[key] for key in _NAME_KEYS if key in value]
         if len(names) != 1 or not isinstance(names[0], str):
@@ -155,7 +155,7 @@ def calls_at(text: str, start: int) -> list[WrittenCall]:
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int] | None:
-    """The JSON object that begins here, in a fence or tags or with doubled braces, and where it ends."""
+    """The JSON object at `start`, possibly in a fence or tags or with doubled braces, and its end."""
     opening = _OBJECT.match(text, start)
     if opening is None:
         return None
@@ -168,7 +168,7 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     return None
 
 
-class _Object:
+class _ObjectScanner:
     """Finds the end of a JSON object that arrives in fragments."""
 
     def __init__(self) -> None:
@@ -176,19 +176,19 @@ class _Object:
         self.has_ended = False
 
     def end(self, fragment: str) -> int:
-        """Where the object ends in this fragment; the fragment's length if it goes on."""
+        """The end of the object in this fragment, or the fragment's length if the object continues."""
         start, self._escaped = int(self._escaped), False
-        for found in _SIGNIFICANT.finditer(fragment, start):
-            match found[0]:
+        for token in _SIGNIFICANT.finditer(fragment, start):
+            match token[0]:
                 case '"':
                     self._in_string = not self._in_string
                 case "\\":
                     self._escaped = True
                 case "{" | "}" if not self._in_string:
-                    self._depth += 1 if found[0] == "{" else -1
+                    self._depth += 1 if token[0] == "{" else -1
                     if not self._depth:
                         self.has_ended = True
-                        return found.end()
+                        return token.end()
         return len(fragment)
 
 
@@ -204,22 +204,22 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def is_quoted(call: ToolCall, sent: Iterable[str]) -> bool:
-    """Whether a call may be a quotation: a text that was sent says to call this tool with these arguments."""
+def is_quoted(call: ToolCall, texts: Iterable[str]) -> bool:
+    """Whether a call may be a quotation of a text in the request: same tool, same arguments."""
     name, arguments = _letters(call.name), json.loads(call.arguments)
-    given = [_letters(json.dumps({key: value}, ensure_ascii=False)) for key, value in arguments.items()]
+    items = [_letters(json.dumps({key: value}, ensure_ascii=False)) for key, value in arguments.items()]
     return any(
         any(_letters(key) + name in text for key in _NAME_KEYS)
         and any(key in text for key in _ARGUMENTS_KEYS)
-        and all(argument in text for argument in given)
-        for text in map(_letters, sent)
+        and all(item in text for item in items)
+        for text in map(_letters, texts)
     )
 
 
 def sent_texts(
     system: str, messages: Sequence[Message], tools: Sequence[ToolSpec], files: Files
 ) -> Iterator[str]:
-    """All that a model reads and has not written: instructions, questions, results, its tools, and files."""
+    """The texts a model reads but did not write: instructions, prompts, results, tools and files."""
     yield system
     for message in messages:
         for part in message.parts:
@@ -233,6 +233,6 @@ def sent_texts(
 
 @functools.lru_cache(maxsize=64)
 def _letters(text: str) -> str:
-    """The letters and digits of a text whose escapes are decoded: what is left of it however it is quoted."""
+    """The letters and digits of a text with decoded escapes, the same however the text is quoted."""
     *_, reading = readings(text)
     return _NO_LETTERS.sub("", reading.text).casefold()
