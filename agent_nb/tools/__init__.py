@@ -1,4 +1,4 @@
-"""Tools: what an agent can do, and the toolbox that holds them."""
+"""Tools that an agent can call, and the toolbox that contains them."""
 
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.function import tool

@@ -1,4 +1,4 @@
-"""What a tool is: one object that holds everything about it."""
+"""The definition of a tool: one object with its schema, its function and its display."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Image, ToolSpec
 
 _HEX = "[0-9a-fA-F]"
-# Complete characters of a JSON string. What follows a high surrogate decides whether its escape is complete.
+# Complete characters of a JSON string. A high surrogate is complete only together with the escape after it.
 _CHARACTERS = re.compile(
     rf"""(?: [^"\\]++ | \\["\\/bfnrt] | \\u (?![dD][89abAB]) {_HEX}{{4}}
          | \\u[dD][89abAB]{_HEX}{{2}} (?= [^\\] | \\[^u] | \\u{_HEX}{{4}} ) )*+""",
@@ -32,10 +32,10 @@ ArgumentPiece = tuple[str, int, str]
 
 
 class FileArguments:
-    """The text of the file in `{"path": ..., "content": ...}`, as `(path, offset, text)`: `file[:offset] + text`.
+    """Incremental parser of `{"path": ..., "content": ...}` that yields `(path, offset, text)`: `file[:offset] + text`.
 
-    A model may write the content first. The path is empty until it is known; then the text starts over under it.
-    Content that has a path is not kept: a second path, which no model writes, gets none of it before the tool runs.
+    The content may precede the path: its pieces then have an empty path and are repeated once the path is complete.
+    Content after the path is not buffered, so a second `path`, which no model writes, receives none of it.
     """
 
     def __init__(self) -> None:
@@ -45,12 +45,12 @@ class FileArguments:
         """The argument whose value is being read; empty between two arguments."""
         self._offset = 0
         self._path: str | None = ""
-        """Empty until it is known; None if it is not valid."""
+        """Empty until it is complete; None if it is invalid."""
         self._path_so_far = ""
         self._content = TextBuffer()
-        """The content so far, while its path is not known."""
+        """The content that arrived before the path."""
         self._has_content = False
-        """Also true of an empty one."""
+        """Whether any content arrived, even if it is empty."""
 
     def feed(self, fragment: str) -> Sequence[ArgumentPiece]:
         pieces: list[ArgumentPiece] = []
@@ -61,12 +61,12 @@ class FileArguments:
         return pieces
 
     def _open_value(self) -> bool:
-        """Reads up to the first character of a value; False if that has not arrived."""
-        found = _OPENING.match(self._unread)
-        if found is None:
+        """Read up to the first character of a value; return False if it has not arrived."""
+        match = _OPENING.match(self._unread)
+        if match is None:
             self._ended = len(self._unread) > _LONGEST_OPENING
             return False
-        self._name, self._unread = found[1], self._unread[found.end() :]
+        self._name, self._unread = match[1], self._unread[match.end() :]
         if self._name == "path":
             self._path_so_far = ""
         else:
@@ -75,9 +75,9 @@ class FileArguments:
         return True
 
     def _read_value(self, pieces: list[ArgumentPiece]) -> bool:
-        """Reads the characters of a value that have arrived; whether it is complete."""
-        found = _CHARACTERS.match(self._unread)
-        end = found.end() if found else 0
+        """Read the characters of a value that have arrived; return whether the value is complete."""
+        match = _CHARACTERS.match(self._unread)
+        end = match.end() if match else 0
         text, self._unread = self._unread[:end], self._unread[end:]
         if "\\" in text:
             text = _DECODER.decode(f'"{text}"')
@@ -120,13 +120,13 @@ Approval = Literal["never", "ask"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Name:
-    """A name in a schema, such as that of a column. It is sent only if the model may know it."""
+    """A name in a schema, such as a column name. It is sent only if the run may send names."""
 
     text: str
 
 
 Schema = tuple[str | Name, ...]
-"""What a run that sends no values tells the model: text without values, and names."""
+"""Replacement for a tool's text in a run that sends no values: plain text and names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +139,10 @@ class ToolOutput:
     images: tuple[Image, ...] = ()
     outputs: tuple[MimeBundle, ...] = ()
     schema: Schema = ()
-    """What a run that sends no values tells the model instead; see `engine/data_gate.py`."""
+    """Replaces `text` in a run that sends no values; see `engine/data_gate.py`."""
 
     def with_text(self, more: str) -> "ToolOutput":
-        """The output with more text for the model, and the same summary."""
+        """Append text for the model and keep the summary."""
         if not more:
             return self
         text = "\n\n".join(filter(None, (self.text, more)))
@@ -151,7 +151,7 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a running tool can use."""
+    """The files, callbacks and services available to a running tool."""
 
     files: Workspace
     progress: Callable[[str], None]
@@ -160,22 +160,22 @@ class ToolContext:
     """Adds an output to the card while the tool runs. Plain text continues the plain text before it. The outputs of
     the result replace these."""
     images: tuple[Image, ...] = ()
-    """The images that the user gave, in the whole conversation."""
+    """All images that the user attached in this conversation."""
     base_variants: tuple[Files, ...] = ()
     """The files of each variant of the base run."""
     variant: int = 0
     call_id: str | None = None
     """The id of this call in events."""
     studio: Studio | None = None
-    """What makes images; None if nothing does."""
+    """Makes and edits images; None if no image model is available."""
     charge: Charge = field(default_factory=Charge)
-    """What this call costs."""
+    """Collects the cost of this call."""
     viewer: PageViewer | None = None
-    """Shows the page and reports what it sees; None if nothing can show it."""
+    """Renders the page and reports problems; None if no viewer is available."""
     hosts: frozenset[str] | None = frozenset()
     """The hosts that the user allows this run to fetch from; None for all."""
     seconds_left: Callable[[], float] = lambda: math.inf
-    """Seconds until the run's time is up."""
+    """Seconds until the run's time limit."""
 
 
 def _no_problems(args: Json) -> Mapping[str, str]:
@@ -192,51 +192,51 @@ def no_hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool. `run(args, context)` may be synchronous, and then runs in a thread, or async."""
+    """One tool. `run(args, context)` is async, or synchronous and called in a thread."""
 
     spec: ToolSpec
     run: Callable[[Json, ToolContext], "ToolOutput | Awaitable[ToolOutput]"]
     title: Callable[[Json], str]
     """The title of the card. Called with `{}` until the arguments are known."""
     stream: Callable[[], FileArguments] | None = None
-    """Finds the text of the file in the arguments of a call while they arrive."""
+    """Parser that extracts the file's text from the arguments while they stream in."""
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
     """The paths that a call writes. Calls of one turn that share a path run in order."""
     after_writes: bool = False
-    """Whether a call waits for all calls before it in its turn that write files."""
+    """Whether a call waits for all earlier calls of its turn that write files."""
     content_arguments: tuple[str, ...] = ()
-    """The arguments that hold text of the files that a call writes."""
+    """The arguments that contain file text to write."""
     reads: Callable[[Json], tuple[str, ...]] | None = None
-    """The paths of the files whose contents are the result of a call; None for a tool that reads no files."""
+    """The paths of the files that a call returns; None for a tool that reads no files."""
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=no_hosts)
     """How many images a call fetches from each host. The user is asked once about each host."""
     approval: Approval = "never"
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
     lets_run: bool = False
-    """Whether all its calls in a run may be allowed at once, as for code of the notebook: `--approve NAME=run`."""
+    """Whether the user may allow all its calls of a run at once, as for notebook code: `--approve NAME=run`."""
     problems: Callable[[Json], Mapping[str, str]] = field(default=_no_problems)
-    """What is wrong with arguments that the schema allows, by argument: those that a user has edited are checked."""
+    """Problems by argument that the schema cannot express; checked for arguments that the user has edited."""
     cache: bool = False
     """Whether a result is reused for the same arguments and files within a run; for tools that only read."""
     repeatable: bool = False
-    """Whether the result depends on the arguments and the files alone, so that it makes the files of a
-    given conversation again."""
+    """Whether the result depends only on the arguments and the files, so that calls can be repeated to restore the
+    files of a conversation."""
     needs: frozenset[str] = frozenset()
-    """What a run must have for this built-in tool to be offered, such as images that the user gave."""
+    """What a run must have for this built-in tool to be offered, such as attached images."""
     served_by: Callable[[Studio], str] | None = None
-    """The name of what does its work in a studio, empty if nothing can; None for a tool that needs no studio."""
+    """Returns the name of the studio's service for this tool, "" if there is none; None if no studio is needed."""
     lean: tuple[str, ...] | None = None
-    """The arguments that a lean request names, without their descriptions; None for a built-in tool that it leaves out
-    unless an option asks for it."""
+    """The arguments that a lean request contains, without descriptions; None for a built-in tool that a lean request
+    omits unless an option asks for it."""
     packaged: bool = False
-    """Whether it comes with this package. Its texts change with releases, so cassettes know it by its name alone."""
+    """Whether it is part of this package. Its texts change with releases, so cassettes match it by name only."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
     origin: str = ""
-    """Where a tool of a server comes from, such as `mcp:weather/forecast`; empty for any other tool."""
+    """Where an MCP tool comes from, such as `mcp:weather/forecast`; empty for other tools."""
     function: Callable[..., Any] | None = None
-    """The function that it was made from. Calling the tool calls this."""
+    """The decorated function. Calling the tool calls it."""
 
     def __post_init__(self) -> None:
         if self.approval not in get_args(Approval):

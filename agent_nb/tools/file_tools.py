@@ -1,4 +1,4 @@
-"""The tools for files: create, edit, read, list and delete the files of a run."""
+"""File tools: create, edit, read, list and delete the files of a run."""
 
 import contextlib
 import difflib
@@ -40,13 +40,13 @@ _RANGE = {
 }
 
 
-# These are async although they never wait: on the event loop, calls of one turn change files in a fixed order.
+# These are async although they never await: on the event loop, the calls of a turn change files in a fixed order.
 
 
 async def _create(args: Json, context: ToolContext) -> ToolOutput:
-    before = context.files.files
+    previous_files = context.files.files
     change = context.files.write(args["path"], args["content"])
-    if context.files.files is before:
+    if context.files.files is previous_files:
         return ToolOutput(text=f"{change.path} already has this content.", summary="no change")
     size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
     if change.action == "created":
@@ -55,21 +55,21 @@ async def _create(args: Json, context: ToolContext) -> ToolOutput:
 
 
 async def _edit(args: Json, context: ToolContext) -> ToolOutput:
-    path, old = _existing(args["path"], context.files.files)
+    path, old = _find_file(args["path"], context.files.files)
     if isinstance(old, bytes):
         raise ToolError(
             f"{path} is a binary file ({media_type(path, old)}).", hint="Only text files can be edited."
         )
     new = old
     for number, edit in enumerate(edits := _edits(args), 1):
-        new = _replaced(new, edit, f"{path}, edit {number} of {len(edits)}" if len(edits) > 1 else path)
+        new = _apply_edit(new, edit, f"{path}, edit {number} of {len(edits)}" if len(edits) > 1 else path)
     if new == old:
         raise ToolError(f"These edits do not change {path}.", hint="Give a `new` that differs from `old`.")
     change = context.files.write(path, new)
     diff = context.files.files.diff(path)
-    shown = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[diff truncated]"
+    excerpt = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[diff truncated]"
     return ToolOutput(
-        text=f"Edited {path} ({_counts(change)}), first changed line {change.first_line}.\n{shown}",
+        text=f"Edited {path} ({_counts(change)}), first changed line {change.first_line}.\n{excerpt}",
         summary=_counts(change),
         outputs=({"text/x-diff": diff},),
     )
@@ -78,20 +78,20 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
 async def _read(args: Json, context: ToolContext) -> ToolOutput:
     if ("path" in args) == ("files" in args):
         raise ToolError("Give either `path` or `files`.", code="SCHEMA")
-    wanted = args.get("files") or [args]
+    requests = args.get("files") or [args]
     files, numbered = context.files.files, args.get("numbered", False)
-    if len(wanted) == 1:
-        output = _shown(wanted[0], files, numbered)
+    if len(requests) == 1:
+        output = _file_output(requests[0], files, numbered)
         return replace(output, images=await _viewable(output.images))
     parts: list[ToolOutput] = []
-    for one in wanted:
+    for request in requests:
         try:
-            parts.append(_shown(one, files, numbered))
+            parts.append(_file_output(request, files, numbered))
         except (FileError, ToolError) as error:
             parts.append(ToolOutput(text=str(error), summary="not read"))
     text = "\n\n".join(
-        f"=== {one['path']} ({part.summary}) ===\n{part.text}"
-        for one, part in zip(wanted, parts, strict=True)
+        f"=== {request['path']} ({part.summary}) ===\n{part.text}"
+        for request, part in zip(requests, parts, strict=True)
     )
     images = await _viewable(tuple(image for part in parts for image in part.images))
     return ToolOutput(
@@ -112,7 +112,7 @@ async def _list(args: Json, context: ToolContext) -> ToolOutput:
 
 
 async def _delete(args: Json, context: ToolContext) -> ToolOutput:
-    path, _ = _existing(args["path"], context.files.files)
+    path, _ = _find_file(args["path"], context.files.files)
     context.files.delete(path)
     return ToolOutput(text=f"Deleted {path}.", summary="deleted")
 
@@ -128,7 +128,7 @@ def _edits(args: Json) -> list[Json]:
     return [args]
 
 
-def _replaced(text: str, edit: Json, place: str) -> str:
+def _apply_edit(text: str, edit: Json, place: str) -> str:
     old, new, count = edit["old"], edit["new"], edit.get("count", 1)
     if not old or count == 0:
         raise ToolError(
@@ -139,29 +139,29 @@ def _replaced(text: str, edit: Json, place: str) -> str:
         )
     if old not in text and "\r\n" in text and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
-    found = text.count(old)
-    if not found:
+    occurrences = text.count(old)
+    if not occurrences:
         raise ToolError(
             f"{place}: the text to replace was not found; nothing was changed.", hint=nearest_lines(text, old)
         )
-    if found > 1 and count == 1:
+    if occurrences > 1 and count == 1:
         raise ToolError(
-            f"{place}: the text to replace was found {found} times; nothing was changed.",
+            f"{place}: the text to replace was found {occurrences} times; nothing was changed.",
             hint="Include more of the text around it, or set `count` (-1 for all).",
         )
     return str(text.replace(old, new, count))
 
 
-def _existing(path: str, files: Files) -> tuple[str, Content]:
+def _find_file(path: str, files: Files) -> tuple[str, Content]:
     path = safe_path(path)
     if path in files:
         return path, files[path]
-    known = f"Files: {', '.join(list(files)[:30])}." if files else "There are no files yet: create one."
-    raise ToolError(f"There is no file {path}.", hint=known)
+    hint = f"Files: {', '.join(list(files)[:30])}." if files else "There are no files yet: create one."
+    raise ToolError(f"There is no file {path}.", hint=hint)
 
 
-def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:
-    path, content = _existing(wanted["path"], files)
+def _file_output(request: Json, files: Files, numbered: bool) -> ToolOutput:
+    path, content = _find_file(request["path"], files)
     if isinstance(content, bytes):
         kind = media_type(path, content)
         summary = f"{kind}, {human_size(len(content))}"
@@ -170,23 +170,23 @@ def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:
     lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
-    start, end = wanted.get("start", 1), min(wanted.get("end", len(lines)), len(lines))
+    start, end = request.get("start", 1), min(request.get("end", len(lines)), len(lines))
     if start > max(end, 1):
         raise ToolError(
-            f"{path} has no lines {start} to {wanted.get('end', end)}: it has {_lines(len(lines))}."
+            f"{path} has no lines {start} to {request.get('end', end)}: it has {_lines(len(lines))}."
         )
-    chosen = lines[start - 1 : end]
+    selection = lines[start - 1 : end]
     if numbered:
-        chosen = [f"{number:>{len(str(end))}}  {line}" for number, line in enumerate(chosen, start)]
-    whole = len(chosen) == len(lines)
+        selection = [f"{number:>{len(str(end))}}  {line}" for number, line in enumerate(selection, start)]
+    is_whole_file = len(selection) == len(lines)
     return ToolOutput(
-        text=content if whole and not numbered else "\n".join(chosen),
-        summary=_lines(len(lines)) if whole else f"lines {start}-{end} of {len(lines)}",
+        text=content if is_whole_file and not numbered else "\n".join(selection),
+        summary=_lines(len(lines)) if is_whole_file else f"lines {start}-{end} of {len(lines)}",
     )
 
 
 async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
-    """Those that are images a model can view: a file may have the name of an image and be something else."""
+    """Drop files that have an image's name but are not images that a model can view."""
     valid: list[Image] = []
     for image in images:
         with contextlib.suppress(ConfigError):
@@ -194,15 +194,15 @@ async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
     return tuple(valid)
 
 
-def _written(args: Json) -> tuple[str, ...]:
+def _written_paths(args: Json) -> tuple[str, ...]:
     try:
         return (safe_path(args["path"]),)
     except FileError:
-        return ()  # refused when it runs
+        return ()  # rejected when the tool runs
 
 
 def _read_paths(args: Json) -> tuple[str, ...]:
-    return tuple(path for one in args.get("files") or [args] for path in _written(one))
+    return tuple(path for request in args.get("files") or [args] for path in _written_paths(request))
 
 
 def _title(verb: str, args: Json) -> str:
@@ -210,8 +210,8 @@ def _title(verb: str, args: Json) -> str:
 
 
 def _read_title(args: Json) -> str:
-    wanted: list[Any] = args.get("files") or [args]
-    return _title("read", wanted[0]) if len(wanted) == 1 else f"read {len(wanted)} files"
+    requests: list[Any] = args.get("files") or [args]
+    return _title("read", requests[0]) if len(requests) == 1 else f"read {len(requests)} files"
 
 
 def _lines(count: int) -> str:
@@ -233,7 +233,7 @@ CREATE_FILE = Tool(
     lean=("path", "content"),
     title=lambda args: _title("create", args),
     stream=FileArguments,
-    writes=_written,
+    writes=_written_paths,
     content_arguments=("content",),
     repeatable=True,
 )
@@ -256,7 +256,7 @@ EDIT_FILE = Tool(
     run=_edit,
     lean=("path", "old", "new"),
     title=lambda args: _title("edit", args),
-    writes=_written,
+    writes=_written_paths,
     content_arguments=("old", "new", "edits"),
     repeatable=True,
 )
@@ -290,7 +290,7 @@ DELETE_FILE = Tool(
     run=_delete,
     lean=("path",),
     title=lambda args: _title("delete", args),
-    writes=_written,
+    writes=_written_paths,
     repeatable=True,
 )
 FILE_TOOLS: tuple[Tool, ...] = (CREATE_FILE, EDIT_FILE, READ_FILE, LIST_FILES, DELETE_FILE)
@@ -300,38 +300,38 @@ MAX_CHARACTERS_SEARCHED = 200_000
 MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200
 MAX_WIDTH_COMPARED = 80
-"""Comparing lines of the same few characters takes time in the cube of their width."""
+"""Comparing lines that repeat a few characters takes cubic time in their width."""
 CANDIDATES = 10
 LINES_COMPARED = 4
 
 _WORD = re.compile(r"\w+")
 _BORDER = re.compile(r"[^\w.\-]")
-"""A character that is part of no word and of no key."""
+"""A character that belongs neither to a word nor to an API key."""
 
 
-def nearest_lines(text: str, wanted: str) -> str:
-    """A hint for the model. The time it takes is bounded for any text."""
+def nearest_lines(text: str, target: str) -> str:
+    """Return the most similar lines as a hint for the model. Runs in bounded time for any text."""
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
-    block = wanted[:MAX_CHARACTERS_SEARCHED].split("\n")[:MAX_LINES_SHOWN]
-    start = _most_alike(lines, block)
+    block = target[:MAX_CHARACTERS_SEARCHED].split("\n")[:MAX_LINES_SHOWN]
+    start = _most_similar(lines, block)
     if start is not None:
         return _excerpt(lines, start, block)
     return "The file has nothing like it: read the file first."
 
 
-def _most_alike(lines: list[str], block: list[str]) -> int | None:
-    wanted = [line.strip()[:MAX_WIDTH_COMPARED] for line in block]
-    longest = heapq.nlargest(LINES_COMPARED, range(len(block)), key=lambda offset: len(wanted[offset]))
+def _most_similar(lines: list[str], block: list[str]) -> int | None:
+    targets = [line.strip()[:MAX_WIDTH_COMPARED] for line in block]
+    longest = heapq.nlargest(LINES_COMPARED, range(len(block)), key=lambda offset: len(targets[offset]))
     vocabulary = set(_WORD.findall("\n".join(block)))
     shared = [len(vocabulary.intersection(_WORD.findall(line))) for line in lines]
     candidates = heapq.nlargest(CANDIDATES, range(len(lines)), key=shared.__getitem__)
     best, start = 0.0, None
     matcher = difflib.SequenceMatcher(autojunk=False)
     for offset in sorted(longest):
-        matcher.set_seq2(wanted[offset])
+        matcher.set_seq2(targets[offset])
         for index in (index for index in candidates if shared[index]):
             matcher.set_seq1(lines[index].strip()[:MAX_WIDTH_COMPARED])
-            if (weight := matcher.ratio() * len(wanted[offset])) > best:
+            if (weight := matcher.ratio() * len(targets[offset])) > best:
                 best, start = weight, max(0, index - offset)
     return start
 
@@ -345,14 +345,14 @@ def _excerpt(lines: list[str], start: int, block: list[str]) -> str:
 
 
 def _cropped(line: str, word: str) -> str:
-    """A part of a long line around the word, without halves of words: half of a key would not be masked."""
+    """Crop a long line around the word at word boundaries: half of an API key would not be masked."""
     if len(line) <= MAX_LINE_WIDTH:
         return line
     middle = max(0, line.find(word))
     start = max(0, middle - MAX_LINE_WIDTH // 2)
     end = start + MAX_LINE_WIDTH
-    if start and (whole := _BORDER.search(line, start - 1, middle)):
-        start = whole.end()
+    if start and (border := _BORDER.search(line, start - 1, middle)):
+        start = border.end()
     if end < len(line):
-        end = max((whole.start() for whole in _BORDER.finditer(line, middle, end + 1)), default=end)
+        end = max((border.start() for border in _BORDER.finditer(line, middle, end + 1)), default=end)
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

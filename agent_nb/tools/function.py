@@ -1,7 +1,7 @@
-"""`@tool` makes a tool of an annotated function: its signature and docstring become the schema.
+"""The `@tool` decorator: the signature and docstring of an annotated function become a tool's schema.
 
-Cassettes are matched by schemas and descriptions, byte for byte. Pydantic writes other schemas, and takes 75 ms to
-import; a library that reads docstrings may read them differently in its next release.
+Cassettes match schemas and descriptions byte for byte. Pydantic generates different schemas and takes 75 ms to
+import; a docstring parser from a library may change its results with a release.
 """
 
 import base64
@@ -56,12 +56,12 @@ def to_output(value: Any) -> ToolOutput:
 
 
 def checked(tool: str, output: Any) -> ToolOutput:
-    """Checks that the model, the page and a saved run can take the output, and makes JSON of what bundles hold."""
+    """Validate the output for the model, the page and saved runs, and convert its MIME bundles to JSON values."""
     if not isinstance(output, ToolOutput):
         raise ToolError(f"`{tool}` returned a {type(output).__name__} instead of a ToolOutput.")
     for field in ("text", "summary"):
-        if not isinstance(given := getattr(output, field), str):
-            raise ToolError(f"`{tool}` returned a {type(given).__name__} as `{field}` instead of a str.")
+        if not isinstance(content := getattr(output, field), str):
+            raise ToolError(f"`{tool}` returned a {type(content).__name__} as `{field}` instead of a str.")
     for image in output.images:
         if not isinstance(image, Image) or not isinstance(image.data, bytes):
             raise ToolError(f"`{tool}` returned a {type(image).__name__} in `images` instead of an Image.")
@@ -72,7 +72,7 @@ def checked(tool: str, output: Any) -> ToolOutput:
 
 
 def _as_json(value: Any) -> Any:
-    """The value as JSON would return it: dates and the like as text, bytes in base64, no NaN."""
+    """Convert to a JSON value: dates and the like become text, bytes base64, and NaN is replaced."""
     if isinstance(value, dict) and all(isinstance(text, str) for item in value.items() for text in item):
         return value  # most bundles: images and pages, which may be large
     return json.loads(json.dumps(value, default=_in_json), parse_constant=str)
@@ -137,11 +137,11 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value for something inside a list or a dict that is not JSON."""
+    """Convert a value inside a list or a dict that JSON cannot represent."""
     if isinstance(value, set | frozenset):
         return list(value)
     if _is_record(value):
-        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
     if callable(to_list := getattr(value, "tolist", None)) and not isinstance(value, type):
         return to_list()  # numpy and pandas
     return _repr(value)
@@ -167,24 +167,24 @@ _DICTS = (dict, collections.abc.Mapping)
 class Reader:
     schema: Json
     read: Callable[[Any], Any]
-    """Converts a JSON value that fits the schema."""
+    """Converts a valid JSON value."""
 
 
 def reader(annotation: Any) -> Reader:
-    """The reader for an annotation. Raises a TypeError whose message continues "The parameter ..."."""
+    """Return the reader for an annotation. Raises a TypeError whose message continues "The parameter ..."."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    found = None
+    result = None
     if origin is typing.Annotated:
-        found = _annotated(*arguments)
+        result = _annotated(*arguments)
     elif origin is not None:
-        found = _generic(origin, arguments)
+        result = _generic(origin, arguments)
     elif isinstance(annotation, collections.abc.Hashable) and annotation in _SIMPLE:
-        found = _SIMPLE[annotation]
+        result = _SIMPLE[annotation]
     elif isinstance(annotation, type):
-        found = _class(annotation)
-    if found is None:
+        result = _class(annotation)
+    if result is None:
         raise _unsupported(annotation)
-    return found
+    return result
 
 
 def _same(value: Any) -> Any:
@@ -222,7 +222,7 @@ def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
     if origin in _DICTS and arguments[0] is str:
         item = reader(arguments[1])
         schema = {"type": "object", "additionalProperties": item.schema}
-        return Reader(schema, lambda value: {key: item.read(one) for key, one in value.items()})
+        return Reader(schema, lambda value: {key: item.read(entry) for key, entry in value.items()})
     return None
 
 
@@ -230,9 +230,11 @@ def _class(kind: type) -> Reader | None:
     if issubclass(kind, enum.Enum):
         return Reader(_enum([member.value for member in kind]), kind)
     if is_dataclass(kind):
-        given = [one for one in fields(kind) if one.init]
-        required = [one.name for one in given if one.default is MISSING and one.default_factory is MISSING]
-        return _object(kind, [one.name for one in given], required)
+        init_fields = [item for item in fields(kind) if item.init]
+        required = [
+            item.name for item in init_fields if item.default is MISSING and item.default_factory is MISSING
+        ]
+        return _object(kind, [item.name for item in init_fields], required)
     if typing.is_typeddict(kind):
         names, required_keys = list(typing.get_type_hints(kind)), getattr(kind, "__required_keys__", ())
         return _object(kind, names, [name for name in names if name in required_keys])
@@ -242,7 +244,7 @@ def _class(kind: type) -> Reader | None:
 def _object(kind: type, names: list[str], required: list[str]) -> Reader:
     hints = typing.get_type_hints(kind, include_extras=True)
     readers = {name: reader(hints[name]) for name in names}
-    schema = object_schema({name: one.schema for name, one in readers.items()}, required)
+    schema = object_schema({name: entry.schema for name, entry in readers.items()}, required)
     return Reader(
         schema, lambda value: kind(**{name: readers[name].read(item) for name, item in value.items()})
     )
@@ -251,7 +253,7 @@ def _object(kind: type, names: list[str], required: list[str]) -> Reader:
 def _list(origin: Any, item: Reader) -> Reader:
     build = origin if origin in (tuple, set, frozenset) else list
     return Reader(
-        {"type": "array", "items": item.schema}, lambda value: build(item.read(one) for one in value)
+        {"type": "array", "items": item.schema}, lambda value: build(item.read(entry) for entry in value)
     )
 
 
@@ -298,7 +300,7 @@ _HEADING = re.compile(
     rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
 )
 _PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
-_SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is no field
+_SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is not a field
 _SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
@@ -319,9 +321,9 @@ def tool(
 
 
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
-    """Makes a tool of an annotated function, which stays callable as before.
+    """Make a tool from an annotated function, which stays callable.
 
-    A parameter annotated `ToolContext` receives the context of the call and is not shown to the model.
+    A parameter annotated with `ToolContext` receives the context of the call and is hidden from the model.
     """
     if function is None:
         return lambda function: _make(function, **settings)
@@ -337,9 +339,9 @@ def _make(
 ) -> Tool:
     if not callable(function):
         raise ConfigError(f"{function!r} is not a tool: pass a Tool or an annotated function.")
-    written = _as_written(function)
-    name = str(name or written.__name__)
-    documented = parse_docstring(inspect.getdoc(written) or "")
+    source = _as_written(function)
+    name = str(name or source.__name__)
+    documented = parse_docstring(inspect.getdoc(source) or "")
     schema, arguments = _read_signature(function, name, documented.parameters)
     spoken_name = name.replace("_", " ").strip()
     is_async = inspect.iscoroutinefunction(function)
@@ -348,7 +350,7 @@ def _make(
         call = functools.partial(function, **arguments(args, context))
         value = call() if is_async else await in_thread(call)
         value = await value if inspect.isawaitable(value) else value
-        # Not on the event loop: drawing a figure takes a while.
+        # Off the event loop, because rendering a figure is slow.
         return ToolOutput(text=value) if isinstance(value, str) else await in_thread(lambda: to_output(value))
 
     return Tool(
@@ -365,10 +367,10 @@ def _fixed_title(title: str, args: Json) -> str:
 
 
 def spec_of_types(tool: Tool) -> ToolSpec:
-    """The spec without values: names and types of the arguments, and the docstring if it was written as one."""
+    """Return the spec without values: argument names and types, and the docstring if it is a literal in the source."""
     function = inspect.unwrap(_as_written(tool.function)) if tool.function else None
     text = getattr(function, "__doc__", None) or ""
-    # A docstring that was set later may contain values.
+    # A docstring assigned at run time may contain values.
     is_written = text in getattr(getattr(function, "__code__", None), "co_consts", ())
     documented = parse_docstring(inspect.cleandoc(text) if is_written else "")
     schema = types_only(tool.spec.schema)
@@ -380,14 +382,14 @@ def spec_of_types(tool: Tool) -> ToolSpec:
 
 
 def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that carries the annotations: inside a partial, or the `__call__` of an object."""
+    """Return the annotated function: unwraps partials, and returns `__call__` for an object."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) else type(function).__call__
 
 
 def read_signature(function: Callable[..., Any], name: str) -> tuple[Json, Callable[[Json], Json]]:
-    """The same for a function that is no tool. A parameter without an annotation takes any value."""
+    """Return the schema and argument converter of a plain function. A parameter without annotation accepts anything."""
     schema, arguments = _read_signature(function, name, {}, unannotated=Any)
     return schema, functools.partial(arguments, context=None)
 
@@ -395,7 +397,7 @@ def read_signature(function: Callable[..., Any], name: str) -> tuple[Json, Calla
 def _read_signature(
     function: Callable[..., Any], name: str, descriptions: dict[str, str], *, unannotated: Any = None
 ) -> tuple[Json, Callable[..., Json]]:
-    """The schema of the arguments that a model may pass, and how they become those of the function."""
+    """Return the schema of a function's arguments and the function that converts JSON arguments to its own."""
     try:
         hints = typing.get_type_hints(_as_written(function), include_extras=True)
         parameters = inspect.signature(function).parameters.values()
@@ -411,8 +413,8 @@ def _read_signature(
         if (hint := hints.get(parameter.name)) is ToolContext or ToolContext in typing.get_args(hint):
             context_name = parameter.name
             continue
-        one = readers[parameter.name] = _read_parameter(parameter, hints, name)
-        properties[parameter.name] = dict(one.schema)
+        argument = readers[parameter.name] = _read_parameter(parameter, hints, name)
+        properties[parameter.name] = dict(argument.schema)
         if text := descriptions.get(parameter.name):
             properties[parameter.name].setdefault("description", text)
         if parameter.default is inspect.Parameter.empty:
@@ -440,19 +442,19 @@ def _read_parameter(parameter: inspect.Parameter, hints: dict[str, Any], name: s
 
 
 def reduce_tool(tool: Tool) -> Any:
-    """What `__reduce__` returns for a tool: a reference if it is a global of its module, or else its function."""
+    """Return the `__reduce__` value of a tool: a reference if it is a module global, else its function."""
     module = getattr(tool.function or tool.run, "__module__", None) or ""
     if (name := _global_name(module, tool)) is not None:
         return _global, (module, name)
     if tool.function is not None and getattr(tool.run, "__module__", "") == __name__:
-        others = {each.name: getattr(tool, each.name) for each in fields(tool)}
-        del others["run"], others["function"]
-        return _from_function, (tool.function, others)
+        settings = {item.name: getattr(tool, item.name) for item in fields(tool)}
+        del settings["run"], settings["function"]
+        return _from_function, (tool.function, settings)
     return object.__reduce_ex__(tool, 2)
 
 
 def _global_name(module: str, tool: Tool) -> str | None:
-    """The name of the tool in its module. Another process has another `__main__`."""
+    """Return the tool's name in its module, or None in `__main__`, which differs between processes."""
     if module == "__main__" or module not in sys.modules:
         return None
     return next((name for name, value in vars(sys.modules[module]).items() if value is tool), None)
@@ -460,12 +462,12 @@ def _global_name(module: str, tool: Tool) -> str | None:
 
 def _global(module: str, name: str) -> Tool:
     __import__(module)
-    found: Tool = getattr(sys.modules[module], name)
-    return found
+    tool: Tool = getattr(sys.modules[module], name)
+    return tool
 
 
-def _from_function(function: Callable[..., Any], others: dict[str, Any]) -> Tool:
-    return replace(_make(function, name=others["spec"].name), **others)
+def _from_function(function: Callable[..., Any], settings: dict[str, Any]) -> Tool:
+    return replace(_make(function, name=settings["spec"].name), **settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,31 +477,33 @@ class Docstring:
 
 
 def parse_docstring(text: str) -> Docstring:
-    """Parses a docstring as `inspect.getdoc` returns it, without its common indent."""
+    """Parse a docstring that was dedented by `inspect.getdoc`."""
     headings = list(_HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    parameters = {name: " ".join(described.split()) for name, described in _SPHINX_PARAMETER.findall(text)}
+    parameters = {
+        name: " ".join(description.split()) for name, description in _SPHINX_PARAMETER.findall(text)
+    }
     for heading, end in zip(headings, ends, strict=False):
         if heading["name"] in _PARAMETER_SECTIONS:
             parameters |= _entries(text[heading.end() : end], typed=bool(heading["underline"]))
-    first = [found.start() for found in (*headings[:1], _SPHINX_FIELD.search(text)) if found]
-    return Docstring(text[: min(first, default=None)].strip(), parameters)
+    starts = [match.start() for match in (*headings[:1], _SPHINX_FIELD.search(text)) if match]
+    return Docstring(text[: min(starts, default=None)].strip(), parameters)
 
 
 def _entries(section: str, *, typed: bool) -> dict[str, str]:
-    """The parameters of a section, with their descriptions.
+    """Return the parameters of a section with their descriptions.
 
-    An entry starts at the margin: `name (type): description`, or if `typed`, `name, name : type` with the
-    description in the indented lines that follow.
+    An entry starts unindented: `name (type): description`, or if `typed`, `name, name : type` followed by an
+    indented description.
     """
     entries: dict[str, str] = {}
     names: list[str] = []
     for line in textwrap.dedent(section).split("\n"):
-        described = line
+        description = line
         if line[:1].strip():
-            head, _, described = line.partition(":")
+            head, _, description = line.partition(":")
             names = head.partition("(")[0].replace(",", " ").replace("*", "").split()
-            described = "" if typed else described
+            description = "" if typed else description
         for name in names:
-            entries[name] = f"{entries.get(name, '')} {described.strip()}".strip()
+            entries[name] = f"{entries.get(name, '')} {description.strip()}".strip()
     return entries

@@ -1,4 +1,4 @@
-"""The tools for images: make, edit, cut out, crop and save images, which become files of the run."""
+"""Image tools: make, edit, cut out, crop and save images as files of the run."""
 
 import asyncio
 import base64
@@ -24,12 +24,12 @@ from agent_nb.tools.schema import described, object_schema, tool_spec
 SECONDS = 150.0
 CALL_SECONDS = 180.0
 WAITS = (1.0, 4.0)
-"""Before the second and the third attempt, unless the vendor asks for another wait."""
+"""Seconds before the second and third attempt, unless the vendor sends a Retry-After."""
 MAX_WAIT = 20.0
 MAX_PIXELS = 20_000_000
 FOR_THE_MODEL = (768, 150_000)
 FOR_THE_USER = (256, 24_000)
-"""Longest side and bytes of the copies that are shown; the file is not reduced."""
+"""Longest side and byte limit of the copies for display; the file keeps its size."""
 _FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 T = TypeVar("T")
 _INPUT = re.compile(r"input:(\d{1,3})")
@@ -40,13 +40,13 @@ class ImageFile:
     path: str
     content: bytes
     about: str
-    """`1536 x 864, 210 kB`"""
+    """Dimensions and size, such as `1536 x 864, 210 kB`."""
     for_model: Image
     for_user: MimeBundle
 
 
 def image_path(path: str, *, transparent: bool = False) -> str:
-    """The normalised path, or a ToolError if an image cannot be saved there."""
+    """Normalise the path; raises a ToolError if an image cannot be saved there."""
     path = safe_path(path)
     kind = media_type(path, b"")
     if kind not in _FORMATS:
@@ -63,12 +63,12 @@ def image_path(path: str, *, transparent: bool = False) -> str:
 
 
 def paths_of(args: Json) -> tuple[str, ...]:
-    """Every valid path in the arguments of a call: of one image, or of the images or assets that it names."""
-    wanted = args.get("images") or args.get("assets") or [args]
-    return tuple(dict.fromkeys(filter(None, (_usable(one.get("path")) for one in wanted))))
+    """Return all valid paths in a call's arguments, which describe one image or a list of `images` or `assets`."""
+    requests = args.get("images") or args.get("assets") or [args]
+    return tuple(dict.fromkeys(filter(None, (_valid_path(request.get("path")) for request in requests))))
 
 
-def _usable(path: Any) -> str:
+def _valid_path(path: Any) -> str:
     try:
         return image_path(path)
     except Exception:  # rejected when the tool runs
@@ -76,11 +76,11 @@ def _usable(path: Any) -> str:
 
 
 def find_image(source: str, context: ToolContext) -> Image:
-    if found := _INPUT.fullmatch(source.strip()):
-        given, number = context.images, int(found[1])
-        if 1 <= number <= len(given):
-            return given[number - 1]
-        raise ToolError(f"There is no image input:{number}: the user gave {len(given) or 'none'}.")
+    if match := _INPUT.fullmatch(source.strip()):
+        inputs, number = context.images, int(match[1])
+        if 1 <= number <= len(inputs):
+            return inputs[number - 1]
+        raise ToolError(f"There is no image input:{number}: the user gave {len(inputs) or 'none'}.")
     path, files = safe_path(source), context.files.files
     content = files.get(path)
     if isinstance(content, bytes):
@@ -88,15 +88,15 @@ def find_image(source: str, context: ToolContext) -> Image:
     if content is not None:
         raise ToolError(f"{path} is a text file, not an image.")
     binary = [name for name, value in files.items() if isinstance(value, bytes)]
-    inputs = [f"input:{number}" for number in range(1, len(context.images) + 1)]
-    known = ", ".join([*inputs, *binary][:30])
+    references = [f"input:{number}" for number in range(1, len(context.images) + 1)]
+    names = ", ".join([*references, *binary][:30])
     raise ToolError(
-        f"There is no image {path}.", hint=f"Images: {known}." if known else "There are none yet."
+        f"There is no image {path}.", hint=f"Images: {names}." if names else "There are none yet."
     )
 
 
 def checked(image: Image) -> Image:
-    """The image upright, in one frame of grey, RGB or RGBA, or a ToolError. Blocks."""
+    """Convert to an upright single frame in grey, RGB or RGBA; raises a ToolError if it cannot. Blocks."""
     from agent_nb.images.convert import image_size, to_image
 
     try:
@@ -113,16 +113,16 @@ def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
     from agent_nb.images.convert import SMALL_COPY, fit_image, image_size
 
     image = checked(image)
-    image = Image(_encoded(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
+    image = Image(_encode(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
     width, height = image_size(image.data, path)
-    about = f"{width} x {height}, {human_size(len(image.data))}"
+    details = f"{width} x {height}, {human_size(len(image.data))}"
     thumbnail = fit_image(image, *FOR_THE_USER)
     fit_image(Image(image.data, image.media_type), *SMALL_COPY)  # caches it for when the page is saved
     description = ", ".join(filter(None, (path, f"{width} x {height}", caption)))
     return ImageFile(
         path=path,
         content=image.data,
-        about=about,
+        about=details,
         for_model=fit_image(image, *FOR_THE_MODEL),
         for_user={
             thumbnail.media_type: base64.b64encode(thumbnail.data).decode(),
@@ -131,7 +131,7 @@ def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
     )
 
 
-def _encoded(image: Image, kind: str) -> bytes:
+def _encode(image: Image, kind: str) -> bytes:
     if image.media_type == kind:
         return image.data
     pixels = opened(image)
@@ -141,7 +141,7 @@ def _encoded(image: Image, kind: str) -> bytes:
 
 
 async def retried(request: Callable[[], Awaitable[T]]) -> T:
-    """Repeats a request to a maker or a cutter while that is busy. Every failure becomes a ToolError."""
+    """Retry a request to a maker or cutter on retryable errors. Every failure becomes a ToolError."""
     try:
         async with asyncio.timeout(SECONDS):
             for wait in WAITS:
@@ -163,58 +163,58 @@ async def retried(request: Callable[[], Awaitable[T]]) -> T:
 
 
 async def save_all(
-    wanted: Mapping[str, T],
+    requests: Mapping[str, T],
     make: Callable[[str, T], Awaitable[ImageFile]],
     context: ToolContext,
     how: str,
     note: str = "",
 ) -> ToolOutput:
-    """Makes all images at once and writes their files in order. The output says why the others failed."""
+    """Make all images concurrently and write their files in order. The output lists the failures."""
 
-    async def outcome(path: str, one: T) -> ImageFile | AgentError:
+    async def outcome(path: str, request: T) -> ImageFile | AgentError:
         try:
-            return await make(path, one)
+            return await make(path, request)
         except AgentError as error:
             return error
 
-    done: list[ImageFile] = []
+    images: list[ImageFile] = []
     failed: dict[str, str] = {}
     async with asyncio.TaskGroup() as group:
-        tasks = {path: group.create_task(outcome(path, one)) for path, one in wanted.items()}
+        tasks = {path: group.create_task(outcome(path, request)) for path, request in requests.items()}
         for number, (path, task) in enumerate(tasks.items(), 1):
             image = await task
             try:
                 if isinstance(image, AgentError):
                     raise image
                 context.files.write(image.path, image.content)
-                done.append(image)
+                images.append(image)
             except AgentError as error:
                 failed[path] = str(error)
             if len(tasks) > 1:
                 context.progress(f"{number} of {len(tasks)}")
-    if not done:
+    if not images:
         reasons = list(dict.fromkeys(failed.values()))
         lines = [f"{path}: {why}" for path, why in failed.items()] if len(reasons) > 1 else reasons
         raise ToolError("\n".join(lines))
-    count = "1 image" if len(tasks) == 1 else f"{len(done)} of {len(tasks)} images"
-    lines = [f"{one.path}: {one.about}" for one in done]
+    count = "1 image" if len(tasks) == 1 else f"{len(images)} of {len(tasks)} images"
+    lines = [f"{image.path}: {image.about}" for image in images]
     lines += [f"{path}: failed: {why}" for path, why in failed.items()]
     return ToolOutput(
         text="\n".join(filter(None, (f"{count} {how}.", *lines, note))),
         summary=f"{count} {how}" + (f"; failed: {', '.join(failed)}" if failed else ""),
-        images=tuple(one.for_model for one in done),
-        outputs=tuple(one.for_user for one in done),
+        images=tuple(image.for_model for image in images),
+        outputs=tuple(image.for_user for image in images),
     )
 
 
 async def save_one(image: Image, path: str, context: ToolContext, note: str) -> ToolOutput:
-    one = await in_thread(lambda: as_file(image, path))
-    context.files.write(one.path, one.content)
+    file = await in_thread(lambda: as_file(image, path))
+    context.files.write(file.path, file.content)
     return ToolOutput(
-        text=f"{one.path}: {one.about}. {note}".strip(),
-        summary=one.about,
-        images=(one.for_model,),
-        outputs=(one.for_user,),
+        text=f"{file.path}: {file.about}. {note}".strip(),
+        summary=file.about,
+        images=(file.for_model,),
+        outputs=(file.for_user,),
     )
 
 
@@ -227,8 +227,8 @@ PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured backgr
 async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     studio = _studio(context)
     orders = {
-        path: Order(one["prompt"].strip(), one.get("aspect", "1:1"), one.get("transparent", False))
-        for path, one in _by_path(args["images"]).items()
+        path: Order(item["prompt"].strip(), item.get("aspect", "1:1"), item.get("transparent", False))
+        for path, item in _by_path(args["images"]).items()
     }
     if not all(order.prompt for order in orders.values()):
         raise ToolError("A prompt is empty: say what the image shows.", code="SCHEMA")
@@ -236,11 +236,11 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     prices = [price for order in orders.values() for price in _prices(studio, order)]
     context.charge.expect(prices, _subject(len(orders)))
 
-    async def one(path: str, order: Order) -> ImageFile:
-        image = await _made(order, context)
+    async def make(path: str, order: Order) -> ImageFile:
+        image = await _make_image(order, context)
         return await in_thread(lambda: as_file(image, path, caption))
 
-    return await save_all(orders, one, context, f"with {studio.maker.name}", studio.maker.note)
+    return await save_all(orders, make, context, f"with {studio.maker.name}", studio.maker.note)
 
 
 async def _edit(args: Json, context: ToolContext) -> ToolOutput:
@@ -252,18 +252,18 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
         )
     transparent = args.get("transparent", False)
     path = image_path(args["path"], transparent=transparent)
-    found = [find_image(source, context) for source in (args["source"], *args.get("also", ()))]
-    images = await in_thread(lambda: tuple(checked(image) for image in found))
+    sources = [find_image(source, context) for source in (args["source"], *args.get("also", ()))]
+    images = await in_thread(lambda: tuple(checked(image) for image in sources))
     order = Order(args["prompt"].strip(), args.get("aspect", ""), transparent, images)
     context.charge.expect(_prices(studio, order), _subject(1))
-    image = await _made(order, context)
+    image = await _make_image(order, context)
     return await save_one(image, path, context, f"Edited with {studio.maker.name}.")
 
 
 async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
     path, studio = image_path(args["path"], transparent=True), _studio(context)
-    found = find_image(args["source"], context)
-    image = await in_thread(lambda: checked(found))
+    source = find_image(args["source"], context)
+    image = await in_thread(lambda: checked(source))
     context.charge.expect([studio.cutter.price(image)], _subject(1))
     cutting = await retried(lambda: studio.cutter.cut_out(image, context.charge))
     return await save_one(cutting.image, path, context, cutting.note)
@@ -274,22 +274,22 @@ async def _extract(args: Json, context: ToolContext) -> ToolOutput:
         raise ToolError("The user gave no image, so there is nothing to crop.")
     padding = args.get("padding", PADDING)
 
-    async def one(path: str, asset: Json) -> ImageFile:
+    async def make(path: str, asset: Json) -> ImageFile:
         image = find_image(asset.get("source", "input:1"), context)
         return await in_thread(lambda: as_file(_crop(image, asset["box"], padding), path))
 
-    return await save_all(_by_path(args["assets"]), one, context, "from the screenshot")
+    return await save_all(_by_path(args["assets"]), make, context, "from the screenshot")
 
 
 async def _save(args: Json, context: ToolContext) -> ToolOutput:
-    async def one(path: str, asset: Json) -> ImageFile:
+    async def make(path: str, asset: Json) -> ImageFile:
         return await in_thread(lambda: as_file(_from_anywhere(asset["source"].strip(), context), path))
 
-    return await save_all(_by_path(args["assets"]), one, context, "as files")
+    return await save_all(_by_path(args["assets"]), make, context, "as files")
 
 
 def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
-    """How many images a call of `save_assets` fetches from each host. Invalid addresses fail later."""
+    """Count the images that a `save_assets` call fetches by host. Invalid URLs fail later."""
     from agent_nb.images.download import host_of
 
     if context.studio is None or not context.studio.online:
@@ -301,15 +301,15 @@ def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
     return counts
 
 
-def _by_path(wanted: Sequence[Json]) -> dict[str, Json]:
-    by_path = {image_path(one["path"], transparent=one.get("transparent", False)): one for one in wanted}
-    if len(by_path) < len(wanted):
+def _by_path(items: Sequence[Json]) -> dict[str, Json]:
+    by_path = {image_path(item["path"], transparent=item.get("transparent", False)): item for item in items}
+    if len(by_path) < len(items):
         raise ToolError("Two images have the same path: give each its own.", code="SCHEMA")
     return by_path
 
 
 def _from_anywhere(source: str, context: ToolContext) -> Image:
-    """The image from a file of the run, an input, a data: or an https: address; never from the disk. Blocks."""
+    """Load an image from a file of the run, an input, a data: or an https: URL; never from disk. Blocks."""
     from agent_nb.images.convert import data_of_url
     from agent_nb.images.download import fetch_https
 
@@ -329,7 +329,7 @@ def _from_anywhere(source: str, context: ToolContext) -> Image:
 
 
 def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
-    """The part of an image inside a box, which is in thousandths of its width and height. Blocks."""
+    """Crop the image to a box in thousandths of its width and height. Blocks."""
     pixels = opened(checked(image))
     width, height = pixels.size
     left, top, right, bottom = box
@@ -350,14 +350,14 @@ def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
     return Image(saved(pixels.crop(edges), "PNG", optimize=True), "image/png")
 
 
-async def _made(order: Order, context: ToolContext) -> Image:
-    """An image from the maker. The cutter removes the background if the maker cannot omit it."""
+async def _make_image(order: Order, context: ToolContext) -> Image:
+    """Make an image. The cutter removes the background if the maker does not support transparency."""
     studio, charge = _studio(context), context.charge
     if not _is_cut_after(studio, order):
         return await retried(lambda: studio.maker.make(order, charge))
     plain = replace(order, prompt=f"{order.prompt}\n{PLAIN}", transparent=False)
-    drawn = await retried(lambda: studio.maker.make(plain, charge))
-    image = await in_thread(lambda: checked(drawn))
+    opaque = await retried(lambda: studio.maker.make(plain, charge))
+    image = await in_thread(lambda: checked(opaque))
     return (await retried(lambda: studio.cutter.cut_out(image, charge))).image
 
 

@@ -1,4 +1,4 @@
-"""The JSON schema of a tool's arguments: how it is written, and how a call is checked against it."""
+"""JSON schemas of tool arguments: building them and validating calls."""
 
 import functools
 import json
@@ -20,13 +20,13 @@ _JSON_TYPES = {
     dict: "object",
 }
 _KINDS = {"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
-"""Keywords of which a schema that does not allow everything has one."""
+"""Keywords that restrict values; a schema without any of them allows everything."""
 _FETCHED = ("http", "https", "ftp", "file", "data")
-"""URL schemes that the compiler would fetch for a `$ref`. Schemas may come from untrusted places."""
+"""URL schemes that the compiler would fetch for a `$ref`. Schemas may be untrusted."""
 
 
 def tool_spec(name: str, description: str, properties: Json, required: Sequence[str] = ()) -> ToolSpec:
-    """A tool as the model sees it; `properties` are the schemas of its arguments by name."""
+    """Build the spec that is sent to the model; `properties` are the argument schemas by name."""
     return ToolSpec(name=name, description=description, schema=object_schema(properties, required))
 
 
@@ -44,7 +44,7 @@ def object_schema(properties: Json, required: Sequence[str]) -> Json:
 
 
 def compile_schema(schema: Json) -> Callable[[Any], None]:
-    """Returns a function that raises a `ToolError` with the code `SCHEMA` for arguments that break the schema."""
+    """Return a function that raises a `ToolError` with the code `SCHEMA` for invalid arguments."""
     import fastjsonschema
 
     check = _compiled(json.dumps(schema))
@@ -60,17 +60,17 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(schema: str) -> Callable[[Any], Any]:
-    """Compiling takes milliseconds, and every run has a toolbox of its own with the same tools."""
+    """Cached: compiling takes milliseconds, and every run has a new toolbox with the same tools."""
     import fastjsonschema
 
     try:
-        # Without defaults, so that arguments stay as the model wrote them.
+        # Defaults are not filled in, so that arguments stay as the model wrote them.
         check: Callable[[Any], Any] = fastjsonschema.compile(
             json.loads(schema, object_hook=_without_foreign_patterns),
             handlers=dict.fromkeys(_FETCHED, _refuse),
             use_default=False,
         )
-    except Exception as error:  # a foreign schema can break the compiler in any way
+    except Exception as error:  # a third-party schema can break the compiler in any way
         raise ToolError(
             f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
         ) from None
@@ -78,7 +78,7 @@ def _compiled(schema: str) -> Callable[[Any], Any]:
 
 
 def _without_foreign_patterns(schema: Json) -> Json:
-    """Leaves out patterns that Python cannot read, such as `\\p{L}`. Servers check their arguments themselves."""
+    """Drop patterns that Python cannot compile, such as `\\p{L}`. Servers validate their arguments themselves."""
     if not _is_regular(schema.get("pattern", "")):
         del schema["pattern"]
     if not all(map(_is_regular, schema.get("patternProperties") or ())):
@@ -96,16 +96,16 @@ def _is_regular(pattern: Any) -> bool:
 
 
 def types_only(schema: Any) -> Any:
-    """The schema with names and types alone: no defaults, choices, examples, patterns and descriptions."""
+    """Reduce a schema to names and types: no defaults, choices, examples, patterns or descriptions."""
     if not isinstance(schema, dict):
         return schema if isinstance(schema, bool) else {}
     types: Json = {}
     for key, value in schema.items():
         match key, value:
             case "type", str() | list():
-                named = value if isinstance(value, list) else [value]
-                known = [kind for kind in named if kind in (*_JSON_TYPES.values(), "null")]
-                types[key] = known[0] if len(known) == 1 else known
+                kinds = value if isinstance(value, list) else [value]
+                valid_kinds = [kind for kind in kinds if kind in (*_JSON_TYPES.values(), "null")]
+                types[key] = valid_kinds[0] if len(valid_kinds) == 1 else valid_kinds
             case "enum", list() if "type" not in schema:
                 types["type"] = list(dict.fromkeys(map(_json_type, value)))
             case "const", _ if "type" not in schema:
@@ -128,7 +128,7 @@ def _json_type(value: Any) -> str:
 
 
 def without_nulls(schema: Json, value: Any) -> Any:
-    """The value without nulls for optional arguments, which models write in strict tool calling."""
+    """Remove nulls of optional arguments, which models send in strict tool calling."""
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
         return [without_nulls(items, item) for item in value]
     if not isinstance(value, dict) or not isinstance(properties := schema.get("properties"), dict):
@@ -154,20 +154,20 @@ def _allows_null(schema: Any) -> bool:
 
 
 def problems(schema: Any, value: Any) -> dict[str, str]:
-    """A sentence on each argument that breaks the schema, by its path such as `size/width`."""
-    found: dict[str, str] = {}
+    """Return one sentence per invalid argument, by path such as `size/width`."""
+    messages: dict[str, str] = {}
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if isinstance(value, dict) and isinstance(properties, dict):
         shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
         for name in {**dict.fromkeys(schema.get("required", ())), **value}:
             if name not in value:
-                found[name] = "It is required."
+                messages[name] = "It is required."
             elif name not in properties and schema.get("additionalProperties") is False:
-                found[name] = "There is no such argument."
+                messages[name] = "There is no such argument."
             elif isinstance(part := properties.get(name), dict):
                 inner = problems({**shared, **part}, value[name])
-                found |= {f"{name}/{path}" if path else name: text for path, text in inner.items()}
-    return found or _first_problem(schema, value)
+                messages |= {f"{name}/{path}" if path else name: text for path, text in inner.items()}
+    return messages or _first_problem(schema, value)
 
 
 def _first_problem(schema: Json, value: Any) -> dict[str, str]:
@@ -185,22 +185,25 @@ def _with_article(kind: str) -> str:
 
 
 def _explained(error: Any, subject: str = "") -> ToolError:
-    rule, wanted, value = error.rule, error.rule_definition, error.value
+    rule, definition, value = error.rule, error.rule_definition, error.value
     field = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in error.path[1:]).lstrip(".")
     place = subject or (f"`{field}`" if field else "The arguments")
-    known = list(error.definition.get("properties", ())) if isinstance(error.definition, dict) else []
-    hint = f"Known: {_names(known)}." if known else ""
+    properties = list(error.definition.get("properties", ())) if isinstance(error.definition, dict) else []
+    hint = f"Known: {_names(properties)}." if properties else ""
     match rule:
         case "required":
-            missing = [name for name in wanted if name not in value]
-            text = f"{place} lack{'s' if field or subject else ''} {_names(missing)}."
-        case "additionalProperties" if known:
-            text = f"{place} must not have {_names([name for name in value if name not in known])}."
+            missing_names = [name for name in definition if name not in value]
+            text = f"{place} lack{'s' if field or subject else ''} {_names(missing_names)}."
+        case "additionalProperties" if properties:
+            text = f"{place} must not have {_names([name for name in value if name not in properties])}."
         case "type":
-            kinds = wanted if isinstance(wanted, str) else " or ".join(wanted)
+            kinds = definition if isinstance(definition, str) else " or ".join(definition)
             text, hint = f"{place} must be {kinds}, not {_with_article(_json_type(value))}.", ""
         case "enum":
-            text, hint = f"{place} must be one of {', '.join(map(repr, wanted))}, not {_short(value)}.", ""
+            text, hint = (
+                f"{place} must be one of {', '.join(map(repr, definition))}, not {_short(value)}.",
+                "",
+            )
         case _:
             rule_text = error.message.removeprefix(error.name).strip()
             text, hint = f"{place} {rule_text}, not {_short(value)}.", ""

@@ -1,4 +1,4 @@
-"""The tools of an agent: what a model can call, and how its calls are checked and run."""
+"""The toolbox of an agent: looks up, validates and runs the model's tool calls."""
 
 import asyncio
 import contextlib
@@ -39,20 +39,20 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
     "variants": VARIANT_TOOLS,
     "preview": PREVIEW_TOOLS,
 }
-"""The built-in tools, which an agent has unless it is given others."""
+"""The built-in tools, which are the default of an agent."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class Toolbox:
-    """Tools by name, in a stable order. Annotated functions are made into tools."""
+    """Tools by name, in a stable order. Annotated functions are converted to tools."""
 
     def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
         self._is_default = self._is_lean = self._sends_types = False
         self._tools: dict[str, Tool] = {}
         self._validators: dict[str, Callable[[Any], None]] = {}
-        for given in tools:
-            tool = given if isinstance(given, Tool) else tool_from(given)
+        for item in tools:
+            tool = item if isinstance(item, Tool) else tool_from(item)
             if not _NAME.fullmatch(tool.name):
                 raise ConfigError(
                     f"{tool.name!r} is not a valid tool name: use at most 64 letters, digits, '_' and '-', as in"
@@ -64,13 +64,13 @@ class Toolbox:
 
     @classmethod
     def default(cls, more: Iterable[Tool | Callable[..., Any]] = ()) -> "Toolbox":
-        """The built-in tools and these. A run offers a built-in tool only if it has what the tool needs."""
+        """The built-in tools and these. A run offers a built-in tool only if its requirements are met."""
         box = cls([*_built_in(), *more])
         box._is_default = True
         return box
 
     def offered(self, available: Collection[str], *, lean: bool = False) -> "Toolbox":
-        """A default toolbox without the tools whose needs are not available; any other toolbox has all of its tools."""
+        """Return the tools for a run: a default toolbox drops tools whose needs are not available; others keep all."""
         if not self._is_default and not lean:
             return self
         left_out = set()
@@ -89,7 +89,7 @@ class Toolbox:
         return box
 
     def without_values(self) -> "Toolbox":
-        """These tools. The model is told only names, types and docstrings of those that are not built in."""
+        """Return a toolbox that sends only names, types and docstrings of the tools that are not built in."""
         box = self.without(())
         box._sends_types = True
         return box
@@ -101,17 +101,17 @@ class Toolbox:
 
     @property
     def chosen(self) -> list[str]:
-        """The names of the tools that somebody chose. Of a default toolbox, the built-in ones count as one."""
+        """Names of the selected tools. The built-in tools of a default toolbox count as one, `built-in`."""
         if not self._is_default:
             return list(self._tools)
         return ["built-in", *(tool.name for tool in self.own)]
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered. The description of a tool that asks the user first says so."""
+        """The specs sent to the model. "(asks first)" marks tools that need the user's approval."""
         own = {tool.name for tool in self.own if not (tool.packaged or tool.origin)}
         types = own if self._sends_types else set()
-        return tuple(_offered(tool, lean=self._is_lean, types=tool.name in types) for tool in self)
+        return tuple(_spec_for_model(tool, lean=self._is_lean, types=tool.name in types) for tool in self)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -129,17 +129,17 @@ class Toolbox:
         return f"Toolbox({', '.join(self._tools)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_validators": {}}  # compiled code, made again when it is needed
+        return {**self.__dict__, "_validators": {}}  # compiled functions, rebuilt on demand
 
     def prepare(self, call: ToolCall) -> tuple[Tool, Json]:
-        """Returns the tool and its validated arguments, or raises a ToolError that helps the model correct the call."""
+        """Return the tool and its validated arguments; raises a ToolError that helps the model correct the call."""
         tool = self.get(call.name)
         if tool is None:
             raise self._unknown(call.name)
-        return tool, self.valid(tool, _parsed(call.arguments))
+        return tool, self.valid(tool, _parse(call.arguments))
 
     def valid(self, tool: Tool, args: Json) -> Json:
-        """The arguments without needless nulls; raises a ToolError if the tool's schema does not allow them."""
+        """Return the arguments without needless nulls; raises a ToolError if they violate the tool's schema."""
         schema = tool.spec.schema
         if tool.name not in self._validators:
             self._validators[tool.name] = compile_schema(schema)
@@ -148,23 +148,23 @@ class Toolbox:
         return args
 
     def files_of(self, call: ToolCall) -> tuple[str, ...]:
-        """The files that a call writes, or whose contents are its result; none if the call is invalid."""
+        """Return the paths that a call reads or writes; empty if the call is invalid."""
         try:
             tool, args = self.prepare(call)
             return tool.reads(args) if tool.reads else tool.writes(args)
-        except Exception:  # the tool author's code, or a call that has failed for this
+        except Exception:  # the tool author's code failed, or the call is invalid
             return ()
 
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
-        """Runs the tool. The output is valid and not too long for the model; every failure is a ToolError."""
+        """Run the tool and return its validated, truncated output. Every failure is a ToolError."""
         if tool.packaged:  # run_python captures what is printed
             return await _run(tool, args, context)
         with masked_output():
             return await _run(tool, args, context)
 
     def _unknown(self, name: str) -> ToolError:
-        known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
-        return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=known)
+        hint = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
+        return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint)
 
 
 async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
@@ -176,8 +176,8 @@ async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         raise ToolError(str(error)) from error
     except Exception as error:
         log.debug("tool %s failed", tool.name, exc_info=True)
-        raise ToolError(_described(error)) from error
-    return replace(output, text=_cut(whole_text(output.text)))
+        raise ToolError(_error_text(error)) from error
+    return replace(output, text=_truncate(whole_text(output.text)))
 
 
 def _built_in() -> Iterator[Tool]:
@@ -185,7 +185,7 @@ def _built_in() -> Iterator[Tool]:
 
 
 def _reduce(tool: Tool) -> Any:
-    if any(tool is each for each in _built_in()):
+    if any(tool is built_in for built_in in _built_in()):
         return _built_in_tool, (tool.name,)
     return reduce_tool(tool)
 
@@ -197,13 +197,13 @@ def _built_in_tool(name: str) -> Tool:
 copyreg.pickle(Tool, _reduce)
 
 
-def _parsed(arguments: str) -> Json:
+def _parse(arguments: str) -> Json:
     try:
         args = json.loads(arguments, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         excerpt = arguments[max(0, error.pos - 30) : error.pos + 30]
         raise _invalid(f"{error.msg} at character {error.pos}, near {excerpt!r}") from None
-    except RecursionError:  # its message differs between versions of Python
+    except RecursionError:  # its message differs between Python versions
         raise _invalid("they are nested too deeply") from None
     except ValueError as error:
         raise _invalid(str(error)) from None
@@ -224,20 +224,20 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
 
 
-def _described(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     try:
         return f"{type(error).__name__}: {error}".removesuffix(": ")[:MAX_ERROR]
     except Exception:  # the error's own `__str__` failed
         return type(error).__name__
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
-def _offered(tool: Tool, *, lean: bool, types: bool) -> ToolSpec:
+def _spec_for_model(tool: Tool, *, lean: bool, types: bool) -> ToolSpec:
     spec = _lean_spec(tool.spec, tool.lean) if lean and tool.lean is not None else tool.spec
     spec = spec_of_types(tool) if types else spec
     if tool.approval == "never":
@@ -265,7 +265,7 @@ class _MaskedStream:
         self._own["write"] = self._masked_write
 
     def unhook(self) -> None:
-        """Removes the hook, unless others have put theirs on top; what then stays behind masks on."""
+        """Remove the hook, unless another was installed on top; then it stays and keeps masking."""
         if self._own.get("write") == self._masked_write:
             del self._own["write"]
             if self._before is not None:
@@ -285,12 +285,12 @@ _streams: list[_MaskedStream] = []
 
 @contextlib.contextmanager
 def masked_output() -> Iterator[None]:
-    """Around a call of a tool. Calls that run at the same time share the hooks."""
+    """Mask secrets in stdout and stderr during a tool call. Concurrent calls share the hooks."""
     call = object()
     with _lock:
         if not _calls:
             _streams[:] = [
-                _MaskedStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "__dict__")
+                _MaskedStream(stream) for stream in (sys.stdout, sys.stderr) if hasattr(stream, "__dict__")
             ]
         _calls.append(call)
     try:
@@ -305,14 +305,14 @@ def masked_output() -> Iterator[None]:
 T = TypeVar("T")
 
 CLEANUP_SECONDS = 2.0
-"""How long a cancelled tool may take to clean up before it is left behind. A thread cannot be cancelled."""
+"""Seconds that a cancelled tool has to clean up before it is abandoned. A thread cannot be cancelled."""
 
 _abandoned: set["asyncio.Future[Any]"] = set()
-"""Calls that were given up but still run; the event loop holds only weak references to tasks."""
+"""Abandoned calls that still run; the event loop keeps only weak references to tasks."""
 
 
 class CallCancelled(asyncio.CancelledError):
-    """The call was cancelled. A tool that ends with a `ToolError` then can leave outputs for its card."""
+    """The call was cancelled. A tool that raises a `ToolError` on cancellation can leave outputs for its card."""
 
     def __init__(self, outputs: tuple[MimeBundle, ...]) -> None:
         super().__init__()
@@ -320,7 +320,7 @@ class CallCancelled(asyncio.CancelledError):
 
 
 async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
-    """Returns what the tool's `run` returns and raises what it raises; a ToolError after its time limit."""
+    """Call the tool's `run` and return its result or raise its error; raises a ToolError after its timeout."""
     scope = _CallScope(context)
     work = asyncio.create_task(_work(tool, args, scope.context))
     try:
@@ -390,7 +390,7 @@ class _CallScope:
         self._closed = True
 
     def on_loop(self, function: Callable[[], T]) -> T:
-        """Runs the function on the loop's thread, so that changes are emitted in one order."""
+        """Run the function on the loop's thread, so that changes are emitted in order."""
         if threading.get_ident() == self._thread:
             return self._run_open(function)
 
@@ -405,7 +405,7 @@ class _CallScope:
         return function()
 
     def _reporting(self, function: Callable[[T], None]) -> Callable[[T], None]:
-        """The function for any thread. It does nothing once the call has ended."""
+        """Wrap the function for use from any thread. It is a no-op once the call has ended."""
 
         def report(value: T) -> None:
             if not self._closed:
@@ -421,7 +421,7 @@ class _CallScope:
 
 
 class _CallFiles(Workspace):
-    """The run's workspace as one call sees it; its changes carry the id of the call."""
+    """The run's workspace for one call; its changes carry the call's id."""
 
     def __init__(self, workspace: Workspace, scope: _CallScope, call_id: str | None) -> None:
         self._workspace, self._scope, self._call_id = workspace, scope, call_id

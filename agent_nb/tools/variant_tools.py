@@ -1,4 +1,4 @@
-"""The tool for reading the other variants of the base run. The model knows them as options, as cassettes do."""
+"""The tool that reads other variants of the base run. Prompts and cassettes call them options."""
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
@@ -7,7 +7,7 @@ from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
 BASE_VARIANTS = "base_variants"
-"""What the tool needs: a base run that had variants."""
+"""The tool's requirement: a base run with variants."""
 
 
 def _retrieve(args: Json, context: ToolContext) -> ToolOutput:
@@ -21,13 +21,13 @@ def _retrieve(args: Json, context: ToolContext) -> ToolOutput:
     path = args.get("path")
     if path is not None and path not in files:
         raise ToolError(f"Option {number} has no file {path!r}.", hint=f"Its files: {', '.join(files)}.")
-    shown = [path] if path is not None else list(files)
-    text = "\n\n".join(_shown(files, name) for name in shown) or "It has no files."
-    summary = f"variant {number}: {', '.join(f'{name} ({human_size(files.size(name))})' for name in shown)}"
+    paths = [path] if path is not None else list(files)
+    text = "\n\n".join(_file_text(files, name) for name in paths) or "It has no files."
+    summary = f"variant {number}: {', '.join(f'{name} ({human_size(files.size(name))})' for name in paths)}"
     return ToolOutput(text=f"Option {number}. Your own files are unchanged.\n\n{text}", summary=summary)
 
 
-def _shown(files: Files, path: str) -> str:
+def _file_text(files: Files, path: str) -> str:
     content = files[path]
     body = content if isinstance(content, str) else f"({len(content):,} bytes, binary)"
     return f"--- {path} ---\n{body}"

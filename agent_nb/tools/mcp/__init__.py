@@ -1,1 +1,1 @@
-"""MCP servers: their tools as ours. The `mcp` package is imported when a server is started, not before."""
+"""Tools from MCP servers. The `mcp` package is imported only when a server starts."""

@@ -1,6 +1,6 @@
-"""One connection to a server. One task opens it, holds it and closes it, because anyio's scopes must not change tasks.
+"""A connection to one server. A single task opens and closes it, because anyio's scopes must not change tasks.
 
-Everything here runs on the loop of all connections; see `server.submit`.
+Everything here runs on the shared event loop of all connections; see `server.submit`.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ from agent_nb.tools.mcp.server_config import ServerConfig
 
 
 class ServerProcess:
-    """The process of a server, which carries messages as JSON lines, and what it leaves to say when it has ended.
+    """The process of a stdio server, which exchanges JSON lines, with its exit code and last line of stderr.
 
-    Not the transport of the `mcp` package: that one reads lines of any length into memory, logs each one that is not
-    JSON, and does not say which process to end when this one exits.
+    Replaces the transport of the `mcp` package, which reads lines of any length into memory, logs every line that is
+    not JSON, and does not expose the process.
     """
 
     def __init__(self, config: ServerConfig) -> None:
@@ -45,11 +45,11 @@ class ServerProcess:
         self._program: Program | None = None
         self.exit_code: int | None = None
         self.ended: asyncio.Task[None] | None = None
-        """Done when the server can send nothing more."""
+        """Finishes when the server's output ends."""
 
     @property
     def problem(self) -> str:
-        """Why the connection was ended from this side."""
+        """Why this side closed the connection."""
         return self._program.problem if self._program else ""
 
     @property
@@ -59,7 +59,7 @@ class ServerProcess:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Any]:
-        """A transport of the `mcp` package: starts the process, and ends it."""
+        """Start the process, yield a transport for the `mcp` package, and end the process."""
         env = get_default_environment() | dict(self._config.env)
         try:
             server = await Program.start(self._config.command, env=env, folder=self._config.folder)
@@ -86,7 +86,7 @@ class ServerProcess:
 
 
 async def _read(server: Program, to_session: Any) -> None:
-    """Passes messages on until the server ends. A line that is not a message is passed on as an exception."""
+    """Forward messages until the server ends. An invalid line is forwarded as an exception."""
     async with to_session:
         async for line in server.lines():
             try:
@@ -98,10 +98,10 @@ async def _read(server: Program, to_session: Any) -> None:
 async def _write(server: Program, messages: Any, to_session: Any) -> None:
     try:
         async with messages:
-            async for each in messages:
-                sent = each.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await server.write(sent.encode() + b"\n")
-    except OSError:  # it has ended, or no longer reads
+            async for message in messages:
+                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await server.write(line.encode() + b"\n")
+    except OSError:  # it has exited or closed stdin
         await to_session.aclose()
 
 
@@ -114,12 +114,12 @@ def _parsed(line: bytes) -> SessionMessage | Exception:
 
 MAX_ANSWER = 32_000_000
 MAX_UNASKED = 5_000
-"""Messages that a server may send between two answers. One that sends more is ended."""
+"""Unsolicited messages that a server may send between two answers before it is ended."""
 MAX_PAGES = 50
 MAX_TOOLS = 500
 _RELIST_LIMIT = 5.0
 _RELIST_PAUSE = 0.2
-"""Seconds between two requests for the list of tools, which a server may change often."""
+"""Seconds between requests for the tool list, which a server may change often."""
 
 _ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
     mcp_types.CallToolResult | mcp_types.InputRequiredResult
@@ -127,24 +127,24 @@ _ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
 _ANY: Json = {"type": "object", "additionalProperties": True}
 
 
-for _name in ("mcp", "client"):  # "client" is a logger of the `mcp` package, too
-    logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings are written into the notebook
+for _name in ("mcp", "client"):  # "client" is also a logger of the `mcp` package
+    logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings appear in the notebook
 for _name in ("client", "httpx2", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher"):
-    logging.getLogger(_name).addFilter(Masking())  # they log URLs, which may hold a token
+    logging.getLogger(_name).addFilter(Masking())  # they log URLs, which may contain a token
 
 
 class TooLongError(AgentError):
-    """An answer is longer than a result may be."""
+    """An answer exceeds the size limit."""
 
 
-async def _bound_length(response: httpx2.Response) -> None:
-    """Ends an answer that is too long, which the `mcp` package would read whole."""
+async def _limit_length(response: httpx2.Response) -> None:
+    """Limit the size of an answer, which the `mcp` package would read whole."""
     if "event-stream" not in response.headers.get("content-type", ""):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Bounded(response.stream)
+        response.stream = _LimitedStream(response.stream)
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
@@ -161,7 +161,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 class ConnectionLostError(AgentError):
-    """The server ended, or cannot be used any more; the message says why."""
+    """The server ended or can no longer be used; the message is the reason."""
 
 
 class Connection:
@@ -172,21 +172,21 @@ class Connection:
         self._unasked = 0
         self._stop = asyncio.Event()
         self._is_stale = False
-        """Whether the list may have changed since it was asked for."""
+        """Whether the tool list may have changed since the last request."""
         self._listing: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._repair = ToolListRepair(self._version)
         self.listing: tuple[mcp_types.Tool, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.problem = ""
-        self._task = asyncio.create_task(self._own())
+        self._task = asyncio.create_task(self._supervise())
 
     @property
     def is_open(self) -> bool:
         return self._client is not None and not self._task.done() and not self._stop.is_set()
 
     async def open(self) -> None:
-        """Waits until the server has listed its tools; raises `ConnectionLostError` if it does not."""
+        """Wait until the server has listed its tools; raises `ConnectionLostError` if it does not."""
         limit = self._config.start_timeout
         try:
             await asyncio.wait({self._opened, self._task}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
@@ -196,9 +196,9 @@ class Connection:
         if self.is_open and self._opened.done():
             return
         if not self._task.done():
-            last = self._process.last_line if self._process else ""
-            written = f" It wrote: {last}" if last else ""
-            self.problem = self.problem or f"It did not answer within {limit:g} seconds.{written}"
+            last_line = self._process.last_line if self._process else ""
+            output = f" It wrote: {last_line}" if last_line else ""
+            self.problem = self.problem or f"It did not answer within {limit:g} seconds.{output}"
         await self.close()
         raise ConnectionLostError(self.problem or "It ended.")
 
@@ -209,14 +209,14 @@ class Connection:
         return self._listing
 
     async def up_to_date(self) -> None:
-        """Waits until the list has been read again, or for as long as a user would."""
+        """Wait for a new tool list, at most `_RELIST_LIMIT` seconds."""
         await asyncio.wait({self.list_again()}, timeout=_RELIST_LIMIT)
 
     async def call(self, name: str, args: dict[str, Any], progress: ProgressFnT) -> mcp_types.CallToolResult:
-        """Calls a tool. Cancelling this tells the server so, and leaves the connection open."""
+        """Call a tool. Cancellation is forwarded to the server and leaves the connection open."""
         if self._client is None or not self.is_open:
             raise ConnectionLostError(self.problem or "It has ended.")
-        # Not `call_tool`, which imports `jsonschema` to check the answer: up to seconds, see `content.py`.
+        # Not `call_tool`, which imports `jsonschema` to validate the answer; that can take seconds.
         params = mcp_types.CallToolRequestParams(name=name, arguments=args)
         try:
             result = await self._client.session.send_request(
@@ -240,10 +240,10 @@ class Connection:
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=GRACE)
 
-    async def _own(self) -> None:
+    async def _supervise(self) -> None:
         try:
-            await self._hold()
-        except BaseException as error:  # a group of anyio's, or a cancellation
+            await self._serve()
+        except BaseException as error:  # an anyio exception group, or a cancellation
             self.problem = self.problem or describe(error)
             if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
@@ -253,8 +253,8 @@ class Connection:
             if self._process:
                 self.problem = self._process.problem or self.problem or _ending(self._process)
 
-    async def _hold(self) -> None:
-        """Opens the connection, holds it until it ends or is to be closed, and closes it."""
+    async def _serve(self) -> None:
+        """Open the connection, wait until it ends or `close` is called, and close it."""
         opening = asyncio.current_task()
         stopping = asyncio.create_task(self._stop.wait())
         stopping.add_done_callback(lambda _: opening and not self._opened.done() and opening.cancel())
@@ -262,7 +262,7 @@ class Connection:
             async with contextlib.AsyncExitStack() as stack:
                 client = Client(
                     self._repair.over(self._transport(stack)),
-                    message_handler=self._hear,
+                    message_handler=self._on_message,
                     client_info=mcp_types.Implementation(name="agent_nb", version=VERSION),
                     cache=None,
                 )
@@ -271,20 +271,20 @@ class Connection:
                 await self._list(client)
                 if not self._opened.done():
                     self._opened.set_result(None)
-                ended = [self._process.ended] if self._process and self._process.ended else []
-                await asyncio.wait({stopping, *ended}, return_when=asyncio.FIRST_COMPLETED)
+                waits = [self._process.ended] if self._process and self._process.ended else []
+                await asyncio.wait({stopping, *waits}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
 
     async def _read_list(self) -> None:
         while self._is_stale and self._client is not None and self.is_open:
             self._is_stale = False
-            with contextlib.suppress(Exception):  # the list stays as it was
+            with contextlib.suppress(Exception):  # keep the previous list
                 await self._list(self._client)
             if self._is_stale:
                 await asyncio.sleep(_RELIST_PAUSE)
 
-    async def _hear(self, message: Any) -> None:
+    async def _on_message(self, message: Any) -> None:
         self._unasked += 1
         if self._unasked > MAX_UNASKED and not self._stop.is_set():
             self.problem = f"It sent more than {MAX_UNASKED:,} messages that nobody asked for."
@@ -293,7 +293,7 @@ class Connection:
             self.list_again()
 
     async def _check_session(self, response: httpx2.Response) -> None:
-        """A server that has forgotten the session, as after its restart, answers everything with 404."""
+        """Detect a lost session: a server that has restarted answers every request with 404."""
         has_session = "mcp-session-id" in response.request.headers
         if response.status_code == 404 and has_session and not self._stop.is_set():
             self.problem = "It has ended the session."
@@ -314,7 +314,7 @@ class Connection:
             http = httpx2.AsyncClient(
                 headers=dict(expanded.headers),
                 timeout=httpx2.Timeout(30.0, read=self._config.timeout + 30),
-                event_hooks={"response": [_bound_length, self._check_session]},
+                event_hooks={"response": [_limit_length, self._check_session]},
             )
             stack.push_async_callback(http.aclose)
             return streamable_http_client(expanded.url, http_client=http)
@@ -337,7 +337,7 @@ async def _list(client: Client) -> tuple[mcp_types.Tool, ...]:
 
 
 def _is_closed(error: MCPError) -> bool:
-    """Whether the connection has closed. Servers use the same code for errors of their own."""
+    """Whether the connection has closed. Servers use the same code for other errors."""
     return error.code == mcp_types.CONNECTION_CLOSED and error.message == "Connection closed"
 
 
@@ -365,13 +365,13 @@ def describe(error: BaseException) -> str:
 
 def _ending(process: ServerProcess) -> str:
     code = f" with code {process.exit_code}" if process.exit_code and process.exit_code > 0 else ""
-    last = safe_text(process.last_line)
-    return f"It ended{code}{f': {last}' if last else '.'}"
+    last_line = safe_text(process.last_line)
+    return f"It ended{code}{f': {last_line}' if last_line else '.'}"
 
 
 class ToolListRepair:
-    """Repairs the lists of tools that come over a transport, and notes what was left out of them: the `mcp` package
-    refuses the whole list, and so the server, for one entry."""
+    """Repairs tool lists on a transport and notes the omitted entries: the `mcp` package rejects the whole list, and so
+    the server, for one invalid entry."""
 
     def __init__(self, version: Callable[[], str]) -> None:
         self.notes: list[str] = []
@@ -379,9 +379,9 @@ class ToolListRepair:
 
     @contextlib.asynccontextmanager
     async def over(self, transport: Any) -> AsyncIterator[Any]:
-        """The transport with repaired lists."""
-        async with transport as (read, write):
-            yield _ServerStream(read, self._message), write
+        """Wrap a transport so that its tool lists are repaired."""
+        async with transport as (receive, write):
+            yield _ServerStream(receive, self._message), write
 
     def _message(self, item: Any) -> Any:
         response = getattr(item, "message", None)
@@ -398,17 +398,19 @@ class ToolListRepair:
             self.notes.append("A tool without a name is left out.")
             return None
         if isinstance(schema, dict) and schema.get("type") in (None, ["object", "null"], ["null", "object"]):
-            schema = {**schema, "type": "object"}  # it means an object all the same
+            schema = {**schema, "type": "object"}  # an object is implied
             entry = {**entry, "inputSchema": schema}
         if self._is_valid(entry, result):
             return entry
         usable = schema if isinstance(schema, dict) and schema.get("type") == "object" else _ANY
         entry = {"name": name, "description": str(entry.get("description") or ""), "inputSchema": usable}
-        shown = printable_line(name)[:60]
+        display_name = printable_line(name)[:60]
         if self._is_valid(entry, result):
-            self.notes.append(f"A part of what the server says about `{shown}` is not valid, and left out.")
+            self.notes.append(
+                f"A part of what the server says about `{display_name}` is not valid, and left out."
+            )
             return entry
-        self.notes.append(f"`{shown}` is left out: what the server says about it is not valid.")
+        self.notes.append(f"`{display_name}` is left out: what the server says about it is not valid.")
         return None
 
     def _is_valid(self, entry: Json, result: Json) -> bool:
@@ -421,7 +423,7 @@ class ToolListRepair:
 
 
 class _ServerStream:
-    """A stream whose items are changed as they are received."""
+    """A stream that transforms its items on receipt."""
 
     def __init__(self, stream: Any, change: Callable[[Any], Any]) -> None:
         self._stream, self._change = stream, change

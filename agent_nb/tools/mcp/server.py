@@ -1,7 +1,7 @@
-"""A server that is started when it is needed, and once more after it ended.
+"""An MCP server that starts on first use and restarts once after it has ended.
 
-The public methods may be called from any event loop. The private coroutines run on the loop of all connections, which
-has a thread of its own: connections outlive cells and their loops, which `run_sync` and synchronous code end or stop.
+The public methods may be called from any event loop. The private coroutines run on the shared loop of all connections,
+in a separate thread: connections outlive cells and their loops, which `run_sync` and synchronous code end or block.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ MAX_DESCRIPTION = 4_000
 MAX_SCHEMA = 50_000
 _ANY: Json = {"type": "object", "properties": {}, "additionalProperties": True}
 _COMBINED = ("anyOf", "oneOf", "allOf", "not", "$schema", "$id")
-"""Keywords that vendors refuse at the top of a schema, or do not need."""
+"""Keywords that vendors reject or ignore at the top level of a schema."""
 _HINTS = (
     ("readOnlyHint", True, "only reads"),
     ("destructiveHint", True, "may destroy data"),
@@ -54,11 +54,11 @@ _HINTS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTool:
     name: str
-    """Its name on the server; `spec.name` is the one for the model."""
+    """The name on the server; `spec.name` is the name for the model."""
     spec: ToolSpec
     label: str
     digest: str
-    """Of what the server says about it; it changes when the description or the schema does."""
+    """Hash of the server's entry; changes with the description or the schema."""
     output_schema: Json | None = None
     notes: tuple[str, ...] = ()
 
@@ -68,36 +68,36 @@ class ListedTool:
 
 
 def listed_tools(server: str, listing: Iterable[Json]) -> list[ListedTool]:
-    """The tools of a server, from the `tools` of its `tools/list` answer."""
-    found: dict[str, ListedTool] = {}
-    taken: set[str] = set()
+    """Return the tools of a server from the `tools` of its `tools/list` answer."""
+    tools: dict[str, ListedTool] = {}
+    used_names: set[str] = set()
     for raw in listing:
         name = str(raw.get("name", ""))
-        if name in found:
+        if name in tools:
             note = f"The server lists `{_short(name)}` twice; the first one is used."
-            found[name] = replace(found[name], notes=(*found[name].notes, note))
+            tools[name] = replace(tools[name], notes=(*tools[name].notes, note))
             continue
-        tool = _listed(server, name, raw, taken)
-        taken.add(tool.spec.name)
-        found[name] = tool
-    return list(found.values())
+        tool = _listed(server, name, raw, used_names)
+        used_names.add(tool.spec.name)
+        tools[name] = tool
+    return list(tools.values())
 
 
-def _listed(server: str, name: str, raw: Json, taken: set[str]) -> ListedTool:
-    wire_name, renamed = _wire_name(server, name, taken)
-    schema, changed = _usable_schema(name, raw.get("inputSchema"))
+def _listed(server: str, name: str, raw: Json, used_names: set[str]) -> ListedTool:
+    wire_name, renamed = _wire_name(server, name, used_names)
+    schema, replaced = _usable_schema(name, raw.get("inputSchema"))
     annotations = raw.get("annotations") or {}
     title = raw.get("title") or annotations.get("title") or name
-    described = {key: raw.get(key) for key in ("name", "title", "description", "inputSchema", "annotations")}
+    entry = {key: raw.get(key) for key in ("name", "title", "description", "inputSchema", "annotations")}
     return ListedTool(
         name=name,
         spec=ToolSpec(
             name=wire_name, description=_description(server, raw, annotations, title), schema=schema
         ),
         label=_short(f"{server}: {printable_line(str(title))}", 80),
-        digest=sha256(json.dumps(described, sort_keys=True))[:32],
+        digest=sha256(json.dumps(entry, sort_keys=True))[:32],
         output_schema=raw.get("outputSchema"),
-        notes=tuple(note for note in (renamed, changed) if note),
+        notes=tuple(note for note in (renamed, replaced) if note),
     )
 
 
@@ -105,22 +105,28 @@ def wire_prefix(server: str) -> str:
     return f"{re.sub(r'[^a-zA-Z0-9_-]', '_', server)[:24]}__"
 
 
-def _wire_name(server: str, name: str, taken: set[str]) -> tuple[str, str]:
-    """`weather__forecast`, and what the user should know about it."""
-    wanted = wire_prefix(server) + name
-    valid = re.sub(r"[^a-zA-Z0-9_-]", "_", wanted)
-    if valid == wanted and len(valid) <= MAX_NAME and valid not in taken:
+def _wire_name(server: str, name: str, used_names: set[str]) -> tuple[str, str]:
+    """Return a unique name such as `weather__forecast`, and a note for the user if it was changed."""
+    full_name = wire_prefix(server) + name
+    valid = re.sub(r"[^a-zA-Z0-9_-]", "_", full_name)
+    if valid == full_name and len(valid) <= MAX_NAME and valid not in used_names:
         return valid, ""
     short = sha256(name)[:6]
-    mapped = valid if len(valid) <= MAX_NAME and valid not in taken else f"{valid[: MAX_NAME - 7]}_{short}"
+    mapped = (
+        valid if len(valid) <= MAX_NAME and valid not in used_names else f"{valid[: MAX_NAME - 7]}_{short}"
+    )
     reason = (
-        "is too long" if len(valid) > MAX_NAME else "is taken" if valid in taken else "has other characters"
+        "is too long"
+        if len(valid) > MAX_NAME
+        else "is taken"
+        if valid in used_names
+        else "has other characters"
     )
     return mapped, f"`{_short(name)}` is called `{mapped}` for the model: its name {reason}."
 
 
 def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
-    """The schema, or one that accepts any object, and why."""
+    """Return the schema, or one that accepts any object and the reason."""
     problem = ""
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         problem = "is not that of an object"
@@ -134,7 +140,7 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
     if problem:
         return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model gets none."
     if not schema.get("properties") and any(key in schema for key in _COMBINED[:3]):
-        return {"type": "object", **schema}, ""  # its properties are in its alternatives: all are offered
+        return {"type": "object", **schema}, ""  # the properties are in its alternatives: keep them all
     refused = [key for key in _COMBINED[:4] if key in schema]
     usable = {key: value for key, value in schema.items() if key not in _COMBINED}
     usable = {**usable, "type": "object", "properties": usable.get("properties", {})}
@@ -147,8 +153,8 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
 def _description(server: str, raw: Json, annotations: Json, title: str) -> str:
     text = shortened(showable_text(str(raw.get("description") or title)).strip(), MAX_DESCRIPTION)
     hints = [words for key, value, words in _HINTS if annotations.get(key) is value]
-    says = f" The server says that it {' and '.join(hints)}; nobody has checked that." if hints else ""
-    return f"{text}\n(A tool of the MCP server `{server}`.{says})"
+    claim = f" The server says that it {' and '.join(hints)}; nobody has checked that." if hints else ""
+    return f"{text}\n(A tool of the MCP server `{server}`.{claim})"
 
 
 def _short(text: str, limit: int = 60) -> str:
@@ -159,17 +165,17 @@ T = TypeVar("T")
 
 
 def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
-    """Runs a coroutine on the loop of the connections. Cancelling the future cancels the coroutine."""
+    """Run a coroutine on the connections' loop. Cancelling the future cancels the coroutine."""
     return asyncio.run_coroutine_threadsafe(work, background_loop("mcp"))
 
 
 async def on_thread(work: Coroutine[Any, Any, T]) -> T:
-    """Awaits a coroutine on the loop of the connections, from any other loop."""
+    """Await a coroutine on the connections' loop, from any other loop."""
     return await asyncio.wrap_future(submit(work))
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine on the loop of the connections and blocks until it is done. An interrupt cancels it."""
+    """Run a coroutine on the connections' loop and block until it is done. An interrupt cancels it."""
     future = submit(work)
     try:
         return future.result()
@@ -180,31 +186,31 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 
 MAX_IMAGES = 8
 MAX_SHOWN = 20_000
-"""Characters of a resource that the card shows."""
+"""Maximum characters of a resource on the card."""
 _MAX_ERROR = 2_000
 
 
 ServerState = Literal["not started", "starting", "running", "ended"]
 PROGRESS_PAUSE = 0.1
-"""Seconds between two lines of progress; those in between are not shown."""
+"""Minimum seconds between progress lines; lines in between are dropped."""
 
 
 class Server:
-    """One server with its tools. `start` and calls may come from any event loop."""
+    """One server and its tools. `start` and tool calls may come from any event loop."""
 
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
         self.problem = ""
-        """Why it is not running, in a sentence; empty if it is or was not started."""
+        """Why the server is not running, as a sentence; empty if it runs or was never started."""
         self.accepted: dict[str, str] = {}
-        """The digest of each tool that the user has accepted, by its name on the server."""
+        """Digests of the tools that the user has accepted, by name on the server."""
         self._listed: tuple[ListedTool, ...] = ()
         self._raw: object = None
         self._connection: Connection | None = None
         self._lock: asyncio.Lock | None = None
         self._starting = self._stopped = False
         self._suspect = False
-        """Whether a call took too long and none has succeeded since."""
+        """Whether a call timed out and none has succeeded since."""
         self._may_restart = True
         self._calls = 0
 
@@ -233,13 +239,13 @@ class Server:
 
     @property
     def tools(self) -> list[Tool]:
-        """The tools to offer: not those that have changed since they were accepted."""
-        changed = {tool.name for tool in self.changed}
-        return [self._tool(each) for each in self.listed if each.name not in changed]
+        """The tools to offer, without those that have changed since they were accepted."""
+        changed_names = {tool.name for tool in self.changed}
+        return [self._tool(tool) for tool in self.listed if tool.name not in changed_names]
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the tools."""
+        """Notes about the tools for the user."""
         notes = [note for tool in self.listed for note in tool.notes]
         notes += self._connection.notes if self._connection else ()
         notes += [
@@ -248,11 +254,11 @@ class Server:
         return [safe_text(note) for note in notes]
 
     def accept(self) -> None:
-        """Accepts all tools as they are now."""
+        """Accept all tools in their current version."""
         self.accepted = {tool.name: tool.digest for tool in self.listed}
 
     async def start(self) -> None:
-        """Starts the server if it is not running; raises `AgentError` with one sentence if it cannot be."""
+        """Start the server if it is not running; raises `AgentError` if it cannot start."""
         check_installed()
         try:
             await on_thread(self._start())
@@ -264,7 +270,7 @@ class Server:
         await connection.up_to_date()
 
     async def stop(self) -> None:
-        """Ends the server. Only `start` starts it again, so that a late call leaves no process behind."""
+        """End the server. Only `start` restarts it, so that a late call leaves no process behind."""
         self._stopped = True
         if self._lock is not None:
             await on_thread(self._end())
@@ -286,7 +292,7 @@ class Server:
             approval="ask",
             identical_only=True,
             origin=f"mcp:{self.name}/{listed.name}",
-            timeout=None,  # `_call` has a limit, after which the server is restarted
+            timeout=None,  # `_call` has its own timeout, after which the server is restarted
         )
 
     async def _call(self, listed: ListedTool, args: Json, progress: Callable[[str], None]) -> Json:
@@ -306,21 +312,21 @@ class Server:
         except ConnectionLostError as error:
             self.problem = str(error)
             raise self._failure("has ended during the call.", str(error)) from None
-        except Exception as error:  # what the package raises for an answer that it cannot accept
+        except Exception as error:  # the package raises arbitrary errors for an invalid answer
             raise self._failure("answered with an error.", describe(error)) from None
         self._may_restart, self._suspect = True, False
-        connection.list_again()  # a call, such as one that logs in, may have changed it
+        connection.list_again()  # a call, such as a login, may have changed the list
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     async def _wait(self, work: "asyncio.Task[Any]") -> None:
-        """Waits for the answer to a call, and cancels the call after its time limit."""
+        """Wait for the answer to a call, and cancel the call after its timeout."""
         work.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs it
         self._calls += 1
         try:
             await asyncio.wait({work}, timeout=self.config.timeout)
         finally:
             self._calls -= 1
-            work.cancel()  # no effect if it is done
+            work.cancel()  # no-op if it is done
         if not work.done():
             self._suspect = True
             raise ToolError(
@@ -330,14 +336,14 @@ class Server:
             )
 
     async def _connected(self, *, asked: bool = False) -> "Connection":
-        """The open connection; opens one if there is none. A server that ended again is left so until asked."""
+        """Return the open connection, or open one. A server that ended again is not restarted unless the user asks."""
         if self._lock is None:
             self._lock = asyncio.Lock()
         async with self._lock:
             if self._stopped and not asked:
                 raise self._failure("has been ended.", "")
             self._stopped = False
-            hangs = self._suspect and not self._calls  # other calls may still get their answers
+            hangs = self._suspect and not self._calls  # other calls may still be answered
             if self._connection and self._connection.is_open and not hangs:
                 return self._connection
             if self._connection or self.problem:
@@ -375,12 +381,12 @@ class Server:
         for tool in self._listed:
             self.accepted.setdefault(tool.name, tool.digest)
 
-    def _failure(self, what: str, why: str) -> ToolError:
-        return ToolError(safe_text(f"The MCP server `{self.name}` {what} {why}".strip()))
+    def _failure(self, action: str, why: str) -> ToolError:
+        return ToolError(safe_text(f"The MCP server `{self.name}` {action} {why}".strip()))
 
 
 class ServerTools(Toolbox):
-    """The tools of one server. Each run offers those that the server lists when the run begins."""
+    """The tools of one server. Each run offers the tools listed when it starts."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(server.tools)
@@ -393,11 +399,11 @@ class ServerTools(Toolbox):
 
     @property
     def notes(self) -> list[str]:
-        """What was changed so that models can call the tools, and which of them are not offered."""
+        """Changes made so that models can call the tools, and the tools that are not offered."""
         return self.server.notes
 
     def accept(self) -> None:
-        """Offers tools again whose description or schema the server has changed."""
+        """Accept changed descriptions and schemas, so that these tools are offered again."""
         self.server.accept()
 
 
@@ -409,13 +415,13 @@ async def mcp_server(
     headers: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
 ) -> AsyncIterator[ServerTools]:
-    """Starts an MCP server, or connects to one by its URL, and ends it after the block.
+    """Start an MCP server, or connect to one by URL, and end it after the block.
 
         async with mcp_server("uvx", "mcp-server-fetch") as tools:
             run = await Agent("anthropic:", tools=tools).run("What is new on example.com?")
 
-    The command gets few environment variables and those in `env`; `headers` are for a URL. `${VAR}` is replaced by
-    the value of that variable. Every call asks the user first.
+    The command receives a minimal environment plus `env`; `headers` apply to a URL. `${VAR}` is replaced by the
+    value of that environment variable. Every call asks the user first.
     """
     config = server_config(
         command, name=name, env=env, headers=headers, folder=Path(folder) if folder else None
@@ -435,7 +441,7 @@ def check_installed() -> None:
         )
     if importlib.util.find_spec("mcp") is None:
         raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')
-    if importlib.util.find_spec("mcp_types") is None:  # it came with version 2
+    if importlib.util.find_spec("mcp_types") is None:  # new in version 2
         raise InstallError(
             f"MCP servers need `mcp` 2 or newer, and {version('mcp')} is installed, perhaps for a package that needs"
             ' `mcp<2`, such as Jupyter AI. Use another environment: `pip install "agent-nb[mcp]"`.'
@@ -458,7 +464,7 @@ def _progress_lines(report: Callable[[str], None]) -> "ProgressFnT":
 
 
 def to_output(server: str, result: Json, schema: Json | None = None) -> ToolOutput:
-    """Reads the answer to `tools/call`. Raises `ToolError` if the call failed or breaks the server's own schema."""
+    """Convert a `tools/call` answer. Raises `ToolError` if the call failed or violates the server's output schema."""
     parts = _Parts(server)
     for block in result.get("content") or ():
         parts.add(block)
@@ -476,7 +482,7 @@ def to_output(server: str, result: Json, schema: Json | None = None) -> ToolOutp
 def _check(server: str, structured: Any, schema: Json) -> None:
     try:
         validate = compile_schema(schema)
-    except ToolError:  # the schema is invalid, so it says nothing
+    except ToolError:  # an invalid schema is ignored
         return
     try:
         validate(structured)
@@ -529,5 +535,5 @@ class _Parts:
         self.outputs.append({image.media_type: base64.b64encode(image.data).decode()})
 
 
-def _left_out(what: str, data: Any) -> str:
-    return f"[{what}, {len(data) * 3 // 4:,} bytes, left out]"
+def _left_out(kind: str, data: Any) -> str:
+    return f"[{kind}, {len(data) * 3 // 4:,} bytes, left out]"

@@ -1,4 +1,4 @@
-"""How a server is reached: a command to start, or a URL; and the values that must not be shown."""
+"""Configuration of a server: a command or a URL, its secrets, and the user's consent."""
 
 import json
 import os
@@ -20,13 +20,13 @@ from agent_nb.errors import ConfigError
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
 _LAUNCHER = re.compile(r"uvx|npx|uv|node|python3?|docker|run|bunx|deno|tool|exec")
 _ORDINARY = re.compile(r"HOME|PATH|PWD|USER|USERNAME|LOGNAME|SHELL|LANG|TERM|TMPDIR|TEMP|TZ")
-"""Variables that hold no secrets. Masking their values would mask every path in the notebook."""
+"""Variables without secrets. Masking their values would mask every path in the notebook."""
 _AUTHORISATION = {"authorization", "proxy-authorization", "cookie"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
-    """A server as it was written; `${VAR}` is replaced only when it starts."""
+    """A server's unexpanded configuration; `${VAR}` is replaced only when the server starts."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -35,29 +35,29 @@ class ServerConfig:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     key: str = ""
-    """Identifies an entry of a project's file; empty for a server that the user added."""
+    """Identifies an entry of the project's `.mcp.json`; empty for a server that the user added."""
     timeout: float = 60.0
-    """Seconds that a call may take."""
+    """Timeout of a call in seconds."""
     start_timeout: float = 60.0
-    """Seconds until a started server must have listed its tools; the first start may download it."""
+    """Seconds within which a server must list its tools; the first start may download it."""
 
     @property
     def written(self) -> str:
-        """The command or the URL, without values of variables."""
+        """The command or URL, with variables unexpanded."""
         return self.url or shlex.join(self.command)
 
     @property
     def shown(self) -> str:
-        """The command or the URL in lists, with secrets masked."""
+        """The command or URL for display, with secrets masked."""
         return printable(safe_text(self.written), keep="")
 
     @property
     def variables(self) -> list[str]:
         texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
-        return list(dict.fromkeys(found[1] for text in texts for found in _VARIABLE.finditer(text)))
+        return list(dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text)))
 
     def expanded(self) -> "ServerConfig":
-        """With the values of variables. Those that are secrets are masked from now on wherever they would be shown."""
+        """Return a copy with variables expanded. Secret values are masked in all output from now on."""
         env = {name: _expand(value) for name, value in self.env.items()}
         headers = {name: _expand(value) for name, value in self.headers.items()}
         for name, value in (*env.items(), *headers.items()):
@@ -107,21 +107,21 @@ def _default_name(command: tuple[str, ...]) -> str:
         word for word in command if not word.startswith("-") and not _LAUNCHER.fullmatch(Path(word).stem)
     ]
     word = (words or command)[0]
-    stem = Path(word[:1] + word[1:].partition("@")[0]).stem  # without a version, but with the scope of npm
+    stem = Path(word[:1] + word[1:].partition("@")[0]).stem  # drops the version, keeps the npm scope
     stem = re.sub(r"^(mcp[-_])?server[-_]|^mcp[-_]|[-_]mcp$", "", stem)
     return re.sub(r"[^\w-]+", "_", stem).strip("_") or "server"
 
 
 def _expand(text: str) -> str:
 
-    def value(found: re.Match[str]) -> str:
-        name, default = found[1], found[2]
-        given = os.environ.get(name) or default
-        if given is None:
+    def value(match: re.Match[str]) -> str:
+        name, default = match[1], match[2]
+        content = os.environ.get(name) or default
+        if content is None:
             raise ConfigError(f"The variable {name} is not set, and the MCP server needs it.")
         if name in os.environ:
-            _hide(name, given)
-        return given
+            _hide(name, content)
+        return content
 
     return _VARIABLE.sub(value, text)
 
@@ -141,13 +141,13 @@ _CHANGES_WHAT_RUNS = re.compile(
     r"|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|APPDATA|LOCALAPPDATA",
     re.IGNORECASE,
 )
-"""Variables that make a program run other code, load other libraries, or get either from somewhere else."""
+"""Variables that make a program run other code, load other libraries, or download from elsewhere."""
 
 
 def description(config: ServerConfig) -> str:
-    """All that a user allows with a server, in printable lines; variables that change what runs come last.
+    """Describe all that consent to a server covers, in printable lines; variables that change what runs come last.
 
-    Nothing is masked: a masked value could hold the code that runs. The user's own values are shown as `${NAME}`.
+    Nothing is masked: a masked value could contain the code that runs. The user's own values appear as `${NAME}`.
     """
     lines = [f"gets your variables {', '.join(config.variables)}"] if config.variables else []
     lines += [f"sends {_setting(name, value, ': ')}" for name, value in config.headers.items()]
@@ -174,18 +174,18 @@ def consent_path() -> Path:
 
 
 def is_allowed(config: ServerConfig) -> bool:
-    """Whether the user has allowed this server. One that they added themselves needs no consent."""
+    """Whether the user has allowed this server. A server added by the user needs no consent."""
     return not config.key or config.key in _allowed()
 
 
 def accepted_tools(config: ServerConfig) -> dict[str, str]:
-    """The digests of the tools that the user has seen, by name."""
+    """Return the digests of the accepted tools by name."""
     tools = _allowed().get(config.key, {}).get("tools", {})
     return {name: digest for name, digest in tools.items() if isinstance(digest, str)}
 
 
 def remember(config: ServerConfig, tools: dict[str, str]) -> None:
-    """Stores that the user has allowed this server, with these tools. The entry says what, for those who read it."""
+    """Store the user's consent to this server and these tools, with a readable description."""
     path = consent_path()
     entry = {"name": config.name, "folder": str(config.folder), "tools": tools}
     with locked(path.with_suffix(".lock"), within=path.parent):
@@ -194,7 +194,7 @@ def remember(config: ServerConfig, tools: dict[str, str]) -> None:
 
 
 def _allowed() -> dict[str, Any]:
-    """What is stored, by key; nothing if the file is damaged, so that the user is asked again."""
+    """Return the stored consents by key; empty if the file is corrupt, so that the user is asked again."""
     try:
         entries = json.loads(consent_path().read_text(encoding="utf-8"))["allowed"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -207,7 +207,7 @@ FILE = ".mcp.json"
 
 
 class _Entry(TypedDict, total=False):
-    """A server. What else its entry has is for other clients."""
+    """A server's entry. Other keys are for other clients and ignored."""
 
     type: Literal["stdio", "http", "streamable-http"]
     command: str
@@ -218,7 +218,7 @@ class _Entry(TypedDict, total=False):
 
 
 def read_project(folder: Path) -> tuple[dict[str, ServerConfig], list[str]]:
-    """The servers by name, and what is wrong with the others, in a sentence each."""
+    """Return the valid servers by name, and one sentence per invalid entry."""
     path = folder / FILE
     try:
         if not path.is_file():
@@ -246,16 +246,16 @@ def _config(folder: Path, name: str, entry: Any) -> ServerConfig:
         raise ConfigError("its name must have 1 to 40 characters, and no '/'.")
     if printable(name, keep="") != name:
         raise ConfigError("its name has characters that cannot be seen.")
-    read: _Entry = from_wire(_Entry, entry)
-    programs = [read[key] for key in ("command", "url") if key in read]
+    fields: _Entry = from_wire(_Entry, entry)
+    programs = [fields[key] for key in ("command", "url") if key in fields]
     if len(programs) != 1:
         raise ConfigError('it needs either "command" or "url".')
     return server_config(
-        (*programs, *read.get("args", ())),
+        (*programs, *fields.get("args", ())),
         name=name,
-        env=read.get("env"),
-        headers=read.get("headers"),
+        env=fields.get("env"),
+        headers=fields.get("headers"),
         folder=folder,
-        # The folder counts, too: the same words mean another thing elsewhere.
+        # The folder is part of the key: the same command means something else elsewhere.
         key=sha256(json.dumps([str(folder.resolve()), name, entry], sort_keys=True)),
     )
