@@ -65,7 +65,7 @@ _MEDIA_TYPES = {
 
 
 def safe_path(path: str) -> str:
-    """Normalises a path or raises a FileError: `./a//b.css` and `a\\b.css` become `a/b.css`."""
+    """Normalise a path or raise a FileError: `./a//b.css` and `a\\b.css` become `a/b.css`."""
     if not isinstance(path, str) or not path.strip():
         raise FileError("A file needs a path: use a relative one such as 'index.html'.")
     if _UNPRINTABLE.search(path):
@@ -99,36 +99,36 @@ def entry_of(paths: Iterable[str]) -> str | None:
     return "index.html" if "index.html" in pages else next(iter(pages), None)
 
 
-def provisional_path(text: str, taken: Container[str]) -> str:
-    """A name for text whose path is not known: the entry page if it looks like one and there is none yet."""
+def provisional_path(text: str, used_paths: Container[str]) -> str:
+    """Return a path for text whose path is unknown: `index.html` if it looks like a page and there is none yet."""
     looks_like_page = text.lstrip()[:1] in ("", "<")
-    return "index.html" if looks_like_page and "index.html" not in taken else "untitled"
+    return "index.html" if looks_like_page and "index.html" not in used_paths else "untitled"
 
 
 def media_type(path: str, content: str | bytes | None = "") -> str:
-    """The media type for the suffix. Without a known suffix, text is plain text and bytes are an octet stream."""
+    """Return the media type for the suffix. The fallback is plain text for text and octet stream for bytes."""
     suffix = os.path.splitext(path)[1].lower()
     fallback = "application/octet-stream" if isinstance(content, bytes) else "text/plain"
     return _MEDIA_TYPES.get(suffix) or mimetypes.guess_type(path)[0] or fallback
 
 
 MAX_READ_BYTES = 256_000_000
-"""Of the versions of a file that are read: a few bytes can repeat a large text often."""
+"""Total limit for the versions of a loaded file: a few bytes can repeat a large text many times."""
 _SLICE = 65_536
 
 Content = str | bytes
 
 
 def byte_size(content: Content | None) -> int:
-    """The size in bytes. Text is encoded in slices: all of it would take three bytes a character for a moment."""
+    """Return the size in bytes. Text is encoded in slices to limit memory use."""
     if not isinstance(content, str) or content.isascii():
         return len(content or b"")
     slices = (content[start : start + _SLICE] for start in range(0, len(content), _SLICE))
-    return sum(len(each.encode("utf-8", "surrogatepass")) for each in slices)
+    return sum(len(piece.encode("utf-8", "surrogatepass")) for piece in slices)
 
 
 def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = str) -> list[Json | None]:
-    """All versions, each text as `shown` returns it. A text that repeats most of the one before says how much."""
+    """Return all versions as JSON, with texts mapped by `shown`. A text is stored as a diff if that is shorter."""
     wires: list[Json | None] = []
     before = ""
     for content in versions:
@@ -168,7 +168,7 @@ def _since(before: str, text: str, shown: Callable[[str], str]) -> Json:
     most = min(len(before), len(text)) - start
     end = _common(lambda count: before[len(before) - count :] == text[len(text) - count :], most)
     new = text[start : len(text) - end]
-    # What is shown as it is inside the whole text may look like a secret when it stands alone.
+    # A part that `shown` does not change inside the whole text may look like a secret on its own.
     if 2 * len(new) > len(text) or shown(new) != new:
         return {"text": text}
     return {"keep": [start, end], "text": new}
@@ -185,7 +185,7 @@ MAX_FILES = 200
 
 
 def human_size(size: int) -> str:
-    """`512 bytes`, `6.4 kB`, `50 MB`."""
+    """Format as `512 bytes`, `6.4 kB` or `50 MB`."""
     if size < 1000:
         return "1 byte" if size == 1 else f"{size} bytes"
     scaled, unit = (size / 1000, "kB") if size < 999_500 else (size / 1_000_000, "MB")
@@ -193,12 +193,12 @@ def human_size(size: int) -> str:
 
 
 def count_lines(text: str) -> int:
-    """Counts like an editor: a newline at the end does not start another line."""
+    """Count lines like an editor: a trailing newline does not start another line."""
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
 def zipped(contents: Mapping[str, Content]) -> bytes:
-    """A zip archive of these files, in their order. The same files make the same bytes."""
+    """Return a zip archive of the files in order. Equal files give equal bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in contents.items():
@@ -212,7 +212,7 @@ def zipped(contents: Mapping[str, Content]) -> bytes:
 class Files(Mapping[str, Content]):
     """Files by path, in order of creation, each with its versions. Immutable.
 
-    Two `Files` are equal if their current content is, whatever their versions.
+    Equality compares the current content, not the versions.
     """
 
     __slots__ = ("_sizes", "_versions")
@@ -246,7 +246,7 @@ class Files(Mapping[str, Content]):
 
     @property
     def paths(self) -> Collection[str]:
-        """The paths of all files that there are or were."""
+        """The paths of all current and deleted files."""
         return self._versions.keys()
 
     def size(self, path: str) -> int:
@@ -262,7 +262,7 @@ class Files(Mapping[str, Content]):
         return len(self._versions[path])
 
     def diff(self, path: str, old: int = -2, new: int = -1) -> str:
-        """The unified diff of two versions, by index in `versions`; before the first one the file is empty."""
+        """Return the unified diff of two versions, by index in `versions`; the file is empty before the first."""
         versions = None, *self._versions[path]
         old, new = (index + (index >= 0) for index in (old, new))
         try:
@@ -274,12 +274,12 @@ class Files(Mapping[str, Content]):
         return unified_diff(before or "", after or "", path)
 
     def write(self, path: str, content: Content) -> "Files":
-        """A copy with a new version of the file, or this value if its content is the same."""
+        """Return a copy with a new version of the file, or this value if the content is unchanged."""
         files = self._copy()
         return files if files._append(safe_path(path), content) else self
 
     def delete(self, path: str) -> "Files":
-        """A copy without the file; its versions are kept."""
+        """Return a copy without the file; its versions are kept."""
         path = safe_path(path)
         if path not in self._sizes:
             raise FileError(f"There is no file {path!r} to delete.")
@@ -289,7 +289,7 @@ class Files(Mapping[str, Content]):
         return files
 
     def back_to(self, versions: Mapping[str, int]) -> "Files":
-        """These files as they were when they had these versions, without any others."""
+        """Return the files at these versions, without any others."""
         files = Files()
         for path, number in versions.items():
             files._versions[path] = self._versions[path][:number]
@@ -298,9 +298,9 @@ class Files(Mapping[str, Content]):
         return files
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
-        """Writes all files below `directory`, or none if one cannot be written there. Each is written atomically.
+        """Write all files below `directory`, or none if any cannot be written. Each is written atomically.
 
-        What no run wrote, your own edits included, is replaced only with `overwrite`.
+        Files that were not written by a run, or that you have edited, are replaced only with `overwrite`.
         """
         home = Path.cwd()
         for target in () if overwrite else not_ours(targets_of(self, directory, home), home):
@@ -311,22 +311,22 @@ class Files(Mapping[str, Content]):
         return [Path(directory).expanduser() / path for path in self]
 
     def zip(self) -> bytes:
-        """The files as a zip archive. The same files make the same bytes."""
+        """Return the files as a zip archive. Equal files give equal bytes."""
         return zipped(self)
 
     def to_wire(self, shown: Callable[[str], str] = str) -> Json:
-        """All versions as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
+        """Return all versions as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
         deleted = [path for path in self._versions if path not in self._sizes]
-        # Deleted files first, so that reading them back keeps the order of the others.
+        # Deleted files first, so that `from_wire` keeps the order of the others.
         return {path: to_wire(self.versions(path), shown) for path in (*deleted, *self._sizes)}
 
     @classmethod
     def from_wire(cls, data: Json) -> "Files":
-        """Reverses `to_wire`. Checks paths and limits like `write`, because the data may come from anywhere."""
+        """Reverse `to_wire`. Paths and limits are checked as in `write`, because the data may be untrusted."""
         files = cls()
         try:
-            for path, saved in data.items():
-                versions = from_wire(saved)
+            for path, wires in data.items():
+                versions = from_wire(wires)
                 if versions[-1] is not None:
                     files._append(safe_path(path), versions[-1])
                 files._versions[safe_path(path)] = versions
@@ -335,9 +335,9 @@ class Files(Mapping[str, Content]):
         return files
 
     def __repr__(self) -> str:
-        shown = [f"{path} ({human_size(size)})" for path, size in list(self._sizes.items())[:10]]
-        more = [f"and {len(self) - 10} more"] if len(self) > 10 else []
-        return mask(f"Files({', '.join(shown + more)})")
+        entries = [f"{path} ({human_size(size)})" for path, size in list(self._sizes.items())[:10]]
+        omitted = [f"and {len(self) - 10} more"] if len(self) > 10 else []
+        return mask(f"Files({', '.join(entries + omitted)})")
 
     def _repr_html_(self) -> str:
         if not self:
@@ -358,7 +358,7 @@ class Files(Mapping[str, Content]):
         return copy
 
     def _append(self, path: str, content: Content) -> bool:
-        """Adds a version in place if the content is new; only for a copy that nobody else has."""
+        """Add a version in place if the content is new; only for an unshared copy."""
         content = _normalised(path, content)
         if path in self._versions and self.versions(path)[-1] == content:
             return False
@@ -387,15 +387,15 @@ class Files(Mapping[str, Content]):
             raise FileError(
                 f"{path!r} would be file {MAX_FILES + 1} (the limit is {MAX_FILES}): delete some first."
             )
-        for other in self._sizes:
-            if other.startswith(f"{path}/") or path.startswith(f"{other}/"):
+        for existing in self._sizes:
+            if existing.startswith(f"{path}/") or path.startswith(f"{existing}/"):
                 raise FileError(
-                    f"{path!r} and {other!r} cannot both exist: a name is a file or a folder, so rename one."
+                    f"{path!r} and {existing!r} cannot both exist: a name is a file or a folder, so rename one."
                 )
 
 
 def targets_of(files: Files, directory: str | os.PathLike[str], home: Path) -> dict[Path, bytes]:
-    """What saving would write, by path; raises if it must not be written there. Relative paths start in `home`."""
+    """Return the contents to write by target path; raises if a target is not allowed. Paths are relative to `home`."""
     root = home / Path(directory).expanduser()
     check_place(root / "x", folder_of(directory, home))
     for path in files:
@@ -404,7 +404,7 @@ def targets_of(files: Files, directory: str | os.PathLike[str], home: Path) -> d
 
 
 def write_files(files: Files, directory: str | os.PathLike[str], home: Path) -> None:
-    """Writes the files, whatever they replace, and remembers that a run wrote them."""
+    """Write the files, replacing existing ones, and record that a run wrote them."""
     targets = targets_of(files, directory, home)
     for target, data in targets.items():
         write_atomically(target, data, within=home / Path(directory).expanduser(), shared=True)
@@ -424,7 +424,7 @@ def _encoded(content: Content) -> bytes:
 
 
 def _check_target(root: Path, path: str, target: Path) -> None:
-    """Refuses targets that a model must not write: outside the root, hidden files, and existing notebooks."""
+    """Reject targets that a model must not write: outside the root, hidden files, and existing notebooks."""
     try:
         check_place(target, root)
     except OSError:
@@ -436,18 +436,18 @@ def _check_target(root: Path, path: str, target: Path) -> None:
             f"{path!r} is hidden, and hidden files can change how tools behave: leave it out with"
             f" `files.delete({path!r})`, or write it yourself."
         )
-    taken = [(parent, "file") for parent in target.parents if root in parent.parents and parent.is_file()]
+    conflicts = [(parent, "file") for parent in target.parents if root in parent.parents and parent.is_file()]
     if target.is_dir():
-        taken.append((target, "folder"))
+        conflicts.append((target, "folder"))
     elif target.suffix.lower() == ".ipynb" and target.exists():
-        taken.append((target, "notebook"))
-    for place, kind in taken:
+        conflicts.append((target, "notebook"))
+    for place, kind in conflicts:
         raise FileError(f"{str(place)!r} is a {kind}: move it or save elsewhere.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of one file: the fields of a `FileChanged` event."""
+    """A change to one file: the fields of a `FileChanged` event."""
 
     path: str
     version: int
@@ -459,7 +459,7 @@ class Change:
     added: int = 0
     removed: int = 0
     patch: tuple[LinePatch, ...] | None = None
-    """From the previous text, or from an empty file if there was none; None for binary and deleted files."""
+    """Relative to the previous text, or to an empty file; None for binary and deleted files."""
 
 
 class Workspace:
@@ -475,7 +475,7 @@ class Workspace:
         return self._files
 
     def write(self, path: str, content: Content, call_id: str | None = None) -> Change:
-        """Writes a file. Writing the content that it already has is no change and calls nothing."""
+        """Write a file. Writing its current content is a no-op."""
         return self._change(safe_path(path), lambda files: files.write(path, content), call_id)
 
     def delete(self, path: str, call_id: str | None = None) -> Change:
@@ -492,7 +492,7 @@ class Workspace:
 
 
 def starting_change(files: Files, path: str) -> Change:
-    """A file that existed before a run, as if it had just been created."""
+    """Return a file that existed before the run as if it had just been created."""
     return _describe(path, Files(), files, None)
 
 
@@ -517,8 +517,8 @@ def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Ch
 
 
 def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
-    """The text so far of each file whose call in the last turn was cut off, by path."""
-    # Searched from the end: a run that ended normally has a short last turn after a long one.
+    """Return the partial text of files whose call was cut off in the last turn, by path."""
+    # Searched from the end, because the last turn of a normal run is short.
     begins = TurnStarted | TurnRetrying
     last_turn = [*itertools.takewhile(lambda event: not isinstance(event, begins), reversed(events))]
     # `STOPPED` is the result of a call that the end of the run cut off.
@@ -534,11 +534,11 @@ def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
         if event.offset == 0:
             pieces.pop("", None)
             pieces[event.path] = []
-        pieces.setdefault(event.path, []).append(event.text)  # a file may begin with any event
-    found = {path: "".join(texts) for path, texts in pieces.items()}
-    if unnamed := found.pop("", None):
-        found[provisional_path(unnamed, [*files, *found])] = unnamed
-    return found
+        pieces.setdefault(event.path, []).append(event.text)  # a file may start with any event
+    contents = {path: "".join(texts) for path, texts in pieces.items()}
+    if unnamed := contents.pop("", None):
+        contents[provisional_path(unnamed, [*files, *contents])] = unnamed
+    return contents
 
 
 def lost_files(events: Sequence[Event], files: Files) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Files that act by themselves once they are beside a notebook, without anybody opening them."""
+"""Detects files that take effect next to a notebook without being opened."""
 
 import os
 import sys
@@ -22,17 +22,17 @@ _ACTING = {
     **dict.fromkeys(("ipython*_config.*", "jupyter*_config.*"), "configures Jupyter"),
     **dict.fromkeys(("desktop.ini", "autorun.inf"), "configures Windows"),
 }
-"""Patterns of paths, in small letters, and what such a file does. Hidden files are never saved."""
+"""Lowercase path patterns and the effect of a matching file. Hidden files are never saved."""
 
 
 def acting_files(targets: Mapping[Path, bytes], home: Path) -> dict[Path, str]:
-    """What new files do by themselves, by path; `home` is the folder of the notebook."""
+    """Return the effects of new files that need no opening, by path; `home` is the notebook's folder."""
     acts = {target: acts_by_itself(target, home) for target in targets}
     return {target: act for target, act in acts.items() if act and not _is_there(target, targets[target])}
 
 
 def acts_by_itself(target: Path, home: Path) -> str:
-    """What a file at this path does without being opened, such as "runs when Python starts"; empty for most."""
+    """Return the effect of a file at this path, such as "runs when Python starts"; empty if it has none."""
     path = PurePosixPath(*map(_as_found, target.parts))
     if act := next((act for pattern, act in _ACTING.items() if path.match(pattern)), ""):
         return act
@@ -44,11 +44,11 @@ def acts_by_itself(target: Path, home: Path) -> str:
 
 
 def _module(target: Path, folder: Path) -> str:
-    """The module that Python imports from a file because of this folder, also into a namespace package; or empty."""
+    """Return the module name under which Python would import the file from this folder, or ""."""
     if folder not in target.parents:
         return ""
     *packages, file = map(_as_found, target.relative_to(folder).parts)
-    suffix = next((each for each in sorted(all_suffixes(), key=len)[::-1] if file.endswith(each)), "")
+    suffix = next((ending for ending in sorted(all_suffixes(), key=len)[::-1] if file.endswith(ending)), "")
     name = file.removesuffix(suffix)
     names = packages if name == "__init__" else [*packages, name]
     if not suffix or not names or not all(map(str.isidentifier, names)):
@@ -57,14 +57,14 @@ def _module(target: Path, folder: Path) -> str:
 
 
 def _as_found(name: str) -> str:
-    """Some file systems ignore case, dots at the end, and characters without a glyph."""
+    """Normalise a name: some file systems ignore case, trailing dots and invisible characters."""
     return "".join(filter(str.isprintable, name)).rstrip(". ").casefold()
 
 
 def _is_namespace(package: str, folder: Path) -> bool:
-    """Whether the package has parts in other folders, so that one more can stand in for theirs. Nothing is imported."""
-    others = [entry for entry in sys.path if Path(entry or os.getcwd()).resolve() != folder]
-    spec = PathFinder.find_spec(package, others)
+    """Whether the package has portions in other folders that a new one could shadow. Imports nothing."""
+    other_entries = [entry for entry in sys.path if Path(entry or os.getcwd()).resolve() != folder]
+    spec = PathFinder.find_spec(package, other_entries)
     return spec is not None and spec.origin is None
 
 

@@ -1,7 +1,7 @@
-"""Compares two texts: line patches for the page, unified diffs for the model and the user.
+"""Compares texts: line patches for the page, unified diffs for the model and the user.
 
 Lines are split at newlines only, so that the page can apply a patch with `split("\\n")` and `join("\\n")`.
-The time is bounded: equal lines at both ends are skipped, and a very large difference is one replacement.
+Time is bounded: equal lines at both ends are skipped, and a very large difference becomes one replacement.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ class LineChange:
 
 
 def compare(old: str, new: str) -> LineChange:
-    if new and not old:  # a new file is its own patch, and is not held in memory twice
+    if new and not old:  # a new file is its own patch, so that it is not in memory twice
         lines = new.count("\n") + (not new.endswith("\n"))
         return LineChange(first_line=1, added=lines, removed=0, patch=((0, 1, new),))
     old_lines, new_lines = old.split("\n"), new.split("\n")
@@ -55,7 +55,7 @@ def compare(old: str, new: str) -> LineChange:
 
 
 def apply_patch(old: str, patch: Iterable[LinePatch]) -> str:
-    """Applies the patch that `compare` made; returns the new text."""
+    """Apply a patch from `compare` and return the new text."""
     lines = old.split("\n")
     for start, count, text in reversed(tuple(patch)):
         lines[start : start + count] = text.split("\n")
@@ -63,7 +63,7 @@ def apply_patch(old: str, patch: Iterable[LinePatch]) -> str:
 
 
 def unified_diff(old: str, new: str, path: str) -> str:
-    """The difference as `patch` and `git apply` read it; empty if there is none."""
+    """Return a diff for `patch` and `git apply`; empty if the texts are equal."""
     old_lines, new_lines = _diff_lines(old), _diff_lines(new)
     hunks = _hunks(old_lines, new_lines)
     if not hunks:
@@ -107,19 +107,19 @@ def _hunks(old: list[str], new: list[str]) -> list[_Hunk]:
 
 
 def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:
-    """Hunks with at least one new line each, because the text of a patch cannot express zero lines."""
-    kept: list[_Hunk] = []
+    """Extend hunks to at least one new line each, because a patch text cannot express zero lines."""
+    merged: list[_Hunk] = []
     for hunk in hunks:
         old_start, old_end, new_start, new_end = hunk
         if new_start == new_end and old_start > 0:
             old_start, new_start = old_start - 1, new_start - 1
         elif new_start == new_end:
             old_end, new_end = old_end + 1, new_end + 1
-        if kept and old_start < kept[-1].old_end:
-            old_start, new_start = kept[-1].old_start, kept[-1].new_start
-            kept.pop()
-        kept.append(_Hunk(old_start, old_end, new_start, new_end))
-    return kept
+        if merged and old_start < merged[-1].old_end:
+            old_start, new_start = merged[-1].old_start, merged[-1].new_start
+            merged.pop()
+        merged.append(_Hunk(old_start, old_end, new_start, new_end))
+    return merged
 
 
 def _grouped(hunks: list[_Hunk]) -> list[list[_Hunk]]:
@@ -142,6 +142,6 @@ def _diff_lines(text: str) -> list[str]:
 
 
 def _range(start: int, end: int) -> str:
-    """`first,count` as in unified diffs, where an empty range names the line before it."""
+    """Format as `first,count` of a unified diff, where an empty range starts at the line before it."""
     count = end - start
     return f"{start + 1 if count else start}" + ("" if count == 1 else f",{count}")

@@ -1,1 +1,1 @@
-"""What looks at a page, and what it sees: the values of a check, the report, elements, headless Chromium."""
+"""Page checks: viewers, their reports, elements of a page, and headless Chromium."""

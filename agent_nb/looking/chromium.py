@@ -1,4 +1,4 @@
-"""Looks at pages with headless Chromium, which Playwright starts and ends."""
+"""Checks pages in headless Chromium, which is controlled by Playwright."""
 
 import asyncio
 import contextlib
@@ -37,12 +37,12 @@ PATH_VARIABLE = "AGENT_NB_CHROMIUM"
 SANDBOX_VARIABLE = "AGENT_NB_CHROMIUM_SANDBOX"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 START_SECONDS, SECONDS, LOAD_SECONDS, SETTLE_SECONDS = 20.0, 10.0, 4.0, 3.0
-"""For starting, and for everything that a page may take. What is not done by then is missing from the report."""
+"""Timeouts for the start and the check of a page. Unfinished parts are missing from the report."""
 AT_ONCE = 2
-"""Browsers that run at the same time, whatever the number of variants."""
+"""Maximum concurrent browsers, for any number of variants."""
 MAX_PAGE, MAX_ENTRIES, MAX_AT_A_PLACE = 10_000_000, 200, 3
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
-"""What Chromium gets of the environment; the rest may hold keys."""
+"""Environment variables passed to Chromium; others may contain keys."""
 _FOLDERS = "HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"
 _FLAGS = (
     "--no-proxy-server",
@@ -62,10 +62,10 @@ _turns: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
 
 
 class ChromiumViewer:
-    """A `PageViewer` that starts a browser for each look.
+    """A `PageViewer` that starts a browser for each check.
 
-    Without a path it uses the Chromium or Chrome on this machine. Root needs `sandbox=False`, or the variable
-    AGENT_NB_CHROMIUM_SANDBOX=off, which counts where `sandbox` is not given.
+    Without a path it uses an installed Chromium or Chrome. Root needs `sandbox=False`, or the variable
+    AGENT_NB_CHROMIUM_SANDBOX=off if `sandbox` is unset.
     """
 
     def __init__(self, path: str | None = None, *, sandbox: bool | None = None) -> None:
@@ -73,8 +73,8 @@ class ChromiumViewer:
             raise ConfigError(
                 'Looking at pages needs Playwright and a Chromium: `pip install "agent-nb[look]"`.'
             )
-        found = path or find_chromium()
-        if found is None:
+        executable = path or find_chromium()
+        if executable is None:
             raise ConfigError(
                 f"There is no Chromium on this machine. Install it, or set {PATH_VARIABLE} to its path."
             )
@@ -85,7 +85,7 @@ class ChromiumViewer:
                 "Chromium's sandbox does not work for root. Run as another user, or set"
                 f" {SANDBOX_VARIABLE}=off to show pages without it."
             )
-        self._path, self._sandbox = found, sandbox
+        self._path, self._sandbox = executable, sandbox
 
     async def check(self, request: CheckRequest) -> PageCheck:
         async with self._page(request) as page:
@@ -99,7 +99,7 @@ class ChromiumViewer:
 
     @contextlib.asynccontextmanager
     async def _page(self, request: CheckRequest | ElementRequest) -> AsyncIterator["_Page"]:
-        """A page in a browser of its own, as soon as it is this one's turn."""
+        """Yield a page in a new browser, once a slot is free."""
         from playwright.async_api import Error
 
         page = _Page(Files(request.files), request.path, request.bound)
@@ -133,8 +133,8 @@ class ChromiumViewer:
 
 @contextlib.asynccontextmanager
 async def _playwright() -> AsyncIterator[tuple["asyncio.Future[Any]", str]]:
-    """Playwright as it starts, and a folder. Its process ends with the look, also with one that is stopped while it
-    starts, or with this process, and takes the browser along."""
+    """Yield the future of a starting Playwright and a temporary folder. Its process and the browser end with the check,
+    even if cancelled during the start, or with this process."""
     from playwright.async_api import async_playwright
 
     manager = async_playwright()
@@ -153,21 +153,21 @@ async def _playwright() -> AsyncIterator[tuple["asyncio.Future[Any]", str]]:
 
 
 def find_chromium() -> str | None:
-    named = os.environ.get(PATH_VARIABLE, "")
-    if named.lower() == "off":
+    setting = os.environ.get(PATH_VARIABLE, "")
+    if setting.lower() == "off":
         return None
-    return next(filter(None, map(shutil.which, (named,) if named else NAMES)), None)
+    return next(filter(None, map(shutil.which, (setting,) if setting else NAMES)), None)
 
 
 def installed_viewer() -> ChromiumViewer | None:
-    """The viewer for runs that nobody watches; None if there is no Chromium, or it would need permission."""
+    """Return the viewer for unattended runs; None if Chromium is missing or would need permission."""
     with contextlib.suppress(ConfigError):
         return ChromiumViewer()
     return None
 
 
 class _Page:
-    """One page: shows a document under the policy of the preview, and collects what happens."""
+    """Loads one document under the preview's policy, and records its console, errors and requests."""
 
     def __init__(self, files: Files, path: str, bound: str = "") -> None:
         self._files, self._path, self._bound, removed = files, path, bound, list[str]()
@@ -181,16 +181,16 @@ class _Page:
         self._blocked = dict.fromkeys(removed, _NOT_ALLOWED)
         self._console: list[Json] = []
         self._logged_at: Counter[tuple[Any, ...]] = Counter()
-        """How many messages of a level each line of a file has caused."""
+        """Number of messages by level and source line."""
         self._inlined: dict[str, str] = {}
         self._seen: Json = {"screenshots": [], "elements": [], "findings": None, "overflow": None}
 
     @property
     def report(self) -> Json:
         left_out = self._logged_at.total() - len(self._console)
-        more = [f"{left_out} more messages came from the same lines."] if left_out else []
+        notes = [f"{left_out} more messages came from the same lines."] if left_out else []
         blocked = [{"address": address, "reason": why} for address, why in self._blocked.items()]
-        return {**self._seen, "console": self._console, "blocked": blocked, "notes": [*self.notes, *more]}
+        return {**self._seen, "console": self._console, "blocked": blocked, "notes": [*self.notes, *notes]}
 
     async def open(self, context: Any) -> None:
         self._page = await context.new_page()
@@ -206,7 +206,7 @@ class _Page:
         await self._send("Debugger.setSkipAllPauses", {"skip": True})
 
     async def look(self, widths: tuple[int, ...]) -> None:
-        """Loads the page, takes a screenshot at each width and checks accessibility, as far as the time allows."""
+        """Load the page, take a screenshot at each width and check accessibility, within the time limit."""
         await self._load(max(widths))
         for width in sorted(widths, reverse=True):
             await self._resize(width)
@@ -220,7 +220,7 @@ class _Page:
             self.notes.append("Accessibility was not checked.")
 
     async def look_at(self, selectors: tuple[str, ...], width: int) -> None:
-        """Loads the page and finds out how these elements look, as far as the time allows."""
+        """Load the page and record the appearance of these elements, within the time limit."""
         await self._load(width)
         await self._settle()
         for element in await self._evaluate(f"elementStyles({json.dumps(selectors)})") or ():
@@ -245,7 +245,7 @@ class _Page:
             self.notes.append(f"The page had not settled after {SETTLE_SECONDS:g} s.")
 
     async def _evaluate(self, call: str) -> Any:
-        """What a function of `js/src/check/headless.ts` returns, run where the page cannot change what it uses."""
+        """Call a function of `js/src/check/headless.ts`, in an isolated world that the page cannot tamper with."""
         tree = await self._send("Page.getFrameTree")
         world = await self._send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
         expression = f"{_HEADLESS.read_text(encoding='utf-8')};headless.{call}"
@@ -260,7 +260,7 @@ class _Page:
             self._seen["overflow"] = await self._evaluate("findOverflow()")
         png = await self._screenshot(x=0, y=0, width=width, height=min(height, MAX_HEIGHT), scale=1)
         shot = {"width": width, "height": height, "png": png, "cut": height > MAX_HEIGHT}
-        self._seen["screenshots"].insert(0, shot)  # the narrowest is taken last
+        self._seen["screenshots"].insert(0, shot)  # the narrowest is captured last
 
     async def _image_of(self, x: float, y: float, width: float, height: float) -> str:
         width, height = min(width, MAX_HEIGHT), min(height, MAX_HEIGHT)
@@ -273,10 +273,10 @@ class _Page:
         options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
         return str((await self._send("Page.captureScreenshot", options))["data"])
 
-    # What the page does
+    # Events of the page
 
     async def _answer(self, route: Any) -> None:
-        """Serves the page, and lets the library files of the stacks pass. Nothing else is loaded."""
+        """Serve the page and allow the stacks' library files. All other requests are blocked."""
         address = route.request.url
         if address == _HOST and self._document:
             policy = f"{policy_for('' if self._bound else self._document)}; sandbox {SANDBOX}"
@@ -287,7 +287,7 @@ class _Page:
             await route.continue_()
         elif route.request.is_navigation_request():
             self._block(address, "the page tried to go there")
-            await route.abort("aborted")  # leaves the page as it is
+            await route.abort("aborted")  # keeps the current page
         else:
             self._block(address, _NOT_ALLOWED)
             await route.abort("blockedbyclient")
@@ -303,8 +303,8 @@ class _Page:
             self._blocked.setdefault(address, reason)
 
     def _refused(self, message: str) -> None:
-        if found := _VIOLATION.search(message):
-            self._block(found[1], _NOT_ALLOWED)
+        if match := _VIOLATION.search(message):
+            self._block(match[1], _NOT_ALLOWED)
 
     def _logged(self, data: Json) -> None:
         text = " ".join(map(_argument, data["args"]))
@@ -325,13 +325,13 @@ class _Page:
         if self._logged_at[place] <= MAX_AT_A_PLACE:
             self._console.append(line)
         if self._logged_at.total() == MAX_ENTRIES:
-            # A page that logs without end would leave no time for the rest.
+            # A page that logs endlessly would use up the time limit.
             self._stopping = asyncio.ensure_future(self._send("Runtime.disable"))
-            self._stopping.add_done_callback(lambda sent: sent.cancelled() or sent.exception())
+            self._stopping.add_done_callback(lambda future: future.cancelled() or future.exception())
             self.notes.append(f"Nothing was read from the console after {MAX_ENTRIES} messages.")
 
     def _parsed(self, data: Json) -> None:
-        """Files of the page are inlined as data URLs, which stack traces do not show."""
+        """Map script ids to files: these are inlined as data URLs, which stack traces do not contain."""
         if data["url"].startswith("data:"):
             text = unquote(data["url"].partition(",")[2])
             path = next((path for path, content in self._files.items() if content == text), "a script")
@@ -339,5 +339,5 @@ class _Page:
 
 
 def _argument(value: Json) -> str:
-    named = (value[name] for name in ("value", "description", "unserializableValue", "type") if name in value)
-    return str(next(named, ""))[:1000]
+    texts = (value[name] for name in ("value", "description", "unserializableValue", "type") if name in value)
+    return str(next(texts, ""))[:1000]

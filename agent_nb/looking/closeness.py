@@ -1,9 +1,9 @@
-"""How close a page is to an image of what was wanted, from 0 to 100: its structure and its colours.
+"""Similarity of a page to a target image, from 0 to 100, by structure and colour.
 
-Structure is a variant of SSIM on luminance: the covariance of blocks at four small sizes, in which a block counts by
-its contrast, so that empty areas, which all pages have, do not make pages alike. Colour is the earth mover's distance
-between the histograms of each channel. Their product is 100 for equal images, falls as one of them is blurred or
-shifted, and is 0 for a blank page. Only the area of the given image is compared, not what the page has below.
+Structure is a variant of SSIM on luminance: the covariance of blocks at four small sizes, weighted by contrast, so that
+empty areas, which all pages have, do not count as similar. Colour is the earth mover's distance between the histograms
+of each channel. Their product is 100 for equal images, decreases with blur or shift, and is 0 for a blank page. Only
+the area of the target image is compared, not what the page contains below it.
 """
 
 import array
@@ -14,44 +14,45 @@ from agent_nb.images.pillow import on_white, opened, saved, top_of
 from agent_nb.messages import Image
 
 WIDTHS = (16, 32, 64, 128)
-"""Pixels to which both images are scaled: layout, sections, headings. Letters are not compared."""
+"""Widths in pixels to which both images are scaled: layout, sections, headings, but not letters."""
 _FLOOR = 0.1
-"""What unrelated pages have in common by chance."""
+"""Similarity of unrelated pages by chance."""
 _PLAIN = 1.0
-"""Contrast, as a standard deviation, below which an image has no structure to compare."""
+"""Standard deviation below which an image has no structure to compare."""
 _BLOCK = 4
 _CONTRAST = 25.0
 _FAR = 64.0
-"""Average difference of a channel at which colours have nothing in common."""
+"""Average channel difference at which the colour similarity is 0."""
 _SHOWN = 640, 1600
 _GAP = 16
 _TALLEST = 4
-"""Heights per width that are compared."""
+"""Maximum ratio of compared height to width."""
 
 
-def closeness(given: Image, page: Image) -> float | None:
-    """From 0 to 100; None if the given image is of one colour. Decodes: call it off the loop."""
+def closeness(target: Image, page: Image) -> float | None:
+    """Return 0 to 100; None if the target is a single colour. Decodes images: call it off the loop."""
     from PIL import ImageStat
 
-    wanted, made = on_white(opened(given)), on_white(opened(page))
-    if ImageStat.Stat(_pair(wanted, made, WIDTHS[-1])[0].convert("L")).stddev[0] < _PLAIN:
+    target_pixels, page_pixels = on_white(opened(target)), on_white(opened(page))
+    if ImageStat.Stat(_pair(target_pixels, page_pixels, WIDTHS[-1])[0].convert("L")).stddev[0] < _PLAIN:
         return None
-    structure = sum(_structure(wanted, made, width) for width in WIDTHS) / len(WIDTHS)
-    alike = structure * _colour(wanted, made)
+    structure = sum(_structure(target_pixels, page_pixels, width) for width in WIDTHS) / len(WIDTHS)
+    alike = structure * _colour(target_pixels, page_pixels)
     return round(100 * max(0.0, alike - _FLOOR) / (1 - _FLOOR), 1)
 
 
-def side_by_side(given: Image, page: Image) -> Image:
-    """One image with the given one on the left and the page on the right, at the same width."""
+def side_by_side(target: Image, page: Image) -> Image:
+    """Combine the target on the left and the page on the right, at the same width."""
     import PIL.Image
 
     halves = [
-        top_of(on_white(opened(image)), *_SHOWN, resample=PIL.Image.Resampling.BOX) for image in (given, page)
+        top_of(on_white(opened(image)), *_SHOWN, resample=PIL.Image.Resampling.BOX)
+        for image in (target, page)
     ]
-    both = PIL.Image.new("RGB", (2 * _SHOWN[0] + _GAP, max(half.height for half in halves)), "grey")
+    combined = PIL.Image.new("RGB", (2 * _SHOWN[0] + _GAP, max(half.height for half in halves)), "grey")
     for number, half in enumerate(halves):
-        both.paste(half, (number * (_SHOWN[0] + _GAP), 0))
-    return Image(saved(both, "JPEG", quality=80), "image/jpeg")
+        combined.paste(half, (number * (_SHOWN[0] + _GAP), 0))
+    return Image(saved(combined, "JPEG", quality=80), "image/jpeg")
 
 
 def _scaled(image: Any, width: int, height: int) -> Any:
@@ -62,14 +63,14 @@ def _scaled(image: Any, width: int, height: int) -> Any:
     return paper
 
 
-def _pair(wanted: Any, made: Any, width: int) -> tuple[Any, Any]:
-    height = round(min(wanted.height / wanted.width, _TALLEST) * width)
+def _pair(target: Any, page: Any, width: int) -> tuple[Any, Any]:
+    height = round(min(target.height / target.width, _TALLEST) * width)
     height = max(_BLOCK, height // _BLOCK * _BLOCK)
-    return _scaled(wanted, width, height), _scaled(made, width, height)
+    return _scaled(target, width, height), _scaled(page, width, height)
 
 
-def _structure(wanted: Any, made: Any, width: int) -> float:
-    a, b = (image.convert("L").convert("F") for image in _pair(wanted, made, width))
+def _structure(target: Any, page: Any, width: int) -> float:
+    a, b = (image.convert("L").convert("F") for image in _pair(target, page, width))
     mean_a, mean_b = _block_means(a), _block_means(b)
     squares_a, squares_b, products = (_block_means(_product(*pair)) for pair in ((a, a), (b, b), (a, b)))
     similar: float = 0.0
@@ -84,10 +85,10 @@ def _structure(wanted: Any, made: Any, width: int) -> float:
     return min(1.0, similar / weights) if weights else 1.0
 
 
-def _product(one: Any, other: Any) -> Any:
+def _product(left: Any, right: Any) -> Any:
     from PIL import ImageMath
 
-    return ImageMath.lambda_eval(lambda values: values["a"] * values["b"], a=one, b=other)
+    return ImageMath.lambda_eval(lambda values: values["a"] * values["b"], a=left, b=right)
 
 
 def _block_means(image: Any) -> list[float]:
@@ -97,19 +98,19 @@ def _block_means(image: Any) -> list[float]:
     return list(array.array("f", image.resize(size, PIL.Image.Resampling.BOX).tobytes()))
 
 
-def _colour(wanted: Any, made: Any) -> float:
-    one, other = (image.histogram() for image in _pair(wanted, made, WIDTHS[1]))
-    total: int = sum(one[:256])
+def _colour(target: Any, page: Any) -> float:
+    expected, actual = (image.histogram() for image in _pair(target, page, WIDTHS[1]))
+    total: int = sum(expected[:256])
     distance: float = sum(
-        _moved(one[start : start + 256], other[start : start + 256]) for start in (0, 256, 512)
+        _distance(expected[start : start + 256], actual[start : start + 256]) for start in (0, 256, 512)
     )
     return max(0.0, 1 - distance / 3 / total / _FAR)
 
 
-def _moved(one: list[int], other: list[int]) -> float:
-    """How much must be moved, and how far, to turn one histogram into the other."""
-    moved = carried = 0
-    for a, b in zip(one, other, strict=True):
+def _distance(left: list[int], right: list[int]) -> float:
+    """Return the earth mover's distance between two histograms."""
+    distance = carried = 0
+    for a, b in zip(left, right, strict=True):
         carried += a - b
-        moved += abs(carried)
-    return moved
+        distance += abs(carried)
+    return distance

@@ -1,4 +1,4 @@
-"""Elements of a page, what they look like when it is shown, and what can find that out."""
+"""Elements of a page, their rendered appearance, and the viewers that capture it."""
 
 import asyncio
 import contextlib
@@ -34,19 +34,19 @@ _MAX_PIXELS = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """An element of a page: where it is, its HTML, and which turn wrote it."""
+    """An element of a page: its position, its HTML, and the turn that wrote it."""
 
     path: str
-    """A selector that finds this element alone: `main > h2:nth-of-type(2)`."""
+    """A selector that matches only this element: `main > h2:nth-of-type(2)`."""
     html: str
-    """Its outer HTML, of which at most 2,000 characters are kept."""
+    """Its outer HTML, truncated to 2,000 characters."""
     line: int
-    """Where it begins in the source, from 1."""
+    """Its first line in the source, from 1."""
     file: str
     place: str
-    """Its place among the elements of its tag on the page: `2 of 3`."""
+    """Its position among the page's elements with the same tag: `2 of 3`."""
     turn: int | None = None
-    """The turn that wrote its first line; None if that was before this run, or by hand."""
+    """The turn that wrote its first line; None if it was written earlier or by hand."""
     edit: str = ""
     """The title of the tool call that wrote it."""
     files: Files = field(default_factory=Files, repr=False)
@@ -58,15 +58,15 @@ class Element:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementRequest:
-    """Elements of one page. `files` holds all files of the run, since the page may use them."""
+    """Elements of one page. `files` contains all files of the run, since the page may use them."""
 
     files: Files
     path: str
     selectors: tuple[str, ...]
     width: int = DESKTOP
-    """Of the window, in CSS pixels."""
+    """Window width in CSS pixels."""
     bound: str = ""
-    """As in `CheckRequest`."""
+    """See `CheckRequest.bound`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +74,9 @@ class ElementLook:
     box: tuple[int, int, int, int]
     """Left, top, width and height on the page, in CSS pixels."""
     style: Mapping[str, str]
-    """Computed properties, without those that have no effect."""
+    """Computed properties that have an effect."""
     width: int
-    """Of the window."""
+    """Window width in CSS pixels."""
     image: Image | None = None
 
     def __str__(self) -> str:
@@ -92,15 +92,15 @@ class ElementLook:
 
 @runtime_checkable
 class ElementViewer(PageViewer, Protocol):
-    """A viewer that can also say how single elements look."""
+    """A viewer that can also capture single elements."""
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
-        """A look for each selector, None where there is none; `ViewerUnavailableError` if no page can be shown."""
+        """Return the appearance per selector, None if it matches nothing. Raises `ViewerUnavailableError`."""
         ...
 
 
 def read_looks(report: Any, request: ElementRequest) -> list[ElementLook | None]:
-    """The looks in a report: `{elements: [{box, style, png} or null]}`, in the order of the selectors."""
+    """Parse a report `{elements: [{box, style, png} or null]}`, in the order of the selectors."""
     entries = report.get("elements") if isinstance(report, dict) else None
     entries = entries if isinstance(entries, list) else []
     count = len(request.selectors)
@@ -136,11 +136,11 @@ def _image(png: Any) -> Image | None:
 
 
 LOOK_SECONDS = 12.0
-"""For all elements of a request. A page that is not there takes 5 s of it, the start of Chromium about one."""
+"""Timeout for all elements of a request. A missing page takes 5 s of it, the start of Chromium about 1 s."""
 
 
 class SharedLook:
-    """One look at the elements that a prompt points at, for all variants of a request, before it is sent."""
+    """Captures the elements referenced by a prompt once for all variants, before the request is sent."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[tuple[Part, ...]] | None = None
@@ -167,10 +167,10 @@ async def _parts_about(elements: Sequence[Element], viewer: PageViewer | None) -
             async with asyncio.timeout(LOOK_SECONDS):
                 for page in _pages(elements[:MAX_ELEMENTS]):
                     looks |= await _look_at(viewer, page)
-    found = [(element.path, looks.get(_place(element))) for element in elements]
-    shown = [(path, look.image) for path, look in found if look and look.image]
-    lines = [(path, str(look) if look else "") for path, look in found]
-    return Text("\n\n" + about_elements(lines, [path for path, _ in shown])), *(image for _, image in shown)
+    pairs = [(element.path, looks.get(_place(element))) for element in elements]
+    images = [(path, look.image) for path, look in pairs if look and look.image]
+    lines = [(path, str(look) if look else "") for path, look in pairs]
+    return Text("\n\n" + about_elements(lines, [path for path, _ in images])), *(image for _, image in images)
 
 
 _Place: TypeAlias = tuple[int, str, str]
@@ -189,5 +189,5 @@ def _pages(elements: Iterable[Element]) -> Iterable[list[Element]]:
 
 async def _look_at(viewer: ElementViewer, page: Sequence[Element]) -> dict[_Place, ElementLook]:
     selectors = tuple(element.path for element in page)
-    found = await viewer.look_at(ElementRequest(files=page[0].files, path=page[0].file, selectors=selectors))
-    return {_place(element): look for element, look in zip(page, found, strict=True) if look}
+    looks = await viewer.look_at(ElementRequest(files=page[0].files, path=page[0].file, selectors=selectors))
+    return {_place(element): look for element, look in zip(page, looks, strict=True) if look}

@@ -1,4 +1,4 @@
-"""What a page looks like and reports when it is shown: the values of a check, and what can carry one out.
+"""The result of a page check, the protocol of page viewers, and the parsing of their reports.
 
 A viewer shares its process with the page, so nothing in its report is trusted.
 """
@@ -24,7 +24,7 @@ PHONE, DESKTOP = 390, 1280
 WIDTHS = (PHONE, DESKTOP)
 """Widths of the screenshots, in pixels."""
 LOOKS = 3
-"""How often a model may look at the page in a run, unless the user says otherwise."""
+"""Default number of page checks per run."""
 
 Level = Literal["error", "warning", "info"]
 Impact = Literal["serious", "critical"]
@@ -32,17 +32,17 @@ Impact = Literal["serious", "critical"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screenshot:
-    """The page from top to bottom at one width."""
+    """The whole page at one window width."""
 
     width: int
-    """Of the window, in CSS pixels; the image may be smaller."""
+    """Window width in CSS pixels; the image may be smaller."""
     height: int
-    """Of the whole page, in CSS pixels."""
+    """Height of the whole page in CSS pixels."""
     image: Image
     cut: bool = False
-    """Whether the image shows only the top of a very tall page."""
+    """Whether a very tall page was truncated."""
     thumbnail: bytes = b""
-    """A small JPEG of the top, for saved notebooks."""
+    """A small JPEG of the page's top, for saved notebooks."""
 
     @property
     def label(self) -> str:
@@ -57,11 +57,11 @@ class ConsoleLine:
     level: Level
     text: str
     line: int | None = None
-    """In the file, from 1."""
+    """Line in the file, from 1."""
     file: str = ""
 
     def __str__(self) -> str:
-        """Texts of the page are JSON strings, so that they cannot be mistaken for the rest."""
+        """Format the line; the page's text is a JSON string, so that it cannot pose as our text."""
         place = [_string(self.file)] if self.file else []
         place += [f"line {self.line}"] if self.line else []
         return f"{self.level}{' in ' if place else ''}{' '.join(place)}: {_string(self.text)}"
@@ -69,7 +69,7 @@ class ConsoleLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockedLoad:
-    """An address that the page could not load, because the policy forbids it or because it failed."""
+    """A URL that the page could not load, because of the policy or a failure."""
 
     address: str
     reason: str
@@ -79,12 +79,12 @@ class BlockedLoad:
 class Overflow:
     pixels: int
     selector: str
-    """The element that reaches farthest."""
+    """The element that overflows most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A problem that axe-core has found."""
+    """An accessibility problem reported by axe-core."""
 
     rule: str
     impact: Impact
@@ -99,16 +99,16 @@ class PageCheck:
     viewer: str
     """`your browser` or `headless Chromium`."""
     size: int
-    """Of the file, in bytes."""
+    """File size in bytes."""
     screenshots: tuple[Screenshot, ...] = ()
     console: tuple[ConsoleLine, ...] = ()
     blocked: tuple[BlockedLoad, ...] = ()
     overflow: Overflow | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is missing from this check, and why."""
+    """Missing parts of this check, with the reason."""
     closeness: float | None = None
-    """How close the page is to the image that the user gave, from 0 to 100; None if there is no such image."""
+    """Similarity to the user's image from 0 to 100; None without an image."""
 
     @property
     def errors(self) -> tuple[ConsoleLine, ...]:
@@ -117,14 +117,14 @@ class PageCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRequest:
-    """The page to look at. `files` holds all files of the run, since the page may use them."""
+    """The page to check. `files` contains all files of the run, since the page may use them."""
 
     files: Mapping[str, str | bytes]
     path: str
     variant: int = 0
     widths: tuple[int, ...] = WIDTHS
     bound: str = ""
-    """The script that gives the page its bound values where no kernel does. Such a page loads nothing."""
+    """The script that provides bound values without a kernel. Such a page has no network access."""
 
     @property
     def size(self) -> int:
@@ -133,15 +133,15 @@ class CheckRequest:
 
 
 class PageViewer(Protocol):
-    """Shows a page and reports what it sees."""
+    """Renders a page and returns a check."""
 
     async def check(self, request: CheckRequest) -> PageCheck:
-        """Raises `ViewerUnavailableError` if it cannot show any page. Ends in bounded time."""
+        """Check a page in bounded time. Raises `ViewerUnavailableError` if it cannot render pages."""
         ...
 
 
 class ViewerUnavailableError(ToolError):
-    """Nothing can show the page now."""
+    """No viewer can render the page now."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -150,7 +150,7 @@ class ViewerUnavailableError(ToolError):
 
 
 class LimitedViewer:
-    """A viewer for one run, which may be asked a limited number of times."""
+    """A viewer for one run with a limited number of checks."""
 
     def __init__(self, viewer: PageViewer, looks: int) -> None:
         self._viewer, self._looks, self._left = viewer, looks, looks
@@ -168,7 +168,7 @@ class LimitedViewer:
 
 
 def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
-    """The check as MIME bundles: everything but the screenshots in the first, then one for each screenshot."""
+    """Return the check as MIME bundles: the first without screenshots, then one per screenshot."""
     data: Json = to_wire(check)
     for screenshot in data["screenshots"]:
         del screenshot["image"]
@@ -178,19 +178,19 @@ def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
 
 def checks_in(outputs: Iterable[MimeBundle]) -> tuple[PageCheck, ...]:
     bundles = list(outputs)
-    found = []
+    checks = []
     for place, bundle in enumerate(bundles):
         if isinstance(data := bundle.get(CHECK_TYPE), Mapping):
             shots = [
                 {**shot, "image": to_wire(_image_in(after))}
                 for shot, after in zip(data.get("screenshots", ()), bundles[place + 1 :], strict=False)
             ]
-            found.append(from_wire(PageCheck, {**data, "screenshots": shots}))
-    return tuple(found)
+            checks.append(from_wire(PageCheck, {**data, "screenshots": shots}))
+    return tuple(checks)
 
 
 def summary_of(check: PageCheck) -> str:
-    """`1 error, 2 blocked loads, overflows at 390 px`, or `no problems`."""
+    """Format as `1 error, 2 blocked loads, overflows at 390 px`, or `no problems`."""
     counts = {
         "error": len(check.errors),
         "blocked load": len(check.blocked),
@@ -206,7 +206,7 @@ def summary_of(check: PageCheck) -> str:
 
 
 def problems_of(check: PageCheck) -> Iterator[str]:
-    """A line for each problem, with texts of the page as JSON strings."""
+    """Yield one line per problem, with the page's texts as JSON strings."""
     yield from map(str, check.console)
     for load in check.blocked:
         yield f"not loaded: {_string(load.address)}, {_string(load.reason)}"
@@ -234,14 +234,14 @@ def _image_in(bundle: Mapping[str, Any]) -> Image:
 
 MAX_REPORT = 6_000_000
 MAX_HEIGHT = 4096
-"""Pixels of a page that a screenshot shows, from the top."""
+"""Maximum height of a screenshot in pixels, from the top."""
 MAX_IMAGE_BYTES = 300_000
 MAX_THUMBNAIL_BYTES = 6_000
 _THUMBNAIL = 240, 300
 _MAX_PIXELS = 2 * 1280 * MAX_HEIGHT
 _MAX_SCREENSHOTS = 4
 _MAX_LINES = 20
-"""Entries of each list that are kept."""
+"""Maximum entries of each list."""
 _MAX_NOTES = 8
 _MAX_TARGETS = 3
 _MAX_TEXT = 300
@@ -253,25 +253,25 @@ T = TypeVar("T")
 
 
 def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:
-    """The check in a report. What is wrong with the report is left out and noted. Decodes: call it off the loop.
+    """Parse a report. Invalid parts are omitted and noted. Decodes images: call it off the loop.
 
     The report is `{screenshots: [{width, height, png, cut}], console: [{level, text, line, file}], blocked:
     [{address, reason}], overflow: {pixels, selector}, findings: [{rule, impact, summary, targets}], notes: [text]}`
-    with `png` in base64. Every field can be left out.
+    with `png` in base64. Every field is optional.
     """
     data = report if isinstance(report, dict) else {}
     notes = [limited_text(note) for note in _entries(data, "notes", str)][:_MAX_NOTES]
 
-    def read(name: str, one: Callable[[Json], T | None], most: int = _MAX_LINES) -> tuple[T, ...]:
+    def read(name: str, parse: Callable[[Json], T | None], most: int = _MAX_LINES) -> tuple[T, ...]:
         entries = sorted(_entries(data, name, dict), key=_urgency)
         if len(entries) > most:
             notes.append(f"{len(entries) - most} more entries of `{name}` are left out.")
-        return tuple(value for entry in entries[:most] if (value := one(entry)) is not None)
+        return tuple(value for entry in entries[:most] if (value := parse(entry)) is not None)
 
     screenshots = read("screenshots", _screenshot, _MAX_SCREENSHOTS)
-    missing = [width for width in request.widths if width not in {shot.width for shot in screenshots}]
-    if missing:
-        notes.append(f"There is no screenshot at {' and '.join(f'{width} px' for width in missing)}.")
+    missing_widths = [width for width in request.widths if width not in {shot.width for shot in screenshots}]
+    if missing_widths:
+        notes.append(f"There is no screenshot at {' and '.join(f'{width} px' for width in missing_widths)}.")
     return PageCheck(
         path=request.path,
         viewer=viewer,
@@ -291,7 +291,7 @@ def _entries(data: Json, name: str, kind: type[T]) -> Iterator[T]:
 
 
 def _urgency(entry: Json) -> int:
-    """Puts errors first, so that a page that logs much does not hide them."""
+    """Sort key that puts errors first, so that verbose logging does not hide them."""
     levels: tuple[Any, ...] = get_args(Level)
     return levels.index(entry.get("level")) if entry.get("level") in levels else len(levels)
 
@@ -332,41 +332,41 @@ def _screenshot(entry: Json) -> Screenshot | None:
     pixels = decoded_png(entry.get("png"), MAX_REPORT, _MAX_PIXELS)
     if pixels is None:
         return None
-    image, cut = _encoded_again(pixels)
+    image, is_cropped = _reencode(pixels)
     return Screenshot(
         width=limited_number(entry.get("width")),
         height=limited_number(entry.get("height")),
         image=image,
-        cut=cut or bool(entry.get("cut")),
+        cut=is_cropped or bool(entry.get("cut")),
         thumbnail=_thumbnail(image),
     )
 
 
 def decoded_png(png: Any, most_characters: int, most_pixels: int) -> Any:
-    """The pixels of a PNG in base64; None if it is damaged or too large."""
+    """Decode a base64 PNG to pixels; None if it is damaged or too large."""
     require_pillow()
     import PIL.Image
 
     if not isinstance(png, str) or len(png) > most_characters:
         return None
     try:
-        with PIL.Image.open(io.BytesIO(base64.b64decode(png, validate=True)), formats=["PNG"]) as opened:
-            return opened.convert("RGB") if opened.width * opened.height <= most_pixels else None
+        with PIL.Image.open(io.BytesIO(base64.b64decode(png, validate=True)), formats=["PNG"]) as image:
+            return image.convert("RGB") if image.width * image.height <= most_pixels else None
     except DAMAGE:
         return None
 
 
-def _encoded_again(pixels: Any) -> tuple[Image, bool]:
-    """The image in a file of ours, and whether it was cut. A PNG suits flat pages, a JPEG those with photos."""
-    cut = pixels.height > MAX_HEIGHT
-    pixels = pixels.crop((0, 0, pixels.width, MAX_HEIGHT)) if cut else pixels
+def _reencode(pixels: Any) -> tuple[Image, bool]:
+    """Re-encode the image and return whether it was cropped. PNG suits flat pages, JPEG pages with photos."""
+    is_cropped = pixels.height > MAX_HEIGHT
+    pixels = pixels.crop((0, 0, pixels.width, MAX_HEIGHT)) if is_cropped else pixels
     png, jpeg = saved(pixels, "PNG"), saved(pixels, "JPEG", quality=80)
     if len(png) <= min(len(jpeg), MAX_IMAGE_BYTES):
-        return Image(png, "image/png"), cut
+        return Image(png, "image/png"), is_cropped
     while len(jpeg) > MAX_IMAGE_BYTES:
         pixels = pixels.resize([max(1, side * 3 // 4) for side in pixels.size])
         jpeg = saved(pixels, "JPEG", quality=80)
-    return Image(jpeg, "image/jpeg"), cut
+    return Image(jpeg, "image/jpeg"), is_cropped
 
 
 def _thumbnail(image: Image) -> bytes:
@@ -378,7 +378,7 @@ def _thumbnail(image: Image) -> bytes:
 
 
 def limited_text(value: Any, most: int = _MAX_TEXT) -> str:
-    """At most so many characters of a text that can be shown; empty if the value is none."""
+    """Return printable text of at most `most` characters; empty if the value is not a string."""
     return shortened(showable_text(value[: most + 1]), most) if isinstance(value, str) else ""
 
 
@@ -389,7 +389,7 @@ def limited_number(value: Any) -> int:
 
 
 class PageConsole(dict[int, ConsoleLine]):
-    """What a previewed page has logged in this kernel, by number from 1. A line that comes again keeps its number.
+    """Console lines of a previewed page in this kernel, by number from 1. A repeated line keeps its number.
 
     The newest 200 are kept; errors are dropped last.
     """
@@ -397,14 +397,14 @@ class PageConsole(dict[int, ConsoleLine]):
     _last = 0
 
     def add(self, entry: Json) -> int:
-        """Keeps what the page reports, of which nothing is trusted, and returns its number."""
+        """Store an untrusted console entry and return its number."""
         line = read_console_line(entry, _LONGEST_LINE)
-        known = next((number for number, one in self.items() if one == line), None)
-        if known is not None:
-            return known
+        existing = next((number for number, old in self.items() if old == line), None)
+        if existing is not None:
+            return existing
         if len(self) == MOST_LINES:
-            others = (number for number, one in self.items() if one.level != "error")
-            del self[next(others, next(iter(self)))]
+            droppable = (number for number, old in self.items() if old.level != "error")
+            del self[next(droppable, next(iter(self)))]
         self._last += 1
         self[self._last] = line
         return self._last
@@ -417,5 +417,5 @@ _consoles: WeakValueDictionary[tuple[str, int], PageConsole] = WeakValueDictiona
 
 
 def console_of(run_id: str, variant: int) -> PageConsole:
-    """The console of a variant's page, which lasts as long as whoever reports to it keeps it."""
+    """Return the console of a variant's page. It lives as long as its reporter keeps a reference."""
     return _consoles.setdefault((run_id, variant), PageConsole())

@@ -1,4 +1,4 @@
-"""A finished run as frozen HTML, Markdown and plain text: pure functions, so equal runs give equal bytes."""
+"""Renders a finished run as frozen HTML, Markdown and plain text. Pure functions: equal runs give equal bytes."""
 
 import base64
 import html
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
-    """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them."""
+    """Return the MIME bundle of a cell's output. Long texts are truncated; the exports below are complete."""
     rows = list(shortened(transcript(run.events), run.name))
     figure = {"image/png": base64.b64encode(image).decode()} if image else {}
     return {
@@ -41,17 +41,17 @@ class Progress:
     phase: str = ""
     rows: tuple[Row, ...] = ()
     hint: str = ""
-    """What the user can do meanwhile."""
+    """What the user can do while the run continues."""
 
 
 def first_frame(
     key: str, name: str, model: str, run_id: str = "", progress: Progress = Progress()
 ) -> dict[str, str]:
-    """The output of a cell before the widget mounts, which is also what a notebook saved during the run contains."""
+    """Return a cell's output before the widget mounts. A notebook saved during the run contains it."""
     note = f"`{name}` is running, or was when this was saved. Its result will be here when it has ended."
-    shown = f"{note} {progress.hint}".strip()
+    status = f"{note} {progress.hint}".strip()
     facts = [*filter(None, [progress.phase]), model_label(model)]
-    inside = progress_html(name, facts, list(shortened(progress.rows, name)), shown)
+    inside = progress_html(name, facts, list(shortened(progress.rows, name)), status)
     return {
         "text/html": safe_text(running_html(key, name, run_id, inside)),
         "text/markdown": safe_text(note),
@@ -66,14 +66,14 @@ def abandoned_frame(name: str, why: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A form that a whole run can take as one text. `FORMS` lists them: `%agent export` writes them, and the tests of
-    masking, notes, foreign files and leaks go through them."""
+    """A text format of a whole run. `FORMS` lists them for `%agent export` and for the tests of masking, notes, foreign
+    files and leaks."""
 
     suffix: str
     has_notes: bool
-    """Whether the notes of the run are in it."""
+    """Whether it includes the run's notes."""
     unmasked: "Callable[[RunRecord], str]"
-    """Draws the run; only `render` calls it."""
+    """Renders the run without masking; called only by `render`."""
 
     def render(self, run: "RunRecord") -> str:
         return safe_text(self.unmasked(run))
@@ -98,17 +98,17 @@ FORMS = (HTML, MARKDOWN, TEXT)
 
 
 def to_page(run: "RunRecord") -> str | None:
-    """The page of the run, with the files it uses, as one closed HTML document; None if there is no page."""
+    """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page."""
     page = page_alone(run)
     return page if page is None else safe_text(page)
 
 
 def live_page(run: "RunRecord") -> str | None:
-    """The same, connected to the window that shows it."""
+    """Return the same document connected to the window that shows it."""
     page = page_alone(run, is_live=True)
     return page if page is None else safe_text(page)
 
 
 def page_html(run: "RunRecord") -> str:
-    """The page of the run as an output of its own."""
+    """Return the run's page as a separate output."""
     return safe_text(still_page(run))

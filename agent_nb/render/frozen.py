@@ -1,4 +1,4 @@
-"""A finished run as HTML without scripts: the frozen form, which notebooks save.
+"""The frozen form of a finished run: HTML without scripts, which notebooks save.
 
 In a trusted notebook the style sheet arranges it in tabs, with the page in a sandboxed frame. An untrusted notebook
 and GitHub sanitise it: styles, frames and `data-*` are removed, and the same markup reads as a document. Every rule of
@@ -63,11 +63,11 @@ if TYPE_CHECKING:
 
 MAX_OUTPUT = 20_000
 MAX_TABLE = 60_000
-"""Characters of HTML that is no more than tables and text."""
+"""Maximum characters of HTML that contains only tables and text."""
 MAX_IMAGE = 400_000
 MAX_ARGUMENT = 2_000
 FIRST_LINES, MOST_LINES = 30, 40
-"""Of a text with more than the most lines, only the first are not folded."""
+"""A text longer than MOST_LINES shows its first FIRST_LINES and folds the others."""
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
@@ -86,13 +86,13 @@ _FRAME_STYLE = (
 
 
 def rows_html(rows: Iterable[Row]) -> str:
-    """Rows one after another; consecutive edits of one file are a single row, which unfolds."""
-    drawn = []
+    """Render the rows in order; consecutive edits of one file become a single foldable row."""
+    parts = []
     for path, group in itertools.groupby(rows, key=_edited_path):
         edits = [row_html(row) for row in group]
         head = f"{_icon('ok')} {len(edits)} edits of <code>{html.escape(path)}</code>"
-        drawn += [_fold(head, "".join(edits))] if path and len(edits) > 1 else edits
-    return "\n".join(drawn)
+        parts += [_fold(head, "".join(edits))] if path and len(edits) > 1 else edits
+    return "\n".join(parts)
 
 
 def _edited_path(row: Row) -> str:
@@ -112,8 +112,8 @@ def row_html(row: Row) -> str:
             items = "".join(f"<li>{link(source.url, source.title or source.url)}</li>" for source in sources)
             return f'<ul class="anb-text">{items}</ul>'
         case ImagesRow(images=images):
-            drawn = map(_thumbnail, image_labels(images), (image.data for image in images))
-            return f'<p class="anb-given">{" ".join(drawn)}</p>'
+            thumbnails = map(_thumbnail, image_labels(images), (image.data for image in images))
+            return f'<p class="anb-given">{" ".join(thumbnails)}</p>'
         case LineRow():
             return _line(row)
         case _:
@@ -121,7 +121,7 @@ def row_html(row: Row) -> str:
 
 
 def _thumbnail(label: str, data: bytes) -> str:
-    """The image is as small as it is shown: sanitised HTML has no styles to shrink it."""
+    """Render an image at its display size: sanitised HTML has no styles to shrink it."""
     alt = html.escape(label)
     if not data:
         return f'<span class="anb-dim">{alt}</span>'
@@ -171,7 +171,7 @@ def _inside(row: ToolRow) -> str:
 
 
 def _source(code: str) -> str:
-    """Code in colours, which a sanitiser takes away. Masked first: half a key would not be recognised."""
+    """Highlight code; a sanitiser removes the colours. Masked first, because half a key would not be recognised."""
     pieces = (
         f'<span class="anb-{colour}">{text}</span>' if colour else text
         for colour, text in coloured(_cut(mask(code)).rstrip())
@@ -180,7 +180,7 @@ def _source(code: str) -> str:
 
 
 def _arguments(args: Mapping[str, Any]) -> str:
-    """`name: value` lines, with strings unquoted so that code reads as code."""
+    """Format as `name: value` lines, with strings unquoted so that code reads as code."""
     lines = []
     for name, value in args.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
@@ -191,7 +191,7 @@ def _arguments(args: Mapping[str, Any]) -> str:
 
 
 def _output(bundle: MimeBundle) -> str:
-    """The richest representation that is safe to show here."""
+    """Render the richest representation that is safe here."""
     texts = {kind: _text(content) for kind, content in bundle.items()}
     plain = texts.get("text/plain", "")
     for kind in _IMAGES:
@@ -215,14 +215,14 @@ def _output(bundle: MimeBundle) -> str:
 
 
 def _check(bundle: MimeBundle) -> str:
-    """The thumbnails of a page check and its problems; the screenshots themselves are too large to save."""
+    """Render the thumbnails and problems of a page check; the screenshots are too large to save."""
     shots = [shot for shot in bundle[CHECK_TYPE].get("screenshots", ()) if shot.get("thumbnail")]
     images = (_thumbnail(f"{shot['width']} px wide", base64.b64decode(shot["thumbnail"])) for shot in shots)
     return f'<p class="anb-given">{" ".join(images)}</p>{_block(_text(bundle.get("text/plain", "")))}'
 
 
 def _framed(markup: str, plain: str) -> str:
-    """A sandboxed frame cannot size itself, so the height is guessed from the number of table rows."""
+    """Render in a sandboxed frame. It cannot size itself, so its height is estimated from the table rows."""
     rows = markup.lower().count("<tr")
     height = min(40 + 25 * rows, 640) if rows else 160
     frame = f'style="height:{height}px" {still_frame_attributes(_FRAME_STYLE + markup)}'
@@ -254,9 +254,9 @@ def _diff(diff: str) -> str:
 def _block(text: str) -> str:
     lines = code_html(_cut(text)).rstrip().split("\n")
     end = FIRST_LINES if len(lines) > MOST_LINES else len(lines)
-    first, rest = "\n".join(lines[:end]), "\n".join(lines[end:])
-    more = _fold(f"{len(lines) - end} more lines", f"<pre>{rest}</pre>") if rest else ""
-    return f"<pre>{first}</pre>{more}" if text.strip() else ""
+    visible_lines, remainder = "\n".join(lines[:end]), "\n".join(lines[end:])
+    fold = _fold(f"{len(lines) - end} more lines", f"<pre>{remainder}</pre>") if remainder else ""
+    return f"<pre>{visible_lines}</pre>{fold}" if text.strip() else ""
 
 
 def _cut(text: str) -> str:
@@ -266,7 +266,7 @@ def _cut(text: str) -> str:
 
 
 def _text(content: Any) -> str:
-    """Notebooks may store text as a list of lines."""
+    """Join text that a notebook stores as a list of lines."""
     return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
 
 
@@ -275,12 +275,12 @@ def _fold(summary: str, inside: str) -> str:
 
 
 def code_html(code: str) -> str:
-    """Masked code with few entities: JupyterLab sanitises every output of a notebook, and entities take longest."""
+    """Mask and escape code with few entities, which are what JupyterLab's sanitiser spends most time on."""
     return re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(code)).replace("<", "&lt;")
 
 
 def coloured(code: str) -> Iterator[tuple[str, str]]:
-    """The class of each piece of code, empty for most, and the piece as HTML."""
+    """Yield the CSS class, often empty, and the HTML of each piece of code."""
     try:
         from pygments.lexers.python import PythonLexer
     except ImportError:
@@ -298,14 +298,14 @@ def _colour(kind: str) -> str:
 
 _VOID = frozenset({"br", "hr"})
 _KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
-"""What the tables of pandas and polars bring along."""
+"""The style sheets in tables of pandas and polars."""
 MAX_SHEET = 2_000
-"""Characters; in a longer one the pattern would look for too long."""
+"""Maximum characters; on longer sheets the pattern is too slow."""
 _KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
 
 
 def plain_html(markup: str) -> str | None:
-    """The same tables and text, without attributes; None if there is more to it."""
+    """Return the tables and text without attributes; None if the markup contains anything else."""
     copy = _PlainCopy()
     copy.feed(markup)
     copy.close()
@@ -314,7 +314,7 @@ def plain_html(markup: str) -> str | None:
 
 
 class _PlainCopy(HTMLParser):
-    """Writes known tags, and ends those that are open, so that nothing around it is ended."""
+    """Copies known tags and closes open ones, so that it cannot close elements around it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -324,22 +324,22 @@ class _PlainCopy(HTMLParser):
         self._in_sheet = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        values = dict(attrs)
         self._in_sheet = tag == "style"
         if self._in_sheet:
             return
-        self.is_plain &= tag in PLAIN_TAGS and _KNOWN_STYLE.fullmatch(given.get("style") or "") is not None
-        spans = {name: given.get(name) or "" for name in ("colspan", "rowspan")}
-        written = "".join(f' {name}="{number}"' for name, number in spans.items() if number.isdecimal())
-        self.written.append(f"<{tag}{written}>")
+        self.is_plain &= tag in PLAIN_TAGS and _KNOWN_STYLE.fullmatch(values.get("style") or "") is not None
+        spans = {name: values.get(name) or "" for name in ("colspan", "rowspan")}
+        attributes = "".join(f' {name}="{number}"' for name, number in spans.items() if number.isdecimal())
+        self.written.append(f"<{tag}{attributes}>")
         if tag not in _VOID:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         self._in_sheet = False
         if tag in self._open:
-            while (last := self._open.pop()) != tag:
-                self.written.append(f"</{last}>")
+            while (open_tag := self._open.pop()) != tag:
+                self.written.append(f"</{open_tag}>")
             self.written.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
@@ -353,15 +353,15 @@ class _PlainCopy(HTMLParser):
 
 
 MAX_PAGE = 1_000_000
-"""Characters of all pages in one output. A page that exceeds it is replaced by a note."""
+"""Maximum characters of all pages in one output. A page beyond it is replaced by a note."""
 MAX_PAGE_ALONE = 200_000_000
-"""Characters of a page outside the notebook: more than all files of a run can have."""
+"""Maximum characters of a page outside the notebook: more than a run's files can have."""
 MAX_CODE = 64_000
 
 _LINE = 240
-"""Characters after which a style sheet is broken: notebooks are saved and compared line by line."""
+"""Column after which a style sheet is wrapped: notebooks are saved and compared line by line."""
 _GAP = '<br class="anb-c">'
-"""Separates folds from paragraphs where there are no styles to do it."""
+"""Separates folds from paragraphs where styles are removed."""
 
 
 def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> str:
@@ -376,7 +376,7 @@ def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> st
         for number, inside in panels
         if inside
     )
-    chosen = _chosen_page(run) if pages else len(labels) - 1
+    selected = _chosen_page(run) if pages else len(labels) - 1
     tone = "err" if run.failed_check else ENDINGS[run.reason].tone
     error = "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
     return (
@@ -384,18 +384,18 @@ def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> st
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">\n'
         f"<style>{_style(len(labels) if several else 0)}{_sheet('frozen_code') if 'anb-step' in log else ''}</style>\n"
         f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">\n'
-        f"{head(run.name, facts(run))}\n{error}{_tabs(labels, chosen) if several else ''}{body}"
+        f"{head(run.name, facts(run))}\n{error}{_tabs(labels, selected) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
     )
 
 
 def _title_line(name: str, state: str) -> str:
-    """JupyterLab shows the source of the first line when an output is collapsed."""
+    """Return the first line, whose source JupyterLab shows for a collapsed output."""
     return f"<!-- {html.escape(name).replace('--', '')}: {state} -->\n"
 
 
 def running_html(key: str, name: str, run_id: str, inside: str) -> str:
-    """The output of a run under way. The page knows it by the run's id."""
+    """Return the output of a running run. The page identifies it by the run's id."""
     return (
         f"{_title_line(name, 'running')}"
         f'<div data-anb-run="{html.escape(key)}" data-anb-id="{html.escape(run_id)}"><style>{_style(0)}</style>'
@@ -404,7 +404,7 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
 
 
 def progress_html(name: str, facts: list[str], rows: Sequence[Row], note: str) -> str:
-    """A run under way. Without rows it has the height of the widget for a few seconds, then shrinks to the note."""
+    """Render a running run. Without rows it keeps the widget's height for a few seconds, then shrinks to the note."""
     talk = f'<div class="anb-talk">{rows_html(rows)}</div>' if rows else ""
     classes = "anb-frozen anb-off" if rows else "anb-frozen anb-first anb-off"
     return f'<div class="{classes}">{head(name, facts)}{talk}<p class="anb-note">{with_code(note)}</p></div>'
@@ -421,9 +421,9 @@ def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
 
 
 def page_alone(run: "RunRecord", *, is_live: bool = False) -> str | None:
-    """The page of the run as a document of its own, as closed as in the notebook; None if there is no page.
+    """Return the run's page as a standalone document, sandboxed as in the notebook; None without a page.
 
-    A live one is connected to the window that shows it.
+    With `is_live` it is connected to the window that shows it.
     """
     path = run.files.entry
     if path is None or not isinstance(run.files[path], str):
@@ -435,7 +435,7 @@ def page_alone(run: "RunRecord", *, is_live: bool = False) -> str | None:
 
 
 def still_page(run: "RunRecord") -> str:
-    """The page alone where no widget is shown, with its values as they are now; empty if there is no page."""
+    """Return the page with its current values for output without a widget; empty without a page."""
     path = run.files.entry
     if path is None or not isinstance(run.files[path], str):
         return ""
@@ -447,11 +447,11 @@ def still_page(run: "RunRecord") -> str:
 
 
 def head(name: str, facts: list[str]) -> str:
-    first, *rest = (f"<span>{html.escape(fact)}</span>" for fact in facts)
+    first, *others = (f"<span>{html.escape(fact)}</span>" for fact in facts)
     comma = '<span class="anb-c">, </span>'
     return (
         f'<p class="anb-head"><strong>{html.escape(name)}</strong><span class="anb-c">: </span>{first}'
-        f'<span class="anb-facts">{"".join(comma + fact for fact in rest)}</span></p>'
+        f'<span class="anb-facts">{"".join(comma + fact for fact in others)}</span></p>'
     )
 
 
@@ -464,13 +464,13 @@ def _foot(run: "RunRecord") -> str:
     return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 
 
-def _tabs(labels: list[str], chosen: int) -> str:
-    """The style sheet shows the tabs. Without it they stay hidden, and their labels are only in attributes."""
-    # Keeps JupyterLab from handling the arrow keys.
+def _tabs(labels: list[str], selected: int) -> str:
+    """Render the tabs. Without the style sheet they stay hidden, and their labels are only in attributes."""
+    # Prevents JupyterLab from handling the arrow keys.
     keys = 'data-lm-suppress-shortcuts="true"'
     radios = "".join(
         f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}" {keys}'
-        f"{' checked' if index == chosen else ''}></label>"
+        f"{' checked' if index == selected else ''}></label>"
         for index, label in enumerate(labels)
     )
     return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>\n'
@@ -480,25 +480,23 @@ def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
     data = base64.b64encode(image).decode()
     still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
     shown_untrusted = f"{still}<em>Trust this notebook to see the page.</em>"
-    shown = [run] if len(run.variants) < 2 else list(run.variants)
+    variants = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
-    left = MAX_PAGE
-    for number, one in enumerate(shown, 1):
-        label = "Preview" if len(shown) == 1 else f"Variant {number}"
-        path = one.files.entry
-        if path is None or not isinstance(one.files[path], str):
+    remaining = MAX_PAGE
+    for number, variant in enumerate(variants, 1):
+        label = "Preview" if len(variants) == 1 else f"Variant {number}"
+        path = variant.files.entry
+        if path is None or not isinstance(variant.files[path], str):
             continue
         try:
-            page = assembled(one.files, path, left)
+            page = assembled(variant.files, path, remaining)
         except TooLargeError:
             pages.append((label, _too_large(run, path)))
             continue
-        left -= len(page)
+        remaining -= len(page)
         trust = "" if pages else f'<p class="anb-untrusted">{shown_untrusted}</p>'
         title = html.escape(f"{label}: {path}")
-        frame = (
-            f'<iframe title="{title}" loading="lazy" {frame_attributes(page, saved_script(one))}></iframe>'
-        )
+        frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page, saved_script(variant))}></iframe>'
         pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
     return pages
 
@@ -514,16 +512,16 @@ def _chosen_page(run: "RunRecord") -> int:
 
 
 def _code(run: "RunRecord") -> str:
-    left = MAX_CODE
+    remaining = MAX_CODE
     rows = []
     for path, content in run.files.items():
         name = f'<code>{html.escape(path)}</code><span class="anb-c">, </span>'
         size = f'<span class="anb-dim">{human_size(run.files.size(path))}</span>'
-        if isinstance(content, str) and len(content) <= left:
-            left -= len(content)
-            shown = ' class="anb-open"' if path == run.files.entry or len(run.files) == 1 else ""
+        if isinstance(content, str) and len(content) <= remaining:
+            remaining -= len(content)
+            open_class = ' class="anb-open"' if path == run.files.entry or len(run.files) == 1 else ""
             code = f"<pre><code>{code_html(content)}</code></pre>"
-            rows.append(f"<details{shown}><summary>{name}{size}</summary>{code}</details>")
+            rows.append(f"<details{open_class}><summary>{name}{size}</summary>{code}</details>")
         else:
             expression = html.escape(subscript(run, path))
             rows.append(
@@ -533,8 +531,8 @@ def _code(run: "RunRecord") -> str:
 
 
 def _log(rows: Sequence[Row], *, folds: bool) -> str:
-    """The transcript in one fold, between the given images and the final text, which are always visible."""
-    given = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
+    """Render the transcript as one fold between the attached images and the final text, which stay visible."""
+    images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
     end = len(rows)
     while end and isinstance(rows[end - 1], TextRow | SourcesRow):
@@ -552,12 +550,12 @@ def _log(rows: Sequence[Row], *, folds: bool) -> str:
     answer = "".join(map(row_html, rows[end:]))
     if ran_code and answer:
         answer = f'<div class="anb-answer">{answer}</div>'
-    if left := names_left(rows):
+    if names := names_left(rows):
         kinds = (
-            f"<li><code>{html.escape(name)}</code>: {html.escape(kind)}</li>" for name, kind in left.items()
+            f"<li><code>{html.escape(name)}</code>: {html.escape(kind)}</li>" for name, kind in names.items()
         )
         answer += f'<ul class="anb-left">{"".join(kinds)}</ul>'
-    return f'<div class="anb-talk">{given}{log}{answer}</div>' if given or log or answer else ""
+    return f'<div class="anb-talk">{images}{log}{answer}</div>' if images or log or answer else ""
 
 
 @cache
@@ -565,16 +563,16 @@ def _sheet(name: str) -> str:
     css = Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
     css = re.sub(r"/\*(?:(?!/\*).)*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r" ?([{};,>]) ?", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").replace(": ", ":")
-    rest, lines = css.strip(), list[str]()
-    while found := re.compile("[;}]").search(rest, _LINE):
-        lines.append(rest[: found.end()])
-        rest = rest[found.end() :]
-    return "\n".join([*lines, rest])
+    remainder, lines = css.strip(), list[str]()
+    while match := re.compile("[;}]").search(remainder, _LINE):
+        lines.append(remainder[: match.end()])
+        remainder = remainder[match.end() :]
+    return "\n".join([*lines, remainder])
 
 
 @cache
 def _style(tabs: int) -> str:
-    """The style sheet, with a rule for each tab that shows its panel while its radio button is checked."""
+    """Return the style sheet, with a rule per tab that shows its panel while its radio button is checked."""
     rules = (
         f"[data-anb-run] .anb-frozen:not(:has(>.anb-tabs>:nth-child({n})>:checked))>.anb-n{n}{{display:none}}"
         for n in range(1, tabs + 1)

@@ -1,16 +1,16 @@
-"""Removes from a page what makes a browser connect to a host although the policy forbids to load from it.
+"""Removes markup that makes a browser connect to a host even though the policy forbids loading from it.
 
-Tags that load a file of a stack get its hash, so that the browser takes no other file from the CDN.
+Tags that load a file of a stack get its hash, so that the browser rejects any other file from the CDN.
 
-These are hints such as `preconnect`, and frames and refreshes, for which Chromium connects before it asks the policy.
-The document in a `srcdoc` would have to be read in the same way, so that is removed too.
+These are hints such as `preconnect`, and frames and refreshes, for which Chromium connects before it checks the policy.
+A `srcdoc` document would need the same treatment, so it is removed too.
 `policy.json` lists the known values of their attributes; an attribute with any other value is removed.
 `js/src/preview/gate.ts` does the same for a page that is still being written.
 
-Where a tag begins depends on the elements around it, on whether scripts run, and on which parser reads it. So every
-place where one of these tags could begin counts, also in comments, scripts and values. A tag is read as HTML reads it.
-One that needs more than the common syntax gets a space after its `<`: that makes it text in HTML, and changes nothing
-in JavaScript. This takes linear time, as a tag with a `<` outside quotes is not read further.
+Where a tag begins depends on the elements around it, on whether scripts run, and on the parser. So every position where
+one of these tags could begin is checked, also in comments, scripts and values. Tags are parsed as in HTML. A tag with
+uncommon syntax gets a space after its `<`, which makes it text in HTML and is harmless in JavaScript. This takes linear
+time, because a tag with a `<` outside quotes is not parsed further.
 """
 
 import re
@@ -36,28 +36,28 @@ class _Attribute(NamedTuple):
 
 
 def gated(markup: str, blocked: list[str] | None = None) -> str:
-    """The markup without what connects. Adds to `blocked` what somebody may miss, such as the address of a frame."""
+    """Remove tags that connect. Appends to `blocked` what users may miss, such as the URL of a frame."""
     blocked = [] if blocked is None else blocked
-    pieces, done, at = [], 0, 0
+    pieces, copied, at = [], 0, 0
     while tag := _TAG.search(markup, at):
         at, name = tag.end(), tag[1].lower()
         attributes = _attributes(markup, at)
         if attributes is None:
-            pieces += [markup[done : tag.start() + 1], "" if name == "script" else " "]
-            done = tag.start() + 1
+            pieces += [markup[copied : tag.start() + 1], "" if name == "script" else " "]
+            copied = tag.start() + 1
             continue
         for attribute in attributes:
             source = markup[attribute.start : attribute.end]
-            known = _known(name, attribute, source)
-            if not known and name != "link" and len(blocked) < _MAX_BLOCKED:
+            allowed = _known(name, attribute, source)
+            if not allowed and name != "link" and len(blocked) < _MAX_BLOCKED:
                 blocked.append(f"<{name} {source[:_MAX_SHOWN]}>")
-            pieces += [markup[done : attribute.start], known]
-            done = at = attribute.end
-    return "".join((*pieces, markup[done:]))
+            pieces += [markup[copied : attribute.start], allowed]
+            copied = at = attribute.end
+    return "".join((*pieces, markup[copied:]))
 
 
 def _attributes(markup: str, at: int) -> list[_Attribute] | None:
-    """The attributes of the tag whose name ends here; None if it has no end, or needs more than the common syntax."""
+    """Return the attributes of the tag whose name ends at `at`; None if it is unclosed or has uncommon syntax."""
     attributes: list[_Attribute] = []
     while not markup.startswith(">", start := _end(_BETWEEN, markup, at)):
         attribute = _attribute(markup, start)
@@ -85,12 +85,12 @@ def _attribute(markup: str, start: int) -> _Attribute | None:
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def _known(tag: str, attribute: _Attribute, source: str) -> str:
-    """The attribute as it may stay, without the beginning of another tag in it; empty if it may not."""
+    """Return the attribute if it is allowed, without the beginning of another tag in it; empty otherwise."""
     words = KNOWN_VALUES[tag].get(attribute.name)
     if words is not None and not {*_WORD.findall(attribute.value.lower())} <= {*words}:
         return ""

@@ -1,4 +1,4 @@
-"""A finished run as Markdown and as plain text. Equal runs give equal text: it has no times, tokens or costs."""
+"""Renders a finished run as Markdown and plain text, without times, tokens or costs: equal runs give equal text."""
 
 import html
 import re
@@ -51,17 +51,17 @@ MAX_OUTPUT = 5_000
 
 
 def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> str:
-    """`images` puts the images that code made into the text."""
+    """Render as Markdown; `images` embeds the images that code produced."""
     blocks = [f"**{as_text(run.name)}**: {as_text(masked_line(', '.join(facts(run))))}"]
     blocks += ["> " + as_text(masked_line(line)) for line in trouble(run)]
     for row in rows:
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
     blocks += map(as_text, unsupported_note(run))
-    if left := names_left(rows):
+    if names := names_left(rows):
         blocks += [
             "In the notebook:",
-            "\n".join(f"- {code_span(name)}: {as_text(kind)}" for name, kind in left.items()),
+            "\n".join(f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()),
         ]
     if run.files:
         blocks.append(
@@ -106,8 +106,8 @@ def _step(row: ToolRow, images: bool) -> Iterator[str]:
         elif "text/markdown" in output:
             yield rebuilt(str(output["text/markdown"]))
         elif text:
-            more = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
-            yield fenced(mask(text)[:MAX_OUTPUT] + more)
+            omitted = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
+            yield fenced(mask(text)[:MAX_OUTPUT] + omitted)
 
 
 def _source(source: Source) -> str:
@@ -116,21 +116,21 @@ def _source(source: Source) -> str:
 
 
 def _joined_lists(blocks: list[str]) -> list[str]:
-    joined: list[str] = []
+    merged: list[str] = []
     for block in blocks:
-        if joined and block.startswith("- ") and joined[-1].startswith("- "):
-            joined[-1] += "\n" + block
+        if merged and block.startswith("- ") and merged[-1].startswith("- "):
+            merged[-1] += "\n" + block
         else:
-            joined.append(block)
-    return joined
+            merged.append(block)
+    return merged
 
 
 def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
-    """`text` is what the model said, or as much of it as there is room for."""
+    """Render as plain text; `text` is the model's answer, possibly truncated."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
     lines += [f"  {masked_line(line)}" for line in trouble(run)]
-    # The text has its own place, and retries differ from run to run.
+    # The text is printed separately, and retries differ between runs.
     listed = [row for row in rows if isinstance(row, LineRow) and row.state != "retry"]
     lines += [f"  {line_text(row)}" for row in listed]
     if text:
@@ -143,18 +143,18 @@ def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
 
 
 def _variant_lines(run: "RunRecord") -> list[str]:
-    """How each variant ended, without the times and costs of `variant_lines`."""
+    """Return how each variant ended, without the times and costs of `variant_lines`."""
     if len(run.variants) < 2:
         return []
     lines = ["", f"This is variant {run.variant + 1} of {len(run.variants)}:"]
-    for number, one in enumerate(run.variants, 1):
-        size = f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else ""
-        lines.append(f"  {number}: {ending(one)} ({model_label(one.model)}){size}")
+    for number, variant in enumerate(run.variants, 1):
+        size = f", {human_size(variant.files.size(variant.files.entry))}" if variant.files.entry else ""
+        lines.append(f"  {number}: {ending(variant)} ({model_label(variant.model)}){size}")
     return lines
 
 
 def notes_html(run: "RunRecord") -> str:
-    """A section with all notes; empty if there are none. The expected answers are folded away."""
+    """Return a section with all notes, the expected answers folded; empty without notes."""
     notes = "".join(
         f"<article>{_note_html(note, _moment(run, note))}</article>\n" for note in run.annotations
     )
@@ -174,7 +174,7 @@ def _note_html(note: "Annotation", moment: str) -> str:
 
 
 def notes_markdown(run: "RunRecord") -> str:
-    """The notes as quotations, so that whatever Markdown a note leaves open ends with it."""
+    """Return the notes as block quotes, so that Markdown left open in a note ends with it."""
     blocks = ["**Notes**"] if run.annotations else []
     for note in run.annotations:
         blocks.append(_quoted(f"**{_moment(run, note)}**", rebuilt(note.text, quoted=True)))
@@ -196,7 +196,7 @@ def _quoted(*paragraphs: str) -> str:
 
 
 def _moment(run: "RunRecord", note: "Annotation") -> str:
-    """`Turn 2`, `After 3.1 s`, `Variant 2, end`."""
+    """Format as `Turn 2`, `After 3.1 s` or `Variant 2, end`."""
     moment = f"after {duration(note.at)}" if isinstance(note.at, float) else note.at
     place = f"variant {note.variant + 1}, {moment}" if len(run.variants) > 1 else moment
     return place[:1].upper() + place[1:]

@@ -1,8 +1,8 @@
-"""The Content Security Policy of generated pages; `policy.json` holds it for Python and for the widget's page.
+"""The Content Security Policy of generated pages; Python and the front end share it in `policy.json`.
 
-The sources on the web are the exact files that the stacks name, not their folders or their host: every path below
-an allowed folder could carry data out. Two gaps remain in any such list: a browser ignores the query of an address,
-and after a redirect its path. The CDN itself sees the query, nobody else does, as it does not redirect these files.
+Allowed web sources are the exact files of the stacks, not their folders or host: any path below an allowed folder
+could leak data. Two gaps remain in any such list: browsers ignore the query of a URL, and its path after a redirect.
+Only the CDN sees the query, because it does not redirect these files.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 SANDBOX = "allow-scripts allow-forms"
-"""Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
+"""Never with `allow-same-origin`. Forms may fire events; the policy prevents submission."""
 
 _Directives: TypeAlias = dict[str, list[str]]
 
@@ -25,23 +25,23 @@ _parts = json.loads(Path(__file__).with_name("policy.json").read_text(encoding="
 POLICY = _joined(_parts["page"])
 """For pages: `data:`, `blob:` and the files of the stacks."""
 OUTPUT_POLICY = _joined(_parts["output"])
-"""For the HTML of a tool, which runs no scripts."""
+"""For HTML from a tool, in which no scripts run."""
 KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
-"""The words that attributes of some tags may have, for `gate.py`."""
+"""Allowed attribute values by tag, for `gate.py`."""
 INTEGRITY: dict[str, str] = _parts["integrity"]
-"""The hashes of the files of the stacks, as in the packages on npm: `make supply-chain` compares them."""
+"""Hashes of the stacks' files in the npm packages; `make supply-chain` compares them."""
 
 PLAIN_TAGS = frozenset(_parts["plain_tags"].split())
-"""The tags of HTML that needs no frame, for `plain_html`."""
+"""Tags that are safe outside a frame, for `plain_html`."""
 
 
 def policy_for(page: str) -> str:
-    """The same for a finished page, with only those files that it names."""
-    named = {
+    """Return the policy for a finished page, limited to the files that it references."""
+    directives = {
         name: [source for source in sources if "//" not in source or source in page]
         for name, sources in _parts["page"].items()
     }
-    return _joined(named)
+    return _joined(directives)
 
 
 @cache

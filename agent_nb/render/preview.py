@@ -1,4 +1,4 @@
-"""Puts a page into a sandboxed frame, with the files that it uses inlined and a content security policy in front."""
+"""Renders a page in a sandboxed frame, with its files inlined and a Content Security Policy."""
 
 import base64
 import json
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _NOTEBOOK = Path(__file__).parents[1] / "static" / "notebook.js"
 SAVED_VALUES: list[Callable[[str, int], Mapping[str, str] | None]] = []
-"""Where the JSON of the values comes from that are saved with a page, by the id of its run and its variant."""
-# With this base, anchors stay inside the frame, and broken relative links are not requested from the Jupyter server.
+"""Sources of the JSON values saved with a page, called with the run's id and variant."""
+# This base keeps anchors inside the frame, and broken relative links away from the Jupyter server.
 _BASE = '<base href="about:srcdoc">'
 _NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'
 _FILL = "<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>"
@@ -33,7 +33,7 @@ _LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DO
 
 # These patterns take linear time on any input: the page may be hostile, and they run on the kernel's event loop.
 _TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?", re.IGNORECASE)
-"""Also matches an unclosed tag, so that the search does not start again inside it."""
+"""Also matches an unclosed tag, so that the search does not restart inside it."""
 _ADDRESSES = re.compile(
     r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
 )
@@ -44,95 +44,95 @@ _MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*(?:\(\s*)?)([\"'])(\.{1,2}/
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)
 _NEEDS_CODE = re.compile(r"[%#\"'&<>\r\n\t\\^`{}|]")
 _ENDS_BARE = re.compile(r"[()\s]")
-"""Characters that end an unquoted address."""
+"""Characters that end an unquoted URL."""
 _SCALED = ("image/png", "image/jpeg", "image/webp")
 
 
 class TooLargeError(Exception):
-    """The page with its inlined files exceeds the limit."""
+    """The page exceeds the size limit with its files inlined."""
 
 
 def frame_attributes(page: str, bound: str = "") -> str:
-    """The attributes `sandbox` and `srcdoc` of the frame for a page; `bound` is its `bound_script`, if it has one.
+    """Return the `sandbox` and `srcdoc` attributes of a page's frame; `bound` is its `bound_script`, if any.
 
-    The page is in a second frame inside that frame and inherits its policy. A page can always navigate its own frame
-    to another address, with data in the URL; only the policy of the surrounding document (`frame-src`) prevents that.
+    The page is in a second, inner frame, which inherits the policy. A page can always navigate its own frame to another
+    URL that contains data; only the policy of the surrounding document (`frame-src`) prevents that.
     """
     return f'sandbox="{SANDBOX}" srcdoc={_in_quotes(framed_page(page, bound=bound))}'
 
 
 def framed_page(page: str, head: str = "", bound: str = "") -> str:
-    """A document that has the policy and holds the page in a sandboxed frame; `head` comes first."""
+    """Return a document with the policy and the page in a sandboxed frame; `head` comes first."""
     inner = f'sandbox="{SANDBOX}" srcdoc={quoted(with_frame_script(page, bound))}'
-    policy = policy_for("" if bound else page)  # a bound page loads nothing
+    policy = policy_for("" if bound else page)  # a bound page has no network access
     return f'<!doctype html>{head}{_head(policy)}\n{_FILL}\n<iframe title="Page" {inner}></iframe>'
 
 
 def with_frame_script(page: str, bound: str = "") -> str:
-    """The page as a document of its own, with what its frame would have added. Its lines keep their numbers."""
+    """Return the page as a standalone document with the frame's script. Line numbers do not change."""
     return _with_preamble(page, _NO_PREFETCH + _script() + bound)
 
 
 def saved_values(run: "RunRecord") -> Mapping[str, str]:
-    """The JSON of the values of a run's page that this kernel knows, by name."""
-    known = (values for source in SAVED_VALUES if (values := source(run.id, run.variant)) is not None)
-    return next(known, {})
+    """Return the JSON values of a run's page in this kernel, by name."""
+    sources = (values for source in SAVED_VALUES if (values := source(run.id, run.variant)) is not None)
+    return next(sources, {})
 
 
 def saved_script(run: "RunRecord") -> str:
-    """The `bound_script` of a run's page where no kernel is."""
+    """Return the `bound_script` of a run's page for use without a kernel."""
     return bound_script(run.settings.get("bind") or {}, saved_values(run))
 
 
 def bound_script(types: Mapping[str, str], saved: Mapping[str, str] | None) -> str:
-    """The script that defines `notebook` in a page bound to these names; empty if there are none.
+    """Return the script that defines `notebook` in a page bound to these names; empty without names.
 
-    `saved` has the JSON of values. Without it, the page is connected to the window around it.
+    `saved` contains JSON values by name. Without it, the page connects to the window around it.
     """
     if not types or not _NOTEBOOK.exists():
         return ""
     names = [{"name": name, "kind": bound_kind(kind)} for name, kind in types.items()]
-    given = json.dumps({"names": names, "saved": None if saved is None else dict(saved)}).replace(
+    payload = json.dumps({"names": names, "saved": None if saved is None else dict(saved)}).replace(
         "<", "\\u003c"
     )
     code = _NOTEBOOK.read_text(encoding="utf-8").strip().replace("</script", "<\\/script")
-    return f"<script>{{const agentNbBound={given};{code}}}</script>"
+    return f"<script>{{const agentNbBound={payload};{code}}}</script>"
 
 
 def still_frame_attributes(markup: str) -> str:
-    """The same for other HTML, such as a table from a tool. No scripts run in it."""
+    """Return the frame attributes for other HTML, such as a table from a tool. Scripts are disabled."""
     return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _head(OUTPUT_POLICY)))}'
 
 
 @cache
 def _script() -> str:
-    """`page.js` as an element on one line, so that the page's own lines keep their numbers."""
+    """Return `page.js` as a one-line element, so that the page's line numbers do not change."""
     lines = Path(__file__).with_name("page.js").read_text(encoding="utf-8").splitlines()
     code = "".join(line for line in map(str.strip, lines) if not line.startswith("//"))
     return f"<script>{{{code.removeprefix('export ')};prepare()}}</script>"
 
 
 def _head(policy: str) -> str:
-    # The base comes before the policy, which forbids any other.
+    # The base must precede the policy, which forbids others.
     return f'{_BASE}<meta http-equiv="Content-Security-Policy" content="{policy}">{_NO_PREFETCH}'
 
 
 def _with_preamble(page: str, preamble: str) -> str:
-    """Inserts the preamble after the doctype and before everything else. Every page goes through the gate here."""
+    """Insert the preamble right after the doctype. Every page passes the gate here."""
     page = gated(page.removeprefix("\ufeff"))
     if doctype := _DOCTYPE.match(page):
         return doctype[0] + preamble + page[doctype.end() :]
-    # A doctype after a comment is hard to find reliably, but a second doctype is ignored.
+    # A doctype after a comment is hard to detect reliably, but browsers ignore a second doctype.
     return ("<!doctype html>" if _LATE_DOCTYPE.match(page) else "") + preamble + page
 
 
 def quoted(value: str) -> str:
-    """As an attribute value, masked first because escaping would change a secret that contains a quote."""
+    """Quote an attribute value; masked first, because escaping would change a secret that contains a quote."""
     return _in_quotes(mask(value))
 
 
 def _in_quotes(value: str) -> str:
-    """Uses the kind of quote that needs fewer escapes."""
+    """Quote with the quotation mark that needs fewer escapes."""
     value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", value)
     if value.count("'") < value.count('"'):
         return "'" + value.replace("'", "&#39;") + "'"
@@ -140,7 +140,7 @@ def _in_quotes(value: str) -> str:
 
 
 def assembled(files: Files, path: str, limit: int) -> str:
-    """The page at `path` with the files that it uses inlined. Raises `TooLargeError`."""
+    """Return the page at `path` with its files inlined. Raises `TooLargeError`."""
     page = files[path]
     assert isinstance(page, str)
     try:
@@ -150,7 +150,7 @@ def assembled(files: Files, path: str, limit: int) -> str:
 
 
 class _Resolver:
-    """Replaces relative addresses with data URLs, as the live preview does."""
+    """Replaces relative URLs with data URLs, like the live preview."""
 
     def __init__(self, files: Files, limit: int, *, small_copies: bool = False) -> None:
         self._files = files
@@ -167,39 +167,39 @@ class _Resolver:
     def _tag(self, tag: str, base: str) -> str:
         if not tag.endswith(">"):
             return tag
-        sets = _SOURCE_SETS.sub(lambda found: self._source_set(found, base), tag)
-        return _ADDRESSES.sub(lambda found: self._attribute(found, base), sets)
+        sets = _SOURCE_SETS.sub(lambda match: self._source_set(match, base), tag)
+        return _ADDRESSES.sub(lambda match: self._attribute(match, base), sets)
 
-    def _source_set(self, found: re.Match[str], base: str) -> str:
-        entries = [entry.strip().partition(" ") for entry in re.split(r",\s+|,$", found[2][1:-1])]
-        known = [(self._address(address, base), address, *rest) for address, *rest in entries]
-        texts = ["".join((_bare(new) if new else old, *rest)) for new, old, *rest in known]
-        return f"{found[1]}{found[2][0]}{', '.join(texts)}{found[2][0]}"
+    def _source_set(self, match: re.Match[str], base: str) -> str:
+        entries = [entry.strip().partition(" ") for entry in re.split(r",\s+|,$", match[2][1:-1])]
+        resolved = [(self._address(address, base), address, *tail) for address, *tail in entries]
+        texts = ["".join((_bare(url) if url else address, *tail)) for url, address, *tail in resolved]
+        return f"{match[1]}{match[2][0]}{', '.join(texts)}{match[2][0]}"
 
-    def _attribute(self, found: re.Match[str], base: str) -> str:
-        value = found[2][1:-1] if found[2][0] in "\"'" else found[2]
+    def _attribute(self, match: re.Match[str], base: str) -> str:
+        value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
         address = self._address(value, base)
-        return found[0] if address is None else f'{found[1]}"{address}"'
+        return match[0] if address is None else f'{match[1]}"{address}"'
 
     def _styles(self, text: str, base: str) -> str:
-        def put(found: re.Match[str]) -> str:
-            quote, known = found[1] or "", self._address((found[2] or found[3]).strip(), base)
-            if known is None:
-                return found[0]
-            # Other quotes might end the attribute that contains it.
-            return f"url({quote}{known if quote else _bare(known)}{quote})"
+        def put(match: re.Match[str]) -> str:
+            quote, data_url = match[1] or "", self._address((match[2] or match[3]).strip(), base)
+            if data_url is None:
+                return match[0]
+            # Other quotes might end the surrounding attribute.
+            return f"url({quote}{data_url if quote else _bare(data_url)}{quote})"
 
         return _STYLE_URLS.sub(put, text)
 
     def _imports(self, pattern: re.Pattern[str], text: str, base: str) -> str:
-        def put(found: re.Match[str]) -> str:
-            address = self._address(found[3].strip(), base)
-            return found[0] if address is None else f'{found[1]}"{address}"'
+        def put(match: re.Match[str]) -> str:
+            address = self._address(match[3].strip(), base)
+            return match[0] if address is None else f'{match[1]}"{address}"'
 
         return pattern.sub(put, text)
 
     def _address(self, address: str, base: str) -> str | None:
-        """The data URL for a relative address; None if it is not one of the run's files."""
+        """Return the data URL for a relative URL; None if it is not a file of the run."""
         path = resolve(address, base)
         if path is None or path not in self._files or path in self._open:
             return None
@@ -215,7 +215,7 @@ class _Resolver:
         return self._meter(f"data:{kind};charset=utf-8,{_NEEDS_CODE.sub(_percent, text)}")
 
     def _inlined(self, path: str, text: str) -> str:
-        """A style sheet or script with the files that it uses inlined."""
+        """Return a style sheet or script with its files inlined."""
         if path.endswith(".css"):
             return self._styles(self._imports(_STYLE_IMPORTS, text, path), path)
         if path.endswith((".js", ".mjs")):
@@ -230,7 +230,7 @@ class _Resolver:
 
 
 def _small_copy(kind: str, content: bytes) -> tuple[str, bytes]:
-    """A smaller copy of the image; the original if it is small already or cannot be read."""
+    """Return a smaller copy of the image, or the original if it is small or cannot be decoded."""
     from agent_nb.images.convert import SMALL_COPY, fit_image
 
     try:
@@ -245,7 +245,7 @@ def _bare(address: str) -> str:
 
 
 def resolve(address: str, base: str) -> str | None:
-    """The path that an address in the file `base` refers to; None if the address is not relative."""
+    """Resolve a URL in the file `base` to a path; None if it is not relative."""
     if not address or _ELSEWHERE.match(address):
         return None
     clean = re.split(r"[?#]", address, maxsplit=1)[0]
@@ -254,5 +254,5 @@ def resolve(address: str, base: str) -> str | None:
     return unquote(path.lstrip("/")) or None
 
 
-def _percent(found: re.Match[str]) -> str:
-    return f"%{ord(found[0]):02X}"
+def _percent(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"

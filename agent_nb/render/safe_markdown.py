@@ -1,8 +1,8 @@
-"""Makes Markdown from a model safe to show: no raw HTML, no images, only web and mail links.
+"""Makes a model's Markdown safe to display: no raw HTML, no images, only web and mail links.
 
-It is written anew from the parser's tokens: patterns over the source miss what a parser sees. Viewers read other
-dialects than ours, so nothing may depend on how they pair backticks, dollars or the pipes of tables. JupyterLab takes
-formulas out before it parses, from one delimiter to the next, and with them the end of a code span between them.
+It is regenerated from the parser's tokens, because regexes over the source miss what a parser sees. Viewers use other
+dialects, so nothing may depend on how they pair backticks, dollars or table pipes. JupyterLab extracts formulas before
+it parses, from one delimiter to the next, including the end of a code span between them.
 """
 
 import html
@@ -42,7 +42,7 @@ def with_code(text: str) -> str:
 
 
 def link(url: str, title: str) -> str:
-    """A link that opens in a new tab, or the title alone if the address is not safe."""
+    """Return a link that opens in a new tab, or only the title if the URL is not safe."""
     if not is_safe_link(url):
         return html.escape(title)
     return f'<a href="{html.escape(url)}" target="_blank" rel="noopener noreferrer">{html.escape(title)}</a>'
@@ -54,23 +54,23 @@ def is_safe_link(url: str) -> bool:
 
 @cache
 def parser() -> "MarkdownIt":
-    """CommonMark with tables and formulas, without HTML and images."""
+    """Return a parser for CommonMark with tables and formulas, without HTML and images."""
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
-    made.validateLink = is_safe_link  # type: ignore[method-assign]
-    made.normalizeLinkText = str  # type: ignore[method-assign, assignment]
-    # Notebooks put the headings of outputs into their table of contents, where the model's do not belong.
-    made.add_render_rule("heading_open", lambda *_: "<p><strong>")
-    made.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
-    made.add_render_rule("link_open", _open_link)
-    add_math(made)
-    _show_deep_text(made)
-    return made
+    md = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    md.validateLink = is_safe_link  # type: ignore[method-assign]
+    md.normalizeLinkText = str  # type: ignore[method-assign, assignment]
+    # Notebooks list headings in outputs in their table of contents, where the model's headings do not belong.
+    md.add_render_rule("heading_open", lambda *_: "<p><strong>")
+    md.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
+    md.add_render_rule("link_open", _open_link)
+    add_math(md)
+    _show_deep_text(md)
+    return md
 
 
 def _show_deep_text(parser: "MarkdownIt") -> None:
-    """Blocks beyond the parser's deepest level become a paragraph; markdown-it itself drops them."""
+    """Turn blocks beyond the parser's maximum nesting into a paragraph; markdown-it drops them."""
     tokenize = parser.block.tokenize
 
     def tokenize_or_flatten(state: "StateBlock", start: int, end: int) -> None:
@@ -86,14 +86,14 @@ def _show_deep_text(parser: "MarkdownIt") -> None:
 
 
 def _open_link(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-    if not tokens[index].attrGet("href"):  # `[text]()`, which would open the notebook itself
+    if not tokens[index].attrGet("href"):  # `[text]()` would open the notebook itself
         del tokens[index].attrs["href"]
     tokens[index].attrSet("target", "_blank")
     tokens[index].attrSet("rel", "noopener noreferrer")
     return str(renderer.renderToken(tokens, index, options, env))
 
 
-# `$$x$$`, or `$x$` with no space inside of the dollars and no digit after them, so that prices stay text.
+# `$$x$$`, or `$x$` with no space inside the dollars and no digit after them, so that prices stay text.
 _FORMULA = re.compile(r"\$\$(?:[^$\\]|\\.)+\$\$|\$(?![\s$])(?:[^$\\]|\\.)*?(?<!\s)\$(?![0-9$])", re.DOTALL)
 
 
@@ -105,27 +105,27 @@ def add_math(parser: "MarkdownIt") -> None:
 
 
 def _inline_formula(state: "StateInline", silent: bool) -> bool:
-    found = _FORMULA.match(state.src, state.pos, state.posMax)
-    if not found:
+    match = _FORMULA.match(state.src, state.pos, state.posMax)
+    if not match:
         return False
     if not silent:
-        state.push("math", "", 0).content = found[0]
-    state.pos = found.end()
+        state.push("math", "", 0).content = match[0]
+    state.pos = match.end()
     return True
 
 
 def _formula_block(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
-    """A paragraph from a line `$$` to a line that ends with `$$`, whatever the lines between look like."""
+    """Parse a paragraph from a line `$$` to a line that ends with `$$`, with any lines in between."""
     if state.is_code_block(start) or _line(state, start) != "$$":
         return False
     if silent:
         return True
-    after = start + 1
-    while after < end and not state.isEmpty(after) and state.sCount[after] >= state.blkIndent:
-        after += 1
-        if _line(state, after - 1).endswith("$$"):
+    next_line = start + 1
+    while next_line < end and not state.isEmpty(next_line) and state.sCount[next_line] >= state.blkIndent:
+        next_line += 1
+        if _line(state, next_line - 1).endswith("$$"):
             break
-    _push_paragraph(state, start, after)
+    _push_paragraph(state, start, next_line)
     return True
 
 
@@ -147,32 +147,32 @@ def _show(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str
 
 
 _SPECIAL = re.compile(r"[\\`<>&*\[\]~$|]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
-"""The last two: a viewer that makes links of addresses takes all up to the next space, backticks included."""
+"""The last two alternatives: autolinks extend to the next space, backticks included."""
 _ENTITIES = {"\\": "&#92;", "`": "&#96;", "<": "&lt;", ">": "&gt;", "&": "&amp;", "[": "&#91;", "]": "&#93;"}
-"""Some viewers do not take a backslash before these for an escape: marked removes it in the text of a link."""
+"""Some viewers do not treat a backslash before these as an escape: marked removes it in link text."""
 _BLOCK_START = re.compile(r"^\d+(?=[.)](?:\s|$))|^(?=[-#=:]|\+(?:\s|$)|~~~)", re.MULTILINE)
 _LINE_BREAK = re.compile(r"[\x00-\x1f\x85\u2028\u2029]+")
 _FORMULA_START = re.compile(r"\\\\[()\[\]]|\\(?:begin|end)\{")
-"""What JupyterLab takes for the border of a formula, also in code."""
+"""What JupyterLab treats as a formula delimiter, also in code."""
 _LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(\[:])")
 _LANGUAGES = re.compile(
     "bash|c|console|cpp|css|csv|diff|go|html|ini|i?python|java|javascript|jsx?|jsonl?|julia|latex|markdown|md|php|py|r"
     "|ruby|rust|sh|shell|sql|tex|text|toml|tsx?|txt|typescript|xml|ya?ml"
 )
-"""Others may be more than colours: JupyterLab draws `mermaid`, whose diagrams can hold images."""
+"""Other languages may do more than highlight: JupyterLab renders `mermaid`, which can contain images."""
 _MARKS = {"em": "*", "strong": "**", "s": "~~"}
 _ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
 def rebuilt(markdown: str, *, quoted: bool = False) -> str:
-    """Markdown with the same meaning; images are links, HTML is text. `quoted` if it will stand in a quotation."""
+    """Return equivalent Markdown with images as links and HTML as text. `quoted`: it will be in a block quote."""
     from markdown_it.tree import SyntaxTreeNode
 
     return _blocks(SyntaxTreeNode(parser().parse(mask(markdown))).children, quoted)
 
 
 def as_text(text: str, *, in_table: bool = False) -> str:
-    """Markdown that shows the text as it is, with `backticks` as code."""
+    """Escape plain text as Markdown, with `backticks` as code."""
     pieces = mask(text).split("`")
     if len(pieces) % 2 == 0:
         pieces = ["`".join(pieces)]
@@ -184,7 +184,7 @@ def as_text(text: str, *, in_table: bool = False) -> str:
 
 
 def code_span(code: str, *, in_table: bool = False) -> str:
-    """A text as code, with a fence longer than any backticks in it."""
+    """Return a code span with a fence longer than any backticks in it."""
     code = _LINE_BREAK.sub(" ", mask(code))
     if _FORMULA_START.search(code) or (in_table and "|" in code):
         return f"<code>{_entities(code)}</code>"
@@ -194,8 +194,8 @@ def code_span(code: str, *, in_table: bool = False) -> str:
 
 
 def web_link(url: str, text: str) -> str:
-    """A link to an address that `is_safe_link`, with a text that is Markdown."""
-    # A dollar or a backslash could begin a formula, and brackets could end the link.
+    """Return a link to a URL that passes `is_safe_link`; `text` is Markdown."""
+    # A dollar or a backslash could start a formula, and brackets could end the link.
     address = quote(url, safe="/:?#@!&'+,;=%~").replace("&", "&amp;")
     return f"[{text}]({address})"
 
@@ -231,7 +231,7 @@ def _block(node: "SyntaxTreeNode", quoted: bool) -> str:
 
 def _code_block(node: "SyntaxTreeNode", quoted: bool) -> str:
     code, language = node.content.rstrip("\n"), "".join(node.info.lower().split()[:1])
-    if quoted and ("$" in code or _FORMULA_START.search(code)):  # no empty line ends a formula in a quotation
+    if quoted and ("$" in code or _FORMULA_START.search(code)):  # empty lines do not end a quoted formula
         return f"<pre><code>{_entities(code)}</code></pre>"
     return fenced(code, language if _LANGUAGES.fullmatch(language) else "")
 
@@ -259,7 +259,7 @@ def _indented(text: str, first: str, others: str) -> str:
 def _inline(node: "SyntaxTreeNode", *, in_table: bool = False) -> str:
     text = ""
     for child in node.children:
-        if child.type == "link" and text.endswith("!"):  # or else the link would be an image
+        if child.type == "link" and text.endswith("!"):  # else the link would become an image
             text = f"{text[:-1]}\\!"
         text += _span(child, in_table)
     return text
@@ -288,16 +288,16 @@ def _span(node: "SyntaxTreeNode", in_table: bool) -> str:
 
 
 def _formula(formula: str, in_table: bool) -> str:
-    """A formula in one line, with space where a viewer without formulas would see HTML or an image."""
+    """Return a one-line formula, spaced where a viewer without formulas would parse HTML or an image."""
     if re.search(r"`|(?<!\\)%", formula) or (in_table and "|" in formula):
         return _escaped(formula)
     return _LIVE.sub(r"\g<0> ", _LINE_BREAK.sub(" ", formula))
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), _LINE_BREAK.sub(" ", text))
+    return _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], f"\\{match[0]}"), _LINE_BREAK.sub(" ", text))
 
 
 def _entities(code: str) -> str:
-    """The code for an HTML element, with nothing in it that means anything in Markdown."""
-    return re.sub(r"[^\w\s]|_", lambda found: f"&#{ord(found[0])};", code)
+    """Escape code for an HTML element so that it contains no Markdown syntax."""
+    return re.sub(r"[^\w\s]|_", lambda match: f"&#{ord(match[0])};", code)

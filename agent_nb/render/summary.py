@@ -1,4 +1,4 @@
-"""A finished run in words and numbers, as all its forms show them."""
+"""Texts and figures about a finished run, shared by all its forms."""
 
 import hashlib
 import json
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
 
 MOST_NUMBERS = 20
-"""How many numbers a footnote lists."""
+"""Maximum numbers that a footnote lists."""
 
 
 def duration(seconds: float) -> str:
-    """`41.2 s`, `2 min 5 s`."""
+    """Format as `41.2 s` or `2 min 5 s`."""
     if seconds < 100:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes} min {remainder} s"
 
 
 def count(number: int) -> str:
-    """`940`, `3.4k`, `14.2k`, `120k`, `1.2M`."""
+    """Format as `940`, `3.4k`, `14.2k`, `120k` or `1.2M`."""
     if number < 1000:
         return str(number)
     if number < 999_500:
@@ -44,35 +44,35 @@ def plural(number: int, noun: str) -> str:
 
 
 def model_label(model: str) -> str:
-    """The model without its vendor, or `offline demo model`."""
+    """Return the model name without its vendor, or `offline demo model`."""
     vendor, _, name = model.partition(":")
     return "offline demo model" if vendor == DEMO else name or vendor
 
 
 def ending(run: "RunRecord") -> str:
-    """`done`, `stopped at the budget`, `done, check failed`, ..."""
+    """Return `done`, `stopped at the budget`, `done, check failed`, ..."""
     return ev.ENDINGS[run.reason].words + _check_note(run)
 
 
 def facts(run: "RunRecord") -> list[str]:
-    """The facts in the header: how it ended, model, tokens, cost, turns. Unknown ones are left out."""
-    shown = [
+    """Return the facts for the header: ending, model, tokens, cost, turns. Unknown facts are omitted."""
+    items = [
         ev.ENDINGS[run.reason].words
         + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else "")
         + _check_note(run),
         _models(run),
     ]
-    shown += header_words(run.settings)
+    items += header_words(run.settings)
     if source := replay_source(run):
-        shown.append(f"replayed from {source}")
+        items.append(f"replayed from {source}")
     if run.usage.input or run.usage.output:
-        shown.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
+        items.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
         if run.cost is not None and not is_demo(run.model):
-            shown.append(dollars(run.cost) + (" when recorded" if source else ""))
+            items.append(dollars(run.cost) + (" when recorded" if source else ""))
     if share := _context_share(run):
-        shown.append(f"{share} % of context")
+        items.append(f"{share} % of context")
     turns = max((event.step for event in run.events.of(ev.TurnStarted)), default=0)
-    return [*shown, plural(turns, "turn")] if turns else shown
+    return [*items, plural(turns, "turn")] if turns else items
 
 
 def _check_note(run: "RunRecord") -> str:
@@ -87,19 +87,19 @@ def trouble(run: "RunRecord") -> list[str]:
 
 
 def unsupported_note(run: "RunRecord") -> list[str]:
-    """The footnote of an answer with numbers that nothing has computed, as a list with one line or none."""
+    """Return a list with a footnote on numbers in the answer that no code computed, or an empty list."""
     numbers = run.unsupported
-    more = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
-    return [f"In no output of this run: {'; '.join(numbers[:MOST_NUMBERS])}{more}."] if numbers else []
+    suffix = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
+    return [f"In no output of this run: {'; '.join(numbers[:MOST_NUMBERS])}{suffix}."] if numbers else []
 
 
 def replay_source(run: "RunRecord") -> str:
-    """The cassette that was played; empty for a run that asked its model."""
+    """Return the replayed cassette; empty for a run that called its model."""
     return str(run.settings.get("replayed") or "")
 
 
 def _context_share(run: "RunRecord") -> int:
-    """How much of the model's context window the last turn has filled, in percent; 0 if that is not known."""
+    """Return the percentage of the context window that the last turn filled; 0 if unknown."""
     window: int | None = run.settings.get("window")
     usages = [event.usage for event in run.events.of(ev.TurnFinished)]
     if not window or not usages or _is_sum(run):
@@ -108,12 +108,12 @@ def _context_share(run: "RunRecord") -> int:
 
 
 def _models(run: "RunRecord") -> str:
-    models = {one.model for one in run.variants}
+    models = {variant.model for variant in run.variants}
     return plural(len(models), "model") if _is_sum(run) and len(models) > 1 else model_label(run.model)
 
 
 def _is_sum(run: "RunRecord") -> bool:
-    """Whether the figures of the run are those of all its variants together."""
+    """Whether the run's figures are totals over all its variants."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
 
 
@@ -125,14 +125,14 @@ COMPACTED: dict[ev.WhyCompacted, str] = {
 
 
 def compaction(event: ev.ConversationCompacted) -> str:
-    """`about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized`"""
+    """Format as `about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized`."""
     changes = [f"contents left out of {plural(event.rewritten, 'message')}"] if event.rewritten else []
     changes += [f"{plural(event.summarized, 'message')} summarized"] if event.summarized else []
     return f"about {count(event.before)} tokens before, {count(event.after)} now; {', '.join(changes)}"
 
 
 def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:
-    """`shot.png (640 x 400)`, or `image 2 (640 x 400)` for one without a name."""
+    """Return `shot.png (640 x 400)` for each image, or `image 2 (640 x 400)` if it has no name."""
     return [
         f"{image.name or f'image {number}'} ({image.width} x {image.height})"
         for number, image in enumerate(images, 1)
@@ -140,60 +140,60 @@ def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:
 
 
 def subscript(run: "RunRecord", path: str, mapping: str = "files") -> str:
-    """The file as a Python expression: `hero.files["index.html"]`."""
+    """Return the Python expression of a file: `hero.files["index.html"]`."""
     return f"{run.name}.{mapping}[{json.dumps(path, ensure_ascii=False)}]"
 
 
 def result_expression(run: "RunRecord") -> str:
-    """The result as a Python expression in backticks, followed by its size and by what was not kept."""
+    """Return the Python expression of the result in backticks, with its size and a note on unfinished files."""
     if not run.files:
-        what = "text" if run.text else "error" if run.error else "events"
-        return f"`{run.name}.{what}`{_unfinished_note(run)}"
+        attribute = "text" if run.text else "error" if run.error else "events"
+        return f"`{run.name}.{attribute}`{_unfinished_note(run)}"
     path = run.files.entry or next(iter(run.files))
-    more = len(run.files) - 1
-    others = f" and {plural(more, 'more file')}" if more else ""
-    return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}{_unfinished_note(run)}"
+    other_files = len(run.files) - 1
+    suffix = f" and {plural(other_files, 'more file')}" if other_files else ""
+    return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){suffix}{_unfinished_note(run)}"
 
 
 def _unfinished_note(run: "RunRecord") -> str:
-    cut = unfinished_files(run.events, run.files)
-    if not cut:
+    unfinished = unfinished_files(run.events, run.files)
+    if not unfinished:
         return ""
-    kept = [f"`{path}`" for path, content in run.files.items() if content in cut.values()]
-    lost = lost_files(run.events, run.files)
-    notes = [f"{', '.join(kept)} is unfinished"] if kept else []
-    if lost:
-        expression = subscript(run, next(iter(lost)), "unfinished")
+    saved_paths = [f"`{path}`" for path, content in run.files.items() if content in unfinished.values()]
+    lost_texts = lost_files(run.events, run.files)
+    notes = [f"{', '.join(saved_paths)} is unfinished"] if saved_paths else []
+    if lost_texts:
+        expression = subscript(run, next(iter(lost_texts)), "unfinished")
         notes.append(f"unfinished and not kept: `{expression}`")
     return "".join(f"; {note}" for note in notes)
 
 
 def variant_note(run: "RunRecord", *, picked: bool = False) -> str:
-    """Which variant the variables hold; empty for a run without variants."""
+    """Return a note on which variant the variables refer to; empty for a run without variants."""
     if len(run.variants) < 2:
         return ""
     variant = f". Variant {run.variant + 1} of {len(run.variants)}"
     if picked:
         return f"{variant}, as picked"
-    succeeded = [number for number, one in enumerate(run.variants) if one.reason == "end_turn"]
-    first = ", the first to succeed" if succeeded[:1] == [run.variant] else ""
-    other = 1 if run.variant == 1 else 2
-    return f"{variant}{first}; `{run.name}.pick({other})` selects another"
+    succeeded = [index for index, record in enumerate(run.variants) if record.reason == "end_turn"]
+    reason = ", the first to succeed" if succeeded[:1] == [run.variant] else ""
+    example = 1 if run.variant == 1 else 2
+    return f"{variant}{reason}; `{run.name}.pick({example})` selects another"
 
 
 def variant_lines(run: "RunRecord") -> list[str]:
     if len(run.variants) < 2:
         return []
     return [
-        f"Variant {number}: {', '.join(facts(one))}"
-        + (f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else "")
-        + (f". {one.error}" if one.error else "")
-        for number, one in enumerate(run.variants, 1)
+        f"Variant {number}: {', '.join(facts(variant))}"
+        + (f", {human_size(variant.files.size(variant.files.entry))}" if variant.files.entry else "")
+        + (f". {variant.error}" if variant.error else "")
+        for number, variant in enumerate(run.variants, 1)
     ]
 
 
 def ready_line(run: "RunRecord", files_name: str | None, *, picked: bool = False) -> str:
-    """Names the variables that the run has set. `files_name` is None if that name was already in use."""
+    """Return a line with the variables that the run has set. `files_name` is None if that name was in use."""
     if not run.files:
         line = f"`{run.name}` is ready: {result_expression(run)}"
     elif files_name is None:
@@ -204,12 +204,12 @@ def ready_line(run: "RunRecord", files_name: str | None, *, picked: bool = False
 
 
 def run_digest(run: "RunRecord") -> str:
-    """Identifies the run in a saved output: equal runs have equal digests, whichever variant is picked."""
+    """Return a hash that identifies the run in a saved output, independent of the picked variant."""
     digest = hashlib.blake2s(digest_size=4)
-    for one in run.variants or (run,):
-        for text in (*facts(one), one.text, one.error or ""):
+    for variant in run.variants or (run,):
+        for text in (*facts(variant), variant.text, variant.error or ""):
             _update(digest, text)
-        for path, content in one.files.items():
+        for path, content in variant.files.items():
             _update(digest, path)
             _update(digest, content)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""The transcript of a run: the rows that its events add up to, which all forms of a run draw."""
+"""The transcript of a run: rows built from its events, which all forms of a run render."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class RowStyle(NamedTuple):
     tone: str
     """The CSS class that colours the icon, after `anb-`."""
     word: str = ""
-    """Written before the detail where the icon is not enough."""
+    """Prefix of the detail where the icon is not enough."""
 
 
 LOOKS: dict[RowState, RowStyle] = {
@@ -40,7 +40,7 @@ LOOKS: dict[RowState, RowStyle] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRow:
     turn: int
-    """The turn it belongs to, from 1; 0 before the first. A retry withdraws the rows of its turn."""
+    """The row's turn, from 1; 0 before the first. A retry removes the rows of its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class LineRow(BaseRow):
 
     @property
     def outcome(self) -> str:
-        """The detail, after a word for the state where the state needs one: `failed: There is no file "a.css".`"""
+        """The detail, prefixed with the state if needed: `failed: There is no file "a.css".`"""
         return ": ".join(filter(None, (LOOKS[self.state].word, self.detail)))
 
 
@@ -78,7 +78,7 @@ class ImagesRow(LineRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRow(LineRow):
-    """A tool call; its detail is the summary of its result."""
+    """A tool call; the detail is the result's summary."""
 
     call_id: str
     state: RowState = "stopped"
@@ -90,9 +90,9 @@ class ToolRow(LineRow):
     path: str = ""
     action: FileAction | None = None
     note: str = ""
-    """What the user told the model when asked for approval."""
+    """The user's message to the model when asked for approval."""
     decision: str = ""
-    """Who approved the call, and what they changed; empty if nobody was asked, or if the detail says it."""
+    """Who approved the call, and what they changed; empty without approval or if the detail contains it."""
 
     @property
     def code(self) -> str:
@@ -109,22 +109,22 @@ Row = TextRow | ThinkingRow | SourcesRow | LineRow
 
 
 def names_left(rows: Iterable[Row]) -> dict[str, str]:
-    """What the code of a run left in the notebook, by name: `pandas.DataFrame, 12 rows x 3 columns`."""
-    left: dict[str, str] = {}
+    """Describe the variables that a run's code set in the notebook: `pandas.DataFrame, 12 rows x 3 columns`."""
+    kinds: dict[str, str] = {}
     for row in rows:
         for names in (output.get(NAMES_TYPE, {}) for output in getattr(row, "outputs", ())):
             for name in (*names.get("deleted", ()), *names.get("kinds", {})):
-                left.pop(name, None)
-            left |= names.get("kinds", {})
-    return left
+                kinds.pop(name, None)
+            kinds |= names.get("kinds", {})
+    return kinds
 
 
 MAX_TEXT = 30_000
-"""Characters of one text of the model in the output of a cell."""
+"""Maximum characters of one model text in a cell's output."""
 
 
 def shortened(rows: Iterable[Row], name: str) -> Iterator[Row]:
-    """The same rows, with long texts cut and the expression that gives the whole."""
+    """Truncate long texts in the rows and add the expression for the full text."""
     for row in rows:
         match row:
             case TextRow(text=text):
@@ -136,7 +136,7 @@ def shortened(rows: Iterable[Row], name: str) -> Iterator[Row]:
 
 
 def shortened_text(text: str, expression: str) -> str:
-    """Markdown that ends with a whole line and says how much was cut off."""
+    """Truncate Markdown after a complete line and append how much was omitted."""
     if len(text) <= MAX_TEXT:
         return text
     # Masked before it is cut, because half a key would not be recognised.
@@ -147,13 +147,13 @@ def shortened_text(text: str, expression: str) -> str:
 
 
 def whole_outcome(row: LineRow) -> str:
-    """The outcome, and who approved the call: `ran ls (approved by you)`."""
+    """Return the outcome and who approved the call: `ran ls (approved by you)`."""
     remarks = row.remarks if isinstance(row, ToolRow) else ""
     return " ".join(filter(None, (row.outcome, f"({remarks})" if remarks else "")))
 
 
 def line_text(row: LineRow) -> str:
-    """`✓ create index.html: 2.1 kB, 80 lines`, on one line."""
+    """Format on one line: `✓ create index.html: 2.1 kB, 80 lines`."""
     text = f"{LOOKS[row.state].icon} {row.title}" + (f": {text}" if (text := whole_outcome(row)) else "")
     return masked_line(text)
 
@@ -162,7 +162,7 @@ R = TypeVar("R", bound=Row)
 
 
 def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
-    """The rows of a run; of an attempt that was withdrawn, only the retry is left."""
+    """Return the rows of a run; a withdrawn attempt leaves only its retry."""
     growing = Transcript()
     for event in events:
         growing.add(event)
@@ -178,7 +178,7 @@ class Transcript:
         self._since = 0.0
 
     def add(self, event: ev.Event) -> LineRow | None:
-        """Takes in the next event. Returns the line that it completed, for views that print lines as they come."""
+        """Process the next event and return the line that it completed, for views that print line by line."""
         match event:
             case ev.FileDelta() | ev.ToolArgsDelta() | ev.UsageUpdated():
                 pass
@@ -242,8 +242,8 @@ class Transcript:
         for index in reversed(range(len(self.rows))):
             row = self.rows[index]
             if isinstance(row, ToolRow) and row.call_id == call_id:
-                self.rows[index] = changed = replace(row, **changes)
-                return changed
+                self.rows[index] = updated = replace(row, **changes)
+                return updated
         return None
 
     def _withdraw(self) -> None:
@@ -256,7 +256,7 @@ class Transcript:
     def _add_message(self, message: Message, at: float) -> None:
         if sources := tuple(part for part in message.parts if isinstance(part, Source)):
             self._append(SourcesRow(turn=self._turn, sources=sources), at)
-        # The results of a turn are in the order in which its calls started.
+        # The results of a turn are in the order in which the calls started.
         calls = [
             row.call_id
             for row in self.rows
@@ -296,7 +296,7 @@ _APPROVED: dict[ev.Decider, str] = {
 
 
 def _decision(answer: ev.ApprovalResolved) -> str:
-    """Who approved the call, and what they changed. The result of a denied call says who denied it."""
+    """Return who approved the call and what they changed. A denied call's result names who denied it."""
     if not answer.approved:
         return ""
     text = _APPROVED.get(answer.by, "approved")
@@ -306,7 +306,7 @@ def _decision(answer: ev.ApprovalResolved) -> str:
 
 
 def state_of(end: ev.ToolFinished) -> RowState:
-    """A call that was denied, or that the end of the run closed, has not failed."""
+    """Return the row's state. A call that was denied, or closed by the end of the run, has not failed."""
     if end.ok:
         return "ok"
     return "denied" if end.code == "DENIED" else "stopped" if end.code == "STOPPED" else "failed"
@@ -314,12 +314,12 @@ def state_of(end: ev.ToolFinished) -> RowState:
 
 MOST_CHARACTERS = 400
 BEFORE_CHANGE = 60
-"""Characters that are quoted before the first difference of two long texts."""
+"""Characters of context before the first difference of two long texts."""
 _MISSING = object()
 
 
 def changes(before: Json, after: Json) -> str:
-    """``` `path` from "a" to "b" and `size` from 3 to nothing ```"""
+    """Format as ``` `path` from "a" to "b" and `size` from 3 to nothing ```."""
     names = [name for name in {**before, **after} if before.get(name, _MISSING) != after.get(name, _MISSING)]
     return " and ".join(
         f"`{name}` from {_from_to(_text(before, name), _text(after, name))}" for name in names
