@@ -1,4 +1,4 @@
-// What leaves the widget: a copy, a tab, a saved file.
+// Copying, opening in a tab, and saving files.
 
 import { downloadZip } from "client-zip";
 import type { Bound } from "./bind/messages.ts";
@@ -12,19 +12,19 @@ import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
 
 const MOST_PREFETCHED = 4_000_000;
-/** The first day of the zip format, so that an archive depends only on its files. */
+/** The earliest date that zip supports, so that archives are reproducible. */
 const ARCHIVED = new Date(1980, 0, 1);
 const ALONE =
 	"<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style>";
 
-/** The state of the shown variant: the newest, or the one at the current moment of its replay. */
+/** The state of the visible variant: the newest, or the one at the replay's position. */
 export function currentState(context: Pick<Context, "run" | "choices">): VariantState {
 	const { replay, variant } = context.choices;
 	if (replay && replay.tape === context.run.tape(variant)) return replay.tape.stateAt(replay.count);
 	return context.run.state?.variants.get(variant) ?? EMPTY;
 }
 
-/** Choices for one variant; those that are not about a variant are shared with `choices`. */
+/** Choices for one variant; the others are shared with `choices`. */
 export function choicesFor(choices: Choices, variant: number): Choices {
 	const own: Partial<Choices> = { variant, file: null, moment: null, device: "full" };
 	return Object.assign(Object.create(choices) as Choices, own);
@@ -35,21 +35,21 @@ export function copy(context: Context): void {
 	if (text !== null && text !== undefined) void copyText(context, text);
 }
 
-/** What pages of the run may load, in the preview or in a tab; while it is replayed, they are closed. */
+/** Network access of the run's pages, in the preview or in a tab. Replays have none. */
 export function modeOf({ run, choices }: Context): Mode {
 	const { network, bound = [], connected } = run.state?.meta ?? {};
 	if (bound.length) return connected && !choices.replay ? "bound" : "saved";
 	return !choices.replay && network ? "open" : "closed";
 }
 
-/** What a page without a kernel knows of the notebook; null if it is bound to nothing. */
+/** The saved values for a page without a kernel; null if it is not bound. */
 export function savedBound({ run, choices }: Context): Bound | null {
 	const { bound = [] } = run.state?.meta ?? {};
 	const saved = run.saved[choices.variant] ?? {};
 	return bound.length ? (run.link(choices.variant)?.snapshot ?? { names: bound, port: null, saved }) : null;
 }
 
-/** Opens the shown page or image in a new tab, in a sandbox of its own. */
+/** Opens the visible page or image in a new tab, sandboxed. */
 export function openInTab(context: Context): void {
 	const shown = shownPage(currentState(context), context.choices);
 	if (!shown || (shown.text === null && isPage(shown.file.path))) return;
@@ -65,7 +65,7 @@ export async function download(context: Context, file: FileState): Promise<void>
 	if (data) saveFile(file.path.split("/").at(-1) ?? "file", data);
 }
 
-/** One file as it is, several as an archive. */
+/** Saves a single file directly, several as a zip archive. */
 export async function downloadAll(context: Context): Promise<void> {
 	const files = presentFiles(currentState(context));
 	const [only] = files;
@@ -91,7 +91,7 @@ async function contentOf(context: Context, file: FileState): Promise<Uint8Array<
 	return Uint8Array.from(atob(content.base64), (char) => char.charCodeAt(0));
 }
 
-/** The shown file as the preview takes it. An image is shown by a page that holds nothing else. */
+/** Converts a file to a page for the preview. An image is wrapped in a page. */
 export function pageOf(context: Context, shown: ShownFile): Page {
 	const page = {
 		key: `${context.choices.variant} ${shown.file.path}`,
@@ -114,7 +114,7 @@ function stampOf(context: Context, shown: ShownFile): string {
 	return `${shown.version?.number} ${context.choices.moment} ${context.run.loads} ${versions.join(" ")}`;
 }
 
-/** The files as they are, or as they were at the chosen moment. */
+/** Reads files as they are now, or as they were at the chosen moment. */
 function sourceOf(context: Context): Source {
 	return {
 		read(path) {
@@ -125,7 +125,7 @@ function sourceOf(context: Context): Source {
 	};
 }
 
-/** The content of a file as far as it is known here; what is missing is requested from the kernel. */
+/** Returns a file's content if it is loaded, else null, and requests it from the kernel. */
 function readFile(
 	context: Context,
 	file: FileState,
@@ -138,7 +138,7 @@ function readFile(
 	return content && { ...content, media_type: content.media_type ?? media_type };
 }
 
-/** Requests images as soon as they exist, so that a page that uses them does not have to wait. */
+/** Requests images as soon as they exist, so that pages do not have to wait for them. */
 export function prefetch(context: Context): void {
 	for (const file of currentState(context).files.values()) {
 		const small = (file.versions.at(-1)?.size ?? 0) < MOST_PREFETCHED;

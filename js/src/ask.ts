@@ -1,4 +1,4 @@
-// The cell that asks for a change to a run: notes on elements of its page, and text.
+// Builds the cell that requests a change to a run, from notes on elements of its page and free text.
 
 import { isName, type NotebookContext } from "./cells.ts";
 import type { Repeat } from "./events.ts";
@@ -6,18 +6,18 @@ import type { RunEntry } from "./runs.ts";
 
 /** An element that the user has pointed at. */
 export interface ElementRef {
-	/** Tag names and numbers alone, such as `main > h2:nth-of-type(2)`. */
+	/** Only tag names and numbers, such as `main > h2:nth-of-type(2)`. */
 	path: string;
 	file: string;
 	/** Such as `the heading`, or `paragraph 2 of 3`. */
 	label: string;
-	/** Where it begins in the source; null until the kernel has answered. */
+	/** Its first line in the source; null until the kernel has answered. */
 	line: number | null;
-	/** What wrote it, such as `turn 1: create index.html`. */
+	/** The call that wrote it, such as `turn 1: create index.html`. */
 	origin: string;
 }
 
-/** What should change about some elements. */
+/** A requested change to some elements. */
 export interface Note {
 	readonly elements: ElementRef[];
 	text: string;
@@ -26,15 +26,15 @@ export interface Note {
 export interface Ask {
 	notes: Note[];
 	text: string;
-	/** The field that takes the focus when it is drawn: that of the last note, or the one below the notes. */
+	/** The field to focus on the next draw: the last note's, or the one below the notes. */
 	focus?: "note" | "text" | undefined;
-	/** The options of the run's cell that the next one leaves out, as they stand in it. */
+	/** Options of the run's cell, as written, to omit from the next one. */
 	without?: readonly string[];
 	/** The run of the cell that was inserted last, out of sight: this one continues from it. */
 	base?: string;
 }
 
-/** What is asked for, and of which variant at which moment; null is the newest. */
+/** A request for a variant at a moment; null is the newest. */
 export interface PlacedAsk {
 	readonly ask: Ask;
 	readonly moment: number | null;
@@ -47,18 +47,18 @@ export function newAsk(): Ask {
 
 const STORE = "agent_nb.ask ";
 
-/** Stores what is typed below a run until the page is reloaded, or removes it where there is nothing. */
+/** Saves the unsent request of a run across a reload, or removes it if it is empty. */
 export function storeAsk(run_id: string, { notes, text, without }: Ask): void {
 	try {
 		if (notes.length || text)
 			sessionStorage.setItem(STORE + run_id, JSON.stringify({ notes, text, without }));
 		else sessionStorage.removeItem(STORE + run_id);
 	} catch {
-		// Storage is full or forbidden: only a reload loses the text.
+		// Storage is full or blocked: the text is lost on a reload.
 	}
 }
 
-/** What was typed below the run before the page was reloaded. */
+/** The unsent request from before a reload. */
 export function storedAsk(run_id: string): Ask {
 	try {
 		const { notes, text, without } = JSON.parse(sessionStorage.getItem(STORE + run_id) ?? "") as Ask;
@@ -70,14 +70,14 @@ export function storedAsk(run_id: string): Ask {
 	}
 }
 
-/** Adds a line to what is asked for. It is never text of the page: that may only be referred to. */
+/** Adds a line to the request. It must never be text from the page, which may only be referenced. */
 export function addToAsk(ask: Ask, line: string): void {
 	const lines = ask.text.trim().split("\n").filter(Boolean);
 	if (!lines.includes(line)) lines.push(line);
 	Object.assign(ask, { text: lines.join("\n"), focus: "text" });
 }
 
-/** What is asked for after a cell that nobody can see yet: its run goes on. */
+/** An empty request that continues the run of a cell that was just inserted. */
 export function askAfter(cell: string): Ask {
 	const [, base = ""] = /^%%\w+ (\w+)/u.exec(cell) ?? [];
 	return isName(base) ? { ...newAsk(), base } : newAsk();
@@ -86,17 +86,17 @@ export function askAfter(cell: string): Ask {
 const PATH =
 	/^[a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?(?: > [a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?){0,60}$/;
 
-/** Whether a file can be named in a cell. */
+/** Whether a file name may be used in a cell. */
 export function isFile(file: string): boolean {
 	return /^[\w./-]{1,100}$/.test(file);
 }
 
-/** Whether a path may stand in a cell: text from the page never does. */
+/** Whether an element path may be used in a cell. Text from the page never matches. */
 export function isPath(path: string): boolean {
 	return PATH.test(path);
 }
 
-/** The cell's text, or null if there is nothing to ask, or no cell could hold it. */
+/** The cell's text, or null if the request is empty or cannot be written as a cell. */
 export function cellText(run: RunEntry, asking: PlacedAsk): string | null {
 	const { meta } = run.state ?? {};
 	const { name = "", magic } = meta ?? {};
@@ -122,19 +122,19 @@ export function repeatsOf({ state }: RunEntry, { without }: Ask): Repeat[] {
 	return (state?.meta.repeats ?? []).filter(({ text }) => !without?.includes(text));
 }
 
-/** What the next run continues from: the run, or the moment of it that is shown. */
+/** The base of the next run: this run, or its visible moment. */
 function baseOf({ state }: RunEntry, { ask, moment, variant }: PlacedAsk): string {
 	if (ask.base) return ask.base;
 	const { meta, ready, variants } = state ?? {};
 	const { name = "", magic } = meta ?? {};
-	// In marimo, the variable of a run stays what it was when a variant is picked.
+	// In marimo, picking a variant does not rebind the run's variable.
 	const picked = !magic && ready?.picked ? `.pick(${ready.variant + 1})` : "";
 	if (moment === null || !Number.isFinite(moment)) return name + picked;
 	const isBound = (variants?.size ?? 1) < 2 || ready?.variant === variant;
 	return `${name}${isBound ? picked : `.pick(${variant + 1})`}.at(${moment})`;
 }
 
-/** The same without a magic. A path is enough for the model to find an element. */
+/** The cell for marimo, which has no magics. A path is enough for the model to find an element. */
 function marimoCell(base: string, next: string, prompt: string): string {
 	const plain = prompt.replace(/\{\{\w+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu, (_all, path, file) =>
 		file ? `\`${path}\` in ${file}` : `\`${path}\``,
@@ -142,7 +142,7 @@ function marimoCell(base: string, next: string, prompt: string): string {
 	return `${next}, ${next}_view = await agent_nb.marimo.agent(${JSON.stringify(plain)}, name="${next}", base=${base})`;
 }
 
-/** The option for the run's own model where cells use another by default; a replay may have been made without a key. */
+/** The option for the run's model if it is not the default. Omitted for a replay: its model may need a key. */
 function modelOption({ state }: RunEntry): string {
 	const { model = "", default_model: standard } = state?.meta ?? {};
 	const replayed = [...(state?.variants?.values() ?? [])].some((variant) => variant.settings.replayed);

@@ -1,8 +1,8 @@
-// Puts a cell below the cell of an output, and runs it if asked to, for buttons such as Load, Retry and Continue. The
-// prebuilt extension of JupyterLab (`js/lab/`) does both; where it is not loaded, the text is copied instead.
+// Inserts a cell below an output's cell, and optionally runs it, for buttons such as Load, Retry and Continue. The
+// prebuilt extension of JupyterLab (`js/lab/`) does the work; without it, the text is copied to the clipboard instead.
 //
-// Only a user's own press on what the text is shown with, or typed in, leads here: no message from the kernel or a
-// previewed page does, and no saved output that the kernel does not know. `view/shared/cell-button.ts` has the button.
+// This is reached only by a user's press on a control that shows the cell's text, never by a message from the kernel or
+// a previewed page, or from a saved output unknown to the kernel. `view/shared/cell-button.ts` has the button.
 
 import { type CellText, LAB, type Lab, type Replacement, VERSION } from "../lab/interface.ts";
 import { toClipboard } from "./clipboard.ts";
@@ -21,7 +21,7 @@ export interface NotebookCell {
 	updateOutputs?(start: number, end: number, outputs: readonly CellOutput[]): void;
 }
 
-/** What we use of a notebook's context, as JupyterLab's widget manager holds it. */
+/** The subset we use of the notebook context in JupyterLab's widget manager. */
 export interface NotebookContext {
 	readonly model: {
 		readonly readOnly?: boolean;
@@ -29,34 +29,34 @@ export interface NotebookContext {
 	};
 }
 
-/** A run's key, which its outputs carry, and the notebook it was shown in, if the front end gives access to it. */
+/** A run's key, as in its outputs, and its notebook, if the front end gives access to it. */
 export interface ShownRun {
 	readonly key: string;
 	readonly notebook: NotebookContext | null;
-	/** Whether a kernel has answered for it. */
+	/** Whether a kernel has confirmed the run. */
 	readonly greeted: boolean;
 }
 
-/** What became of a cell: inserted, selected and perhaps run, or only copied, or none of these. */
+/** The outcome of placing a cell. */
 export type Placed = "run" | "inserted" | "copied" | "failed";
 
-/** Whether a name from a run may stand in a cell: a Python identifier. */
+/** Whether a run's name is a Python identifier, so that it may be used in a cell. */
 export function isName(name: string): boolean {
 	return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name);
 }
 
-/** Whether what the user reads is what the cell holds: no control or bidi characters, nothing invisible. */
+/** Whether a text has no control, bidi or invisible characters, so that the user sees exactly what the cell contains. */
 export function isReadable(text: string): boolean {
 	return text.trim() !== "" && !/[^\P{C}\n\t]/u.test(text);
 }
 
-/** The extension of JupyterLab; null where it is not loaded, or is of another version. */
+/** The JupyterLab extension; null if it is not loaded or has another version. */
 export function labExtension(): Lab | null {
 	const found = (window as unknown as Record<symbol, Lab | undefined>)[LAB];
 	return found?.version === VERSION ? found : null;
 }
 
-/** The source of the cell whose output shows the run; empty where the notebook cannot be read. */
+/** The source of the cell whose output shows the run; empty if the notebook cannot be read. */
 export function sourceOf({ key, notebook }: Pick<ShownRun, "key" | "notebook">): string {
 	const shows = (cell: NotebookCell): boolean =>
 		cell.getOutputs?.().some(({ data }) => `${data?.["text/html"]}`.includes(`data-anb-run="${key}"`)) ??
@@ -64,7 +64,7 @@ export function sourceOf({ key, notebook }: Pick<ShownRun, "key" | "notebook">):
 	return notebook?.model.sharedModel.cells.find(shows)?.getSource?.() ?? "";
 }
 
-/** The lines that a fresh kernel needs before the magic: a name given with `%config` is gone with its kernel. */
+/** The setup lines for a fresh kernel: a magic renamed with `%config` does not survive a restart. */
 export function extensionLines(magic: string): string {
 	const rename = magic === "agent" ? "" : `\n%config AgentMagics.magic_name = "${magic}"`;
 	return `%load_ext agent_nb${rename}`;
@@ -76,20 +76,20 @@ export function canInsert({ notebook }: Pick<ShownRun, "notebook">): boolean {
 }
 
 /**
- * Inserts a code cell with `text` below the output in which a key or button was pressed, selects it, and runs it with
- * `runs`. Where that cannot be done, the text is copied instead.
+ * Inserts a code cell with `text` below the output where a key or button was pressed, selects it, and runs it if `runs`
+ * is set. Falls back to copying the text.
  */
 export function placeCell(run: ShownRun, press: UIEvent, text: string, runs = false): Promise<Placed> {
 	return place(run, press, [{ kind: "code", source: text }], { text, runs });
 }
 
-/** Replaces the source of a cell that the user has seen beside the new one; false where it cannot be done. */
+/** Replaces the source of a cell, after the user has seen both versions; false if that is not possible. */
 export function replaceCell(run: ShownRun, press: UIEvent, fix: Replacement): boolean {
 	const output = { element: press.currentTarget as Element, key: run.key };
 	return canInsert(run) && isReadable(fix.after) && (labExtension()?.replace(output, fix, press) ?? false);
 }
 
-/** Inserts several cells below the output that `element` is in, and runs none. Their code is copied instead. */
+/** Inserts several cells below the output that contains `element`, without running them. Falls back to copying. */
 export function placeCells(
 	run: ShownRun,
 	press: UIEvent,
@@ -113,7 +113,7 @@ async function place(
 	const inserted = lab?.insert(output, cells, press) ?? null;
 	if (!lab || inserted === null) return (await toClipboard(text)) ? "copied" : "failed";
 	if (!runs || !run.greeted || !lab.run(output, inserted, press)) return "inserted";
-	// What is over the whole screen would hide the cell that runs.
+	// A full-screen element would hide the cell that runs.
 	if (document.fullscreenElement) await document.exitFullscreen();
 	return "run";
 }

@@ -1,11 +1,11 @@
-// Decides which kernel's hub an output belongs to. A page may hold several hubs (two notebooks, a restarted kernel).
-// Each is loaded as a module of its own, and all of them see every output, so they share one table on the window.
+// Decides which kernel's hub an output belongs to. A page may have several hubs (two notebooks, a restarted kernel).
+// Each is loaded as a separate module and sees every output, so they share one table on the window.
 //
-// A cell stays with its hub while its output is redrawn. Another hub takes it over only with an output that has just
-// appeared, for a newer run that is not on the page yet: the cell was run again on another kernel.
+// A cell keeps its hub while its output is redrawn. Another hub takes over only if a new output appears for a newer run
+// that is not on the page yet: the cell was run again on another kernel.
 
 interface Claimant {
-	/** True once its kernel is gone: then any other hub may take over. */
+	/** True once its kernel is gone: any other hub may then take over. */
 	readonly gone: boolean;
 	unmount(element: Element): void;
 }
@@ -14,7 +14,7 @@ interface Claim {
 	by: Claimant;
 	/** When the first message about the run arrived. */
 	since: number;
-	/** The output that is mounted now. */
+	/** The mounted output. */
 	element: Element | null;
 }
 
@@ -26,7 +26,7 @@ function table(): WeakMap<Element, Claim> {
 	return holder[TABLE];
 }
 
-/** The element that stays when an output is redrawn: its cell, or at least its parent. */
+/** The element that survives when an output is redrawn: its cell, or else its parent. */
 function placeOf(element: Element): Element {
 	return element.closest(".jp-Cell, .jp-OutputArea") ?? element.parentElement ?? element;
 }

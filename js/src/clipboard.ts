@@ -1,8 +1,8 @@
-// The clipboard, also where the browser has only the old way to it, and downloads.
+// The clipboard, with a fallback for plain http, and downloads.
 
 /** Copies a text; resolves to false where the browser does not allow it. */
 export async function toClipboard(text: string): Promise<boolean> {
-	// Over plain http there is no clipboard API, only the old command.
+	// Over plain http there is no clipboard API, only the deprecated command.
 	if (!navigator.clipboard) return copyByCommand(text);
 	return navigator.clipboard.writeText(text).then(
 		() => true,
@@ -10,7 +10,7 @@ export async function toClipboard(text: string): Promise<boolean> {
 	);
 }
 
-/** Copies a text and says whether that worked. */
+/** Copies a text and announces whether it worked. */
 export async function copyText(context: { notify(text: string): void }, text: string): Promise<void> {
 	context.notify((await toClipboard(text)) ? "Copied" : "The browser did not allow copying");
 }
@@ -29,12 +29,12 @@ function copyByCommand(text: string): boolean {
 	return copied;
 }
 
-/** Milliseconds that the address of a file is kept: browsers read it some time after the click. */
+/** Milliseconds before an object URL is revoked: browsers read it some time after the click. */
 export const KEEP_URL = 60_000;
 
-/** Saves a file with the browser's own download. */
+/** Downloads a file. */
 export function saveFile(name: string, data: BlobPart): void {
-	// An octet stream is always saved: shown as a page, the file would run in Jupyter's origin.
+	// Browsers always save an octet stream. Opened as a page, the file would run in Jupyter's origin.
 	const url = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
 	const link = document.createElement("a");
 	link.href = url;

@@ -47,7 +47,7 @@ export function icon(name: IconName, extra = ""): SVGSVGElement {
 	return svg;
 }
 
-/** Sets the text only if it has changed, so that the browser does no work for a number that stays the same. */
+/** Sets the text if it has changed; a no-op otherwise, to spare the browser a layout. */
 export function setText(node: Node, text: string): void {
 	if (node.textContent !== text) node.textContent = text;
 }
@@ -58,13 +58,13 @@ export function setAttribute(element: Element, name: string, value: string | nul
 	else element.setAttribute(name, value);
 }
 
-/** Names a button for a screen reader and for the pointer. */
+/** Sets a button's accessible name and tooltip. */
 export function setLabel(element: Element, label: string, title = label): void {
 	setAttribute(element, "aria-label", label);
 	setAttribute(element, "title", title);
 }
 
-/** Whether the focus is in an element. Code that hides it must then move the focus, or it is lost. */
+/** Whether the focus is inside an element. Code that hides the element must then move the focus, or it is lost. */
 export function hasFocus(element: Element): boolean {
 	return element.contains((element.getRootNode() as Document | ShadowRoot).activeElement ?? null);
 }
@@ -73,7 +73,7 @@ export function moveFocus(element: HTMLElement | null | undefined): void {
 	element?.focus({ preventScroll: true });
 }
 
-/** Text in which `code spans` become <code>; nothing else is markup. */
+/** Converts `code spans` to <code>; everything else is plain text. */
 export function withCode(text: string): Node[] {
 	const pieces = text.split("`");
 	if (pieces.length % 2 === 0) return [document.createTextNode(text)];
@@ -118,7 +118,7 @@ export class KeyedList<T> {
 	}
 }
 
-/** Returns a function that calls `draw` with the next frame, once however often it is called. */
+/** Returns a function that schedules `draw` for the next frame, at most once per frame. */
 export function oncePerFrame(draw: () => void, signal: AbortSignal): () => void {
 	let asked = 0;
 	signal.addEventListener("abort", () => cancelAnimationFrame(asked), { once: true });

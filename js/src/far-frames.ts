@@ -1,20 +1,20 @@
-// In a notebook with many runs, drawing pages in frames takes most of the time of scrolling. The page of a saved output
-// is loaded while it is near the screen; far away, its text stands in its place, at the same height, and can be searched
-// and printed. A page that somebody has clicked into stays, with its state. While the notebook is scrolled too fast to
-// read, nothing is loaded, and pages in live outputs are not drawn.
+// In a notebook with many runs, drawing pages in frames dominates the cost of scrolling. The page of a saved output is
+// loaded only near the screen; elsewhere its text replaces it, at the same height, so that it can be searched and
+// printed. A page that was clicked is kept, with its state. During fast scrolling nothing is loaded, and pages in live
+// outputs are not drawn.
 
 /** Pixels around the screen within which pages are loaded. */
 const NEAR = "500px";
-/** Pixels a millisecond from which on nobody reads, and below which fast scrolling ends. */
+/** Pixels per millisecond at which fast scrolling starts and ends. */
 const FAST = 1.5;
 const SLOW = 0.4;
 /** Milliseconds after the last fast step. */
 const REST = 150;
-/** Milliseconds for which pages are let go at a time. */
+/** Milliseconds to spend on unloading pages at a time. */
 const SLICE = 12;
-/** Characters of a page's text. */
+/** Maximum characters of a page's text. */
 const LONGEST = 5000;
-/** A custom property, because it reaches into shadow roots; the frames' `visibility` has its value. */
+/** The frames' `visibility`, as a custom property because those are inherited into shadow roots. */
 const FRAMES = "--anb-frames";
 const SCROLLER = ".jp-WindowedPanel-outer";
 const POSTER = "height:100%;padding:24px;overflow:hidden;background:#fff;color:#6b6b6b";
@@ -33,13 +33,13 @@ export function keepFarFramesOut(signal: AbortSignal): void {
 			const isFast = scroller === last.scroller && Math.abs(top - last.top) > speed * (at - last.at);
 			steps = isFast ? steps + 1 : 0;
 			last = { scroller, top, at };
-			// A single step is a jump: the page that it leads to is to be seen at once.
+			// A single step is a jump: the page there must be visible at once.
 			if (steps >= 2) frames.onFast();
 			else frames.tidyLater();
 		},
 		options,
 	);
-	// A click into a frame is not reported, but the frame then has the focus.
+	// A click into a frame fires no event here, but focuses the frame.
 	window.addEventListener("blur", () => frames.keep(document.activeElement), options);
 	frames.tidyLater();
 }
@@ -48,11 +48,11 @@ class Frames {
 	readonly #watched = new WeakSet<Element>();
 	/** The places of stages. */
 	readonly #near = new Set<Element>();
-	/** The frame that belongs in the place of each poster. */
+	/** The frame that each poster replaces. */
 	readonly #frames = new WeakMap<Element, Element>();
 	readonly #used = new WeakSet<Element>();
 	readonly #hidden = new Set<HTMLElement>();
-	/** One for each notebook: JupyterLab's panels cut off what is around a notebook, but not around its scroller. */
+	/** One per notebook: JupyterLab's panels clip the margin around a notebook, but not around its scroller. */
 	readonly #observers = new WeakMap<Element, IntersectionObserver>();
 	readonly #signal: AbortSignal;
 	isFast = false;
@@ -68,7 +68,7 @@ class Frames {
 		});
 	}
 
-	/** Until it has not been called for a while. */
+	/** Lasts until it has not been called for a while. */
 	onFast(): void {
 		this.#fastAt = performance.now();
 		if (this.isFast) return;
@@ -88,7 +88,7 @@ class Frames {
 		this.#tidying ||= window.setTimeout(this.#tidy, delay);
 	}
 
-	/** Watches what is new, and lets a few far pages go. */
+	/** Observes new pages and unloads a few distant ones. */
 	readonly #tidy = () => {
 		this.#tidying = 0;
 		if (this.isFast) return;
@@ -160,7 +160,7 @@ class Frames {
 		this.tidyLater();
 	}
 
-	/** Looks in an animation frame, because a step that a slow one has delayed is reported before it. */
+	/** Checks in an animation frame, because a step delayed by a slow frame is reported before it. */
 	readonly #rest = () => {
 		requestAnimationFrame(() => {
 			if (performance.now() - this.#fastAt < REST) setTimeout(this.#rest, REST);
@@ -169,18 +169,18 @@ class Frames {
 	};
 }
 
-/** Where the pages of saved outputs are. Under a live interface a frame would run unseen. */
+/** The containers of saved pages, except those hidden under a live interface. */
 function stages(): Element[] {
 	const all = [...document.querySelectorAll("[data-anb-run] .anb-stage")];
 	return all.filter((stage) => !stage.closest("[data-anb-live]"));
 }
 
-/** What to observe: JupyterLab skips the contents of cells off the screen, and inside nothing is ever near. */
+/** The element to observe. JupyterLab skips the contents of off-screen cells, so nothing inside them intersects. */
 function placeOf(stage: Element): Element {
 	return stage.closest(".jp-Cell") ?? stage;
 }
 
-/** The text of the page, which is in a frame inside the frame. Nothing is loaded or run. */
+/** The text of the page in the nested frame. Nothing is loaded or run. */
 function textOf(srcdoc: string): string {
 	const parse = (html: string) => new DOMParser().parseFromString(html, "text/html");
 	const page = parse(parse(srcdoc).querySelector("iframe")?.srcdoc ?? "");

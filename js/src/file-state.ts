@@ -4,7 +4,7 @@ import type { FileAction, FileChanged, LinePatch } from "./events.ts";
 
 export interface Version {
 	number: number;
-	/** The number of the change of the run's files that made it, from 1; 0 for a file that the run was given. */
+	/** The number of the file change that created it, from 1; 0 for an input file of the run. */
 	change: number;
 	action: FileAction;
 	size: number;
@@ -16,7 +16,7 @@ export interface Version {
 	/** The draft that this version was streamed as, or null. */
 	epoch: number | null;
 	patch: readonly LinePatch[] | null;
-	/** Whether the run ended while the model was writing it, and kept what there was. */
+	/** Whether the run ended while the model was writing it, and the partial text was kept. */
 	unfinished: boolean;
 }
 
@@ -25,9 +25,9 @@ export interface FileDraft {
 	text: string;
 	/** Length in code points, in which offsets are counted. */
 	points: number;
-	/** As long as it stays the same, `text` only grows. */
+	/** While it is unchanged, `text` only grows. */
 	epoch: number;
-	/** Whether the model has not written its path yet, so that it has a provisional one. */
+	/** Whether the path is provisional because the model has not written it yet. */
 	unnamed: boolean;
 }
 
@@ -36,12 +36,12 @@ export interface FileState {
 	media_type: string;
 	versions: readonly Version[];
 	draft: FileDraft | null;
-	/** What the model was writing when the run ended, if it was not kept. */
+	/** The draft that was cut off by the end of the run, if it was not kept. */
 	unfinished: FileDraft | null;
 	deleted: boolean;
 }
 
-/** What a tool call changed. */
+/** The effect of a tool call on files. */
 export interface FileChange {
 	/** Null when it changed several files. */
 	path: string | null;
@@ -51,7 +51,7 @@ export interface FileChange {
 	removed: number;
 }
 
-/** All that a call has changed; without a path once there is a second file. */
+/** Merges the changes of a call: the latest for one file, the sum without a path for several. */
 export function joined(before: FileChange | null, change: FileChange): FileChange {
 	if (!before || before.path === change.path) return change;
 	return {
@@ -63,7 +63,7 @@ export function joined(before: FileChange | null, change: FileChange): FileChang
 	};
 }
 
-/** The text of a new version: the previous one patched, or the draft that was streamed. */
+/** The text of a new version: the patched previous text, or the streamed draft. */
 export function contents(file: FileState, event: FileChanged): { text: string | null; epoch: number | null } {
 	const epoch = file.draft?.epoch ?? null;
 	if (event.action === "deleted") return { text: "", epoch: null };
@@ -77,7 +77,7 @@ export function contents(file: FileState, event: FileChanged): { text: string | 
 
 export type FileMap = ReadonlyMap<string, FileState>;
 
-/** The path of a file that the model has not named yet: that of a page only if it hides no other. */
+/** A provisional path for a file the model has not named yet: `index.html` for HTML, unless that exists. */
 export function provisionalPath(files: FileMap, call_id: string, text: string): string {
 	const begun = unnamedBy(files, call_id);
 	if (begun) return begun.path;
@@ -85,7 +85,7 @@ export function provisionalPath(files: FileMap, call_id: string, text: string): 
 	return /^\s*(<|$)/.test(text) && (!page || page.deleted) ? "index.html" : "untitled";
 }
 
-/** The files once a call has named the file it writes: without its draft under a provisional path. */
+/** Removes a call's draft from its provisional path, once the call has named its file. */
 export function withNamed(files: FileMap, call_id: string, path: string): FileMap {
 	const unnamed = unnamedBy(files, call_id);
 	if (!unnamed || unnamed.path === path) return files;
@@ -99,7 +99,7 @@ function unnamedBy(files: FileMap, call_id: string): FileState | undefined {
 	return [...files.values()].find(({ draft }) => draft?.unnamed && draft.call_id === call_id);
 }
 
-/** The files without what some calls were writing. A file of which there is nothing else is gone. */
+/** Removes the drafts of some calls, and files that have no versions. */
 export function withoutDrafts(files: FileMap, isGone: (call_id: string) => boolean): FileMap {
 	const left = new Map<string, FileState>();
 	for (const [path, file] of files) {
@@ -109,7 +109,7 @@ export function withoutDrafts(files: FileMap, isGone: (call_id: string) => boole
 	return left;
 }
 
-/** The files at the end of a run: what was still being written is unfinished. */
+/** Marks all drafts as unfinished, at the end of a run. */
 export function endDrafts(files: FileMap): FileMap {
 	const ended = [...files].map(
 		([path, file]) => [path, file.draft ? { ...file, draft: null, unfinished: file.draft } : file] as const,
@@ -117,12 +117,12 @@ export function endDrafts(files: FileMap): FileMap {
 	return new Map(ended);
 }
 
-/** The newest text of a file: what is being written, else its last version, else what was cut off. */
+/** The newest text of a file: its draft, else its last version, else its unfinished text. */
 export function textOf({ draft, versions, unfinished }: FileState): string | null {
 	return (draft ?? versions.at(-1) ?? unfinished)?.text ?? null;
 }
 
-/** How many code points a string has; `length` counts those above U+FFFF twice. */
+/** Counts code points; `length` counts those above U+FFFF twice. */
 export function countPoints(text: string): number {
 	return [...text].length;
 }
@@ -132,7 +132,7 @@ export function sliceToPoint(text: string, points: number): string {
 	return [...text].slice(0, points).join("");
 }
 
-/** The text after a patch. Its hunks name lines of the text before it, so the last one is applied first. */
+/** Applies a patch. Its hunks refer to lines of the original text, so the last one is applied first. */
 export function applyPatch(text: string, patch: readonly LinePatch[]): string {
 	const lines = text.split("\n");
 	for (const [start, count, replacement] of patch.toReversed()) lines.splice(start, count, replacement);

@@ -1,5 +1,5 @@
-// Colours for code. Handwritten, because a highlighting library was a sixth of the bundle: what it adds is more
-// languages and more kinds of tokens than the page has colours for.
+// Syntax highlighting. Handwritten, because a library was a sixth of the bundle and mostly added languages and token
+// kinds that the page has no colours for.
 
 import { h } from "./dom.ts";
 import { CSS, JAVASCRIPT, JSON_RULES, MARKDOWN, MARKUP, PYTHON, type Rule } from "./languages.ts";
@@ -19,7 +19,7 @@ const BY_ENDING: Record<string, readonly Rule[]> = {
 	json: JSON_RULES,
 	md: MARKDOWN,
 	py: PYTHON,
-	// what fences of Markdown are marked with
+	// info strings of Markdown fences
 	python: PYTHON,
 	ipython: PYTHON,
 	javascript: JAVASCRIPT,
@@ -27,10 +27,10 @@ const BY_ENDING: Record<string, readonly Rule[]> = {
 	markdown: MARKDOWN,
 };
 
-/** Characters of a text to colour at most: it happens in one go. */
+/** Maximum characters to highlight: it blocks the page. */
 const MOST_COLOURED = 50_000;
 
-/** A script or a style sheet in a page: its tag, and its text, which is in another language. */
+/** An embedded script or style sheet: its tag, and its text in another language. */
 const EMBEDDED = /(<(script|style)\b[^>]*>)([\s\S]*?)(?=<\/\2|(?![\s\S]))/gi;
 
 export interface Token {
@@ -40,7 +40,7 @@ export interface Token {
 
 type Emit = (text: string, colour: string) => void;
 
-/** The text as lines of coloured tokens; null if the language is unknown. */
+/** Splits a text into lines of coloured tokens; null if the language is unknown. */
 export function highlight(path: string, text: string): Token[][] | null {
 	const rules = BY_ENDING[path.split(".").at(-1)?.toLowerCase() ?? ""];
 	if (!rules) return null;
@@ -56,7 +56,7 @@ export function highlight(path: string, text: string): Token[][] | null {
 	return lines;
 }
 
-/** A text in the colours of its language. */
+/** Highlights a text in its language. */
 export function colouredText(language: string, text: string): (Node | string)[] {
 	const lines = text.length > MOST_COLOURED ? null : highlight(`.${language}`, text);
 	if (!lines) return [text];
@@ -96,7 +96,7 @@ function tokenize(text: string, rules: readonly Rule[], colour: string, emit: Em
 
 const patterns = new Map<readonly Rule[], RegExp>();
 
-/** All rules as one pattern, in which the group `r2` is that of the third rule. */
+/** Combines all rules into one pattern; the group `r2` belongs to the third rule. */
 function patternOf(rules: readonly Rule[]): RegExp {
 	const known = patterns.get(rules);
 	if (known) return known;

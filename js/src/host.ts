@@ -1,7 +1,7 @@
 // Finds the outputs of runs on the page and mounts the live interface over them.
 //
-// An output is plain HTML, the frozen form; its outer element carries `data-anb-run`. A shadow root hides it without
-// changing it, and shows it again when the interface is unmounted. JupyterLab redraws an output inside the same node.
+// An output is plain HTML, the frozen form; its outer element has `data-anb-run`. A shadow root hides it without
+// changing it, and reveals it when the interface is unmounted. JupyterLab redraws an output inside the same node.
 // The shadow root is on that node, so the interface keeps its scroll positions and inputs when the frozen result
 // replaces the first frame.
 
@@ -21,16 +21,16 @@ import { createApp } from "./view/shell/app.ts";
 const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
-/** On the surface while the interface is mounted, for the styles. */
+/** Set on the surface while the interface is mounted, for the styles. */
 const LIVE = "data-anb-live";
 /** On a surface in a view of its own beside the notebook, whose panel it fills. */
 const FILLS = "data-anb-fills";
-/** Outputs from which on drawing their pages is felt when the notebook is scrolled. */
+/** Number of outputs above which drawing their pages slows down scrolling. */
 const LONG = 12;
 
 interface Mount {
 	run: RunEntry;
-	/** The id of the run that it shows. */
+	/** The id of the mounted run. */
 	id: string;
 	/** The element that has the shadow root. */
 	surface: Element;
@@ -47,19 +47,19 @@ export class Host {
 	readonly #waiting = new Set<Element>();
 	/** Widget views that were opened before there was a run. */
 	readonly #views = new Set<Element>();
-	/** Ids of runs that are, or were, mounted. */
+	/** Ids of runs that are or were mounted. */
 	readonly #placed = new Set<string>();
-	/** Outputs whose run was replaced by a newer one: they stay frozen. */
+	/** Outputs whose run was replaced by a newer one; they stay frozen. */
 	readonly #past = new WeakSet<Element>();
 	/** The last choices for each key and the run they were made in, for an output that comes back. */
 	readonly #choices = new Map<string, Pick<Mount, "id" | "choices">>();
 	/** The mounted outputs that are on screen. */
 	#sight: Sight | null = null;
 	#signal: AbortSignal | null = null;
-	/** Outputs that were found so far. */
+	/** Number of outputs seen so far. */
 	#found = 0;
 	#isLong = false;
-	/** Runs under way. */
+	/** Number of runs in progress. */
 	#busy = 0;
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
@@ -69,7 +69,7 @@ export class Host {
 		runs.onRun = (run) => this.#onRun(run);
 	}
 
-	/** Mounts over every output, also those that appear later, until `signal` is aborted. */
+	/** Mounts over all present and future outputs until `signal` is aborted. */
 	watch(signal: AbortSignal): void {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
@@ -88,7 +88,7 @@ export class Host {
 		});
 	}
 
-	/** Shows the runs under way that this window had before it was loaded again, if their cells are still there. */
+	/** Restores the active runs that this window had before a reload, if their cells still exist. */
 	async restore(): Promise<void> {
 		for (const lost of await this.#runs.lost()) restoreFirstFrame(this.#runs.notebook, lost);
 	}
@@ -155,7 +155,7 @@ export class Host {
 		for (const run of new Set(runs)) run.setOnScreen(seen.some((mount) => mount.run === run));
 	}
 
-	/** The interface, or null if this browser cannot draw it: then the frozen form stays visible. */
+	/** Builds the interface; null if this browser cannot, so that the frozen form stays visible. */
 	#build(run: RunEntry, choices: Choices, abort: AbortController): HTMLElement | null {
 		try {
 			return createApp(run, choices, abort.signal);
@@ -189,7 +189,7 @@ export class Host {
 		return [...this.#mounts].find(([, mount]) => mount.surface === surface);
 	}
 
-	/** The kernel is gone, for the reason given: its runs stay on the page as they are. */
+	/** Marks the kernel as gone. Its runs stay on the page as they are. */
 	lose(why: string): void {
 		this.gone = true;
 		this.#runs.lose(why);
@@ -197,8 +197,8 @@ export class Host {
 	}
 
 	/**
-	 * The last choices in a run; a copy of them if another view of the run still uses them. A cell that was run again
-	 * begins with nothing chosen.
+	 * The last choices for a run, copied if another view of the run still uses them. They are reset if the cell was run
+	 * again.
 	 */
 	#choicesOf(run: RunEntry): Choices {
 		const id = run.state?.id ?? "";
@@ -247,14 +247,14 @@ export class Host {
 		return element.closest(`.${STAGE_CLASS}`) !== null && !stage?.contains(element);
 	}
 
-	/** Makes scrolling light once the notebook is long and there is a run. */
+	/** Starts unloading distant pages once the notebook is long and has a run. */
 	#checkLength(): void {
 		if (!this.#signal || this.#isLong || this.#found < LONG || !this.#runs.latest?.state) return;
 		this.#isLong = true;
 		keepFarFramesOut(this.#signal);
 	}
 
-	/** Tells JupyterLab how many runs are under way, if that has changed. */
+	/** Reports the number of active runs to JupyterLab if it has changed. */
 	#tellBusy(): void {
 		const busy = this.gone || this.#signal?.aborted ? 0 : this.#runs.busy;
 		if (busy !== this.#busy) labExtension()?.setRuns(this, busy);
@@ -311,7 +311,7 @@ export class Host {
 	#tryMount(element: Element, run: RunEntry, takeOver: boolean): boolean {
 		if (!shows(element, run) && !this.#replacesFirstFrame(element, run) && !this.#isOlderResult(element, run))
 			return false;
-		// Of a kernel that is gone, only an output that names its run comes back: it was drawn again.
+		// If the kernel is gone, only a redrawn output, which has its run's id, is mounted again.
 		if (this.gone && element.getAttribute(ID) !== run.state?.id) return false;
 		if (!claim(element, this, run.since, takeOver || element.hasAttribute(ID))) return false;
 		const isNew = run.busy && !this.#placed.has(run.state?.id ?? "");
@@ -325,7 +325,7 @@ export class Host {
 	}
 }
 
-/** JupyterLab's node around the output if there is no other output in it, else the output itself. */
+/** JupyterLab's node around the output if it contains no other output, else the output itself. */
 function surfaceOf(element: Element): Element {
 	const around = element.hasAttribute(KEY) ? element.closest("div.jp-RenderedHTML") : null;
 	return around?.querySelectorAll(`[${KEY}]`).length === 1 ? around : element;
@@ -348,7 +348,7 @@ function hasLeft(element: Element): boolean {
 	return !element.isConnected && element.hasAttribute(KEY);
 }
 
-/** Whether an output belongs to that very run, as far as its attributes say. */
+/** Whether the attributes of an output match the run. */
 function shows(element: Element, run: RunEntry): boolean {
 	const [id, digest] = [element.getAttribute(ID), element.getAttribute(DIGEST)];
 	return (!id || id === run.state?.id) && (!digest || digest === run.digest);
@@ -372,7 +372,7 @@ function removeFrames(element: Element): () => void {
 const TEXT = ".jp-PlaceholderText";
 const TITLE = /^<!-- ([\p{L}\p{N}_]+: [^<>]+) -->$/u;
 
-/** Shows the first lines of our outputs in a part of the page as text. */
+/** Converts the title comments of our collapsed outputs to visible text. */
 function showTitles(node: Node): void {
 	const part = node instanceof Element ? node : node.parentElement;
 	for (const element of [part?.closest(TEXT), ...(part?.querySelectorAll(TEXT) ?? [])]) {
@@ -381,13 +381,13 @@ function showTitles(node: Node): void {
 	}
 }
 
-/** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
+/** The run's id, on the output of an active run: the same cell may be running in another notebook. */
 const ID = "data-anb-id";
 
-/** Milliseconds in which a shared notebook gets the result from the window that ran the cell. */
+/** Milliseconds to wait for the window that ran the cell to write the result to a shared notebook. */
 const WRITE_AFTER = 1000;
 
-/** The first frames of a run, each with a function that replaces it; none where the notebook cannot be read. */
+/** One replace function per first frame of a run in the notebook; empty if the notebook cannot be read. */
 function firstFrames(
 	notebook: NotebookContext | null,
 	run_id: string,
@@ -401,7 +401,7 @@ function firstFrames(
 	);
 }
 
-/** Puts the first frame of a run into its cell again, if the notebook was not saved with it before it was loaded again. */
+/** Restores a run's first frame in its cell, if the notebook was reloaded without having been saved with it. */
 function restoreFirstFrame(notebook: NotebookContext | null, { run_id, cell_id, data }: LostRun): void {
 	const cell = notebook?.model.sharedModel.cells.find((one) => one.getId?.() === cell_id);
 	if (!cell || notebook?.model.readOnly || firstFrames(notebook, run_id).length) return;
@@ -410,8 +410,8 @@ function restoreFirstFrame(notebook: NotebookContext | null, { run_id, cell_id, 
 }
 
 /**
- * Replaces first frames that the kernel could not: its update of a display reaches only the cell that was run, and not
- * after it was cut and pasted, or the page was loaded again.
+ * Replaces first frames that the kernel could not: its display updates do not reach a cell that was cut and pasted, or
+ * a page that was reloaded.
  */
 async function replaceFirstFrames(run: RunEntry): Promise<void> {
 	const { notebook, state } = run;

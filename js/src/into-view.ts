@@ -1,5 +1,5 @@
-// Scrolls the notebook: to a run that begins at the lower edge of the window, once, unless scrolling was the last thing
-// that the user did, and when the wheel is turned over a page that nobody has clicked.
+// Scrolls the notebook: once to a run that starts at the lower edge of the window, unless the user has just scrolled,
+// and when the wheel is turned over a page that has not been clicked.
 
 const SCROLLING = new Set(["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown", " "]);
 let scrolled = false;
@@ -16,7 +16,7 @@ export function watchScrolling(signal: AbortSignal): void {
 		);
 }
 
-/** Where its first line can be seen, but not all of it. */
+/** Scrolls an element fully into view if only its beginning is visible. */
 export function showWhole(element: Element): void {
 	if (scrolled) return;
 	requestAnimationFrame(() => {
@@ -27,7 +27,7 @@ export function showWhole(element: Element): void {
 	});
 }
 
-/** Scrolls what is around an element; false if nothing there can move that way. */
+/** Scrolls the nearest ancestor that can move in that direction; false if there is none. */
 export function scrollAround(element: Element, by: number): boolean {
 	const moves = (one: Element): boolean =>
 		by < 0 ? one.scrollTop > 0 : one.scrollTop + one.clientHeight < one.scrollHeight - 1;
@@ -36,7 +36,7 @@ export function scrollAround(element: Element, by: number): boolean {
 	return scroller !== null;
 }
 
-/** The nearest element around it that scrolls; null if there is none, or it is behind the full screen. */
+/** The nearest scrollable ancestor; null if there is none, or if it is behind a full-screen element. */
 function scrollerOf(element: Element, isWanted: (one: Element) => boolean = () => true): Element | null {
 	const root = element.getRootNode();
 	const around = element.parentElement ?? (root instanceof ShadowRoot ? root.host : null);

@@ -1,8 +1,8 @@
-// JSON values, compared by what they say.
+// JSON values, compared by content.
 
 import type { Json } from "./events.ts";
 
-/** Whether two values are the same, in whatever order their keys are. */
+/** Whether two values are equal, regardless of the order of keys. */
 export function sameJson(one: unknown, other: unknown): boolean {
 	return canonical(one) === canonical(other);
 }
@@ -21,7 +21,7 @@ export function changedNames(before: Json, after: Json): string[] {
 	return [...names].filter((name) => !sameJson(before[name], after[name]));
 }
 
-/** A value as a user reads it: a string as it is, anything else as JSON. */
+/** A value for display: a string as it is, anything else as JSON. */
 export function readable(value: unknown, indent = 0): string {
 	return typeof value === "string" ? value : (JSON.stringify(value, null, indent) ?? "");
 }

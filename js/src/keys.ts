@@ -1,24 +1,24 @@
-// Which keys typed in the widget are its own. The notebook gets all others, so that its shortcuts work there too.
+// Decides which keys the widget handles. All others go to the notebook, so that its shortcuts work in the widget too.
 //
-// Lumino looks for an attribute around the target of a key, which from outside of a shadow root is always the whole
-// widget: it cannot know a field from a button. JupyterLab listens at the document, older versions before anyone else
-// hears of the key. So the attribute is set or removed for each key, at the window.
+// Lumino checks the ancestors of a key event's target for an attribute. From outside a shadow root the target is always
+// the whole widget, so it cannot tell a field from a button. JupyterLab listens on the document, older versions in the
+// capture phase. So the attribute is set or removed for each key, on the window.
 
-/** Without it, Lumino takes a key for one of the notebook's shortcuts. */
+/** Without it, Lumino treats a key as a notebook shortcut. */
 const KEEP = "data-lm-suppress-shortcuts";
-/** On an element: the letters that it takes while the focus is in it, which its buttons show, and perhaps Ctrl+Enter. */
+/** On an element: the letters it handles while it has the focus, as shown on its buttons, and perhaps Ctrl+Enter. */
 export const LETTERS = "data-letters";
 /** Fields in which a letter is text, or chooses an entry. */
 export const TYPING =
 	"textarea, select, [contenteditable], input:not([type=range], [type=checkbox], [type=radio])";
 
 const MOVING = "ArrowLeft ArrowRight ArrowUp ArrowDown Home End PageUp PageDown";
-/** Plain keys that act on what has the focus: they press, scroll, or go to something else in the widget. */
+/** Unmodified keys that act on the focused element: they press, scroll, or move the focus within the widget. */
 const PLAIN = new Set(`Tab Enter Escape ${MOVING}`.split(" ").concat(" "));
-/** Keys that edit text together with Ctrl, Cmd or Alt. */
+/** Keys that edit text when combined with Ctrl, Cmd or Alt. */
 const EDITING = new Set(`a c v x y z Enter Backspace Delete ${MOVING}`.split(" "));
 
-/** Keeps the widget's own keys from the notebook, and gives the focus back to the cell with Escape or a click beside it. */
+/** Hides the widget's keys from the notebook, and returns the focus to the cell on Escape or an outside click. */
 export function watchKeys(surface: Element, signal: AbortSignal): void {
 	const inside = (event: Event): boolean => event.composedPath().includes(surface);
 	const capture = { signal, capture: true };
@@ -30,7 +30,7 @@ export function watchKeys(surface: Element, signal: AbortSignal): void {
 		capture,
 	);
 	surface.addEventListener("keydown", (event) => onEscape(event as KeyboardEvent, surface), { signal });
-	// A click on something that takes no focus, such as the prompt of the cell, would leave it in the widget.
+	// A click on something unfocusable, such as the cell's prompt, would leave the focus in the widget.
 	window.addEventListener(
 		"pointerup",
 		(event) => {
@@ -38,18 +38,18 @@ export function watchKeys(surface: Element, signal: AbortSignal): void {
 		},
 		capture,
 	);
-	// JupyterLab takes Undo, Redo and line breaks away from anything in a cell when it hears of them.
+	// JupyterLab intercepts Undo, Redo and line breaks anywhere in a cell.
 	surface.shadowRoot?.addEventListener("beforeinput", (event) => event.stopPropagation(), { signal });
 	signal.addEventListener("abort", () => surface.removeAttribute(KEEP));
 }
 
-/** Whether a key means something to the part of the widget that has the focus. */
+/** Whether the focused part of the widget handles a key. */
 export function isOwn(event: KeyboardEvent): boolean {
 	const target = event.composedPath()[0] as Element;
 	const { key } = event;
 	const letter = key.length === 1 ? key.toLowerCase() : key;
 	const typing = target.matches(TYPING);
-	// AltGr types characters, and counts as Ctrl and Alt.
+	// AltGr types characters, and is reported as Ctrl+Alt.
 	const chord = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
 	if (chord) return typing ? EDITING.has(letter) : takes(target, `Ctrl+${key}`);
 	if (typing) return !/^F\d/.test(key);

@@ -1,10 +1,10 @@
-// The languages that code is coloured in, as lists of rules: what matches first at a place decides.
+// The languages for syntax highlighting, as lists of rules: the first match at a position wins.
 // Colours: t tags and headings, a names, s values, k keywords, c comments.
 //
 // The patterns run on whatever a model writes, so none may take more than linear time: alternatives of a loop begin
 // with different characters, a loop that can fail is bounded, and a word is only tried from its start.
 
-/** A colour, what has it, and the rules for what is inside, if it has parts. */
+/** A colour, the pattern it applies to, and the rules for nested parts, if any. */
 export type Rule = readonly [colour: string, pattern: RegExp, inside?: readonly Rule[]];
 
 const DOUBLE: Rule = ["s", /"(?:\\.|[^"\\\n])*"?/];
@@ -89,7 +89,7 @@ export const MARKDOWN: readonly Rule[] = [
 	["s", /(?<=\]\()[^)\s]{1,300}(?=\))/],
 ];
 
-/** A tag, whose attributes may have `>` in quotation marks. */
+/** A tag; its quoted attributes may contain `>`. */
 const TAG: Rule = [
 	"",
 	/<\/?[a-z](?:"[^"]*"?|'[^']*'?|[^"'>])*>?/i,

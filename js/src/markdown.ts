@@ -1,15 +1,15 @@
-// Markdown as it streams: what is finished is parsed once, the last blocks again with all that is added to them.
+// Streaming Markdown: finished blocks are parsed once, the last blocks again whenever text is added to them.
 
 import { colouredText } from "./highlight.ts";
 import { parse, parseBlocks, type References, type Token } from "./markdown/parser.ts";
 import { createFormula, typesetFormulas } from "./markdown/typeset.ts";
 
-/** Markdown that grows: `set` draws what is new, and starts over if the text is a different one. */
+/** Growing Markdown: `set` draws the added text, or starts over if the text is not a continuation. */
 export class Markdown {
 	readonly element: HTMLElement;
 	#text = "";
 	#ended = false;
-	/** Characters of the blocks that are finished, and how many nodes they are. */
+	/** The length of the finished blocks in characters and in nodes. */
 	#finished = 0;
 	#nodes = 0;
 	#references: References = {};
@@ -35,7 +35,7 @@ export class Markdown {
 		const rest = this.#text.slice(this.#finished);
 		const references: References = Object.create(this.#references);
 		const tokens = parse(rest, references);
-		// A definition counts for the text before it, too.
+		// A link definition also applies to the text before it.
 		if (this.#ended && this.#finished && anyIn(references)) {
 			this.#startOver();
 			this.#draw();
@@ -46,7 +46,7 @@ export class Markdown {
 		else this.#finish(rest, tokens);
 	}
 
-	/** Leaves alone from now on what no further text can change. */
+	/** Marks the blocks that no further text can change as finished. */
 	#finish(rest: string, tokens: readonly Token[]): void {
 		const ends = [...rest.matchAll(/\r\n?|\n/g)].map(({ index, 0: { length } }) => index + length);
 		const blocks = tokens.filter(({ level, nesting }) => level === 0 && nesting >= 0);
@@ -60,8 +60,8 @@ export class Markdown {
 }
 
 /**
- * Whether a block will begin where it does. That is certain with its second line, which may make the first the head
- * of a table; and a line after a definition may become its title.
+ * Whether the start of a block is final. That is certain from its second line on, which may turn the first into a table
+ * header; a line after a link definition may become its title.
  */
 function isSettled({ map }: Token, before: Token | undefined, lines: number): boolean {
 	if (!map || map[0] + 2 > lines) return false;
@@ -86,7 +86,7 @@ const TAGS: Record<string, keyof HTMLElementTagNameMap> = {
 			.map((tag) => [tag, tag]),
 	),
 };
-/** How many elements may be nested. What is deeper is shown without its own element. */
+/** Maximum nesting of elements. Deeper content is shown without an element of its own. */
 const DEEPEST = 60;
 
 /**
@@ -101,7 +101,7 @@ export function isSafeLink(address: string): boolean {
 	}
 }
 
-/** The elements of a text. The last block is coloured only if it is complete. */
+/** Converts a text to elements. The last block is highlighted only if it is complete. */
 function createElements(tokens: readonly Token[], complete: boolean): Node[] {
 	const root = document.createElement("div");
 	const last = complete
@@ -123,7 +123,7 @@ function add(tokens: readonly Token[], path: Node[], complete: boolean): void {
 	}
 }
 
-/** Appends a node, or the text of one to the text that is there. */
+/** Appends a node; a text node is merged into a preceding one. */
 function append(parent: Node, node: Node): void {
 	const last = parent.lastChild;
 	if (last instanceof Text && node instanceof Text) last.appendData(node.data);
@@ -180,7 +180,7 @@ function createCodeBlock({ info, content }: Token, complete: boolean): HTMLEleme
 	return pre;
 }
 
-/** Makes the children of a node, from one on, the given ones. Nodes that are the same stay, with what is selected in them. */
+/** Replaces the children of a node from an index on. Equal nodes stay, to keep the selection in them. */
 function replaceFrom(parent: Node, start: number, nodes: readonly Node[]): void {
 	for (const [index, node] of nodes.entries()) {
 		const old = parent.childNodes[start + index];
@@ -197,7 +197,7 @@ function continueText(node: Text, text: string): void {
 	else node.data = text;
 }
 
-/** What a node is without its children. */
+/** A node's own identity, without its children. */
 function outside(node: Node): string {
 	const attributes = node instanceof Element ? [...node.attributes] : [];
 	return [node.nodeName, ...attributes.map(({ name, value }) => `${name}=${value}`)].join("\n");

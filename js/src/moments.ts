@@ -1,17 +1,17 @@
-// The moments of a run: a user steps through its replay by them.
+// The moments of a run: the steps of its replay.
 
 import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
 import type { Tape } from "./tape.ts";
 import { decisionText } from "./tool-call.ts";
 import type { Position } from "./ui.ts";
 
-/** One moment: everything the model says, thinks or writes in one go, or one thing that happens. */
+/** One moment: a continuous piece of text, thinking or writing, or a single other event. */
 export interface Moment {
-	/** Events of the same key that follow each other are one moment. */
+	/** Consecutive events with the same key are one moment. */
 	readonly key: string;
 	readonly label: string;
 	readonly kind: "start" | "turn" | "model" | "tool" | "result" | "end";
-	/** How many events have happened at its end. */
+	/** Number of events up to its end. */
 	readonly count: number;
 	/** When it begins, on the tape's clock. */
 	readonly at: number;
@@ -29,7 +29,7 @@ const NOTHING: Description = { key: "", label: "", kind: "start" };
 
 const known = new WeakMap<Tape, { length: number; moments: readonly Moment[] }>();
 
-/** The moments of a run, which are computed again when its tape has become longer. */
+/** The moments of a run, cached until its tape grows. */
 export function momentsOn(tape: Tape): readonly Moment[] {
 	const last = known.get(tape);
 	if (last?.length === tape.length) return last.moments;
@@ -44,14 +44,14 @@ export function momentAt({ tape, count }: On): Moment | undefined {
 	return moments.find((moment) => moment.count >= count) ?? moments.at(-1);
 }
 
-/** How many events have happened at the end of the next moment, or had at the end of the previous one. */
+/** Number of events up to the end of the next or the previous moment. */
 export function countAfter({ tape, count }: On, by: 1 | -1): number {
 	const moments = momentsOn(tape);
 	if (by > 0) return moments.find((moment) => moment.count > count)?.count ?? tape.length;
 	return moments.findLast((moment) => moment.count < count)?.count ?? tape.start;
 }
 
-/** The number of the turn that a replay is in; before the first request, that of the first. */
+/** The turn at a replay's position; 1 before the first request. */
 export function turnOf(on: On): number {
 	return Math.max(1, momentAt(on)?.turn ?? 0);
 }
@@ -81,7 +81,7 @@ function toMoments(tape: Tape): Moment[] {
 	return moments;
 }
 
-/** The newest name and title of each tool call. */
+/** The latest name and title of each tool call. */
 class Calls {
 	readonly #names = new Map<string, string>();
 	readonly #titles = new Map<string, string>();
@@ -102,7 +102,7 @@ class Calls {
 
 type CallEvent = Extract<Event, { call_id: string }>;
 
-/** The moment that an event belongs to; null if it belongs to the moment before it, whichever that is. */
+/** The moment that an event belongs to; null if it belongs to the preceding moment. */
 function describe(event: Event, calls: Calls): Description | null {
 	switch (event.type) {
 		case "run_started":

@@ -1,17 +1,17 @@
-// Phases with seconds that the page counts itself; the wait before a retry is worded as in `agent_nb/phase.py`.
+// Phases with seconds counted by the page; the wait before a retry is worded as in `agent_nb/phase.py`.
 
 import type { Event } from "./events.ts";
 
 const WAITING = "waiting for approval, clock paused";
 
 export const ON_YOUR_SERVER = "starting on your server";
-/** Such a server may read the first prompt for minutes before it says a word. */
+/** A local server may process the first prompt for minutes before it answers. */
 export const READING = "reading the prompt";
 
-/** Seconds without an event after which the page says how long the model has been thinking. */
+/** Seconds without an event after which the thinking time is shown. */
 const QUIET = 10;
 
-/** The seconds of a wait that are left, as the header and the card show them. */
+/** The remaining seconds of a wait, as shown in the header and the card. */
 export function retrySeconds(left: number): number {
 	return Math.max(1, Math.round(left));
 }
@@ -25,7 +25,7 @@ function running(title: string): string {
 	return `running ${title.replace(/^run /, "")}`;
 }
 
-/** The phase after something has happened to a tool call, as in `phase_after`. */
+/** The phase after an event of a tool call, as in `phase_after`. */
 export function callPhase(phase: string, event: Event): string {
 	switch (event.type) {
 		case "tool_started":
@@ -41,10 +41,10 @@ export function callPhase(phase: string, event: Event): string {
 	}
 }
 
-/** Seconds without a word after which the page says what may be wrong. */
+/** Seconds of silence after which possible causes are shown. */
 export const WAITS_LONG = 20;
 
-/** What tells how long the model has been silent. */
+/** The state needed to compute how long the model has been silent. */
 interface Working {
 	readonly busy: boolean;
 	readonly phase: string;
@@ -52,7 +52,7 @@ interface Working {
 	readonly rows: readonly { readonly turn: number }[];
 }
 
-/** Whether the model has said nothing in its turn yet. */
+/** Whether the model has sent nothing in this turn yet. */
 export function isWaiting({ busy, phase, turn, rows }: Working): boolean {
 	return busy && (phase === "thinking" || phase === READING) && rows.at(-1)?.turn !== turn;
 }
@@ -61,7 +61,7 @@ export function waitingPhase(silent: number): string {
 	return `waiting for the model, ${duration(silent)}`;
 }
 
-/** The phase with the seconds of silence, if the model is at work and there are many. */
+/** The phase, with the seconds of silence if the model is working and they exceed the limit. */
 export function quietPhase(state: Working, silent: number): string {
 	const { phase } = state;
 	if ((phase !== "thinking" && phase !== READING) || silent < QUIET) return phase;

@@ -1,8 +1,8 @@
-// Text as it is shown where a user decides: nothing in it is out of sight, and nothing reads otherwise than it runs.
+// Text for approval: nothing is invisible, and it reads exactly as it runs.
 
 const EMOJI = "\\u00a9\\u00ae\\u203c\\u2049\\u2122-\\u2bff\\u3030-\\u3299\\u{1f000}-\\u{1faff}";
 
-/** The twin of `agent_nb/_base/text.py`; `tests/support/printable.json` holds what both must do. */
+/** Counterpart of `agent_nb/_base/text.py`; `tests/support/printable.json` has the cases for both. */
 const HIDDEN = new RegExp(
 	"[\\x00-\\x08\\x0b-\\x1f\\x7f-\\xa0\\xad\\u034f\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200c" +
 		"\\u200e\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u2800\\u3000\\u3164\\ud800-\\udfff\\ue000-\\uf8ff\\ufe00-\\ufe0e\\ufeff" +
@@ -12,10 +12,10 @@ const HIDDEN = new RegExp(
 	"gu",
 );
 
-/** A character that is written out. */
+/** An escaped character. */
 const WRITTEN = /<U\+([0-9A-F]{4,6})>/;
 
-/** Writes out, as `<U+000D>`, what cannot be seen. Different texts are shown differently. */
+/** Escapes invisible characters, as `<U+000D>`. The result is unambiguous. */
 export function printable(text: string): string {
 	return text.replace(HIDDEN, writtenOut);
 }
@@ -24,7 +24,7 @@ function writtenOut(character: string): string {
 	return `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
-/** The text that is shown so. */
+/** The inverse of `printable`. */
 export function original(shown: string): string {
 	return shown.replace(new RegExp(WRITTEN, "g"), (written, code: string) => {
 		const point = Number.parseInt(code, 16);
@@ -32,7 +32,7 @@ export function original(shown: string): string {
 	});
 }
 
-/** The pieces of a shown text: in turn plain text and a character that is written out. */
+/** Splits a printable text: plain text and escaped characters alternate. */
 export function pieces(shown: string): string[] {
 	return shown.split(new RegExp(`(${WRITTEN.source.replace("(", "(?:")})`));
 }

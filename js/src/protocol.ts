@@ -11,7 +11,7 @@ export interface Batch {
 	last: number;
 	/** Their wire forms without `run_id` and `seq`. There may be fewer: consecutive deltas are joined. */
 	events: Event[];
-	/** Of every batch that begins with the first event. */
+	/** Set in every batch that starts with the first event. */
 	meta?: Meta;
 }
 
@@ -20,14 +20,14 @@ export interface ReadyMessage extends Ready {
 	run_id: string;
 }
 
-/** The variants in which code runs without asking, because the user has allowed it for this run. */
+/** The variants in which the user has allowed code to run without approval. */
 export interface RunningCodeMessage {
 	kind: "running_code";
 	run_id: string;
 	variants: number[];
 }
 
-/** Asks a window to look at a page for the model; it answers with the command `checked`. */
+/** Asks a window to check a page for the model; it answers with the command `checked`. */
 export interface CheckMessage {
 	kind: "check";
 	run_id: string;
@@ -36,7 +36,7 @@ export interface CheckMessage {
 	variant: number;
 	path: string;
 	widths: number[];
-	/** A page that need not be one of the run's, and its elements to look at. */
+	/** A page, not necessarily from the run, and its elements to check. */
 	html?: string;
 	selectors?: string[];
 }
@@ -92,7 +92,7 @@ export type CommandName =
 
 export type Send = (message: Record<string, unknown>) => void;
 
-/** A word per browser window, for the kernel alone: a reload keeps it, so that the window finds its runs again. */
+/** A secret id per browser window. It survives a reload, so that the window finds its runs again. */
 function windowId(): string {
 	try {
 		const known = sessionStorage.getItem("anb-window") ?? randomId();
@@ -103,12 +103,12 @@ function windowId(): string {
 	}
 }
 
-/** A run under way that this window had before it was loaded again. */
+/** An active run that this window had before it was reloaded. */
 export interface LostRun {
 	readonly run_id: string;
 	/** The cell that started it, by its id in the notebook. */
 	readonly cell_id: string;
-	/** What the cell showed, by MIME type. */
+	/** The cell's output, by MIME type. */
 	readonly data: Readonly<Record<string, string>>;
 }
 
@@ -116,9 +116,9 @@ export interface LostRun {
 export class KernelLink {
 	readonly #send: Send;
 	readonly #client = windowId();
-	/** What the kernel calls this window where others hear it; null until it has answered `hello`. */
+	/** The kernel's public number for this window; null until it has answered `hello`. */
 	window: number | null = null;
-	/** Part of every command's id, so that an answer to an earlier load of the page does not match. */
+	/** Part of every command's id, so that answers to an earlier load of the page do not match. */
 	readonly #load = randomId();
 	readonly #waiting = new Map<string, (answer: Answer | Refusal) => void>();
 	#count = 0;

@@ -1,4 +1,4 @@
-// The questions that are open in a run: one queue over all its variants.
+// The open approval requests of a run: one queue across all variants.
 
 import type { Json } from "./events.ts";
 import { sameJson } from "./json.ts";
@@ -11,7 +11,7 @@ export interface Question {
 	readonly row: ToolRow;
 }
 
-/** The open questions of all variants, in the order in which they were asked. */
+/** The open questions of all variants, oldest first. */
 export function questionsOf(variants: readonly Variant[]): Question[] {
 	const open = variants.filter(({ state }) => state.busy);
 	const questions = open.flatMap(({ number, state }) =>
@@ -22,28 +22,28 @@ export function questionsOf(variants: readonly Variant[]): Question[] {
 	return questions.sort((one, other) => one.row.asked - other.row.asked);
 }
 
-/** Names a question: a call may be asked about twice. */
+/** A unique id for a question: a call may need two approvals. */
 export function questionKey({ variant, row }: Question): string {
 	return `${variant} ${row.call_id} ${row.asked}`;
 }
 
-/** How many open questions one answer may approve: calls of one tool with the same arguments, but never code. */
+/** The number of open questions that one answer may approve: identical calls of one tool, but never code. */
 export function countAlike(questions: readonly Question[], { name, args, identical_only }: ToolRow): number {
 	if (identical_only) return 1;
 	return questions.filter(({ row }) => row.name === name && sameJson(row.args, args)).length;
 }
 
-/** What the user has typed into the card of a question. It outlives the card's elements. */
+/** The user's unsent input in the card of a question. It outlives the card's elements. */
 export interface AnswerDraft {
 	note: string;
 	editing: boolean;
 	/** The fields, once Edit has been pressed. */
 	form: Form | null;
-	/** The arguments as they were changed; null while they are as proposed. */
+	/** The edited arguments; null if unchanged. */
 	args: Json | null;
-	/** What is wrong with them, by argument. */
+	/** Validation problems, by argument. */
 	problems: Problems;
-	/** Whether the end of the call was in view, or the user has asked for all of it. */
+	/** Whether the end of the call was in view, or the user has expanded all of it. */
 	seen: boolean;
 }
 

@@ -1,5 +1,5 @@
-// A replay in a file of its own: the widget with one finished run, and no kernel. The document holds what the kernel
-// would have been asked for. `agent_nb/run/replay_file.py` writes it.
+// A standalone replay: the widget with one finished run and no kernel. The document contains the data that would be
+// requested from the kernel. `agent_nb/run/replay_file.py` writes it.
 
 import { h, icon } from "./dom.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
@@ -11,10 +11,10 @@ import { openReplay } from "./view/replay/player.ts";
 import { createApp } from "./view/shell/app.ts";
 
 interface Turn {
-	/** Where each field of the request is in the pool. */
+	/** The pool index of each field of the request. */
 	fields: Record<string, number>;
 	messages: number[];
-	/** How many of the messages were already sent with the turn before. */
+	/** Number of messages already sent with the previous turn. */
 	known: number;
 }
 
@@ -31,11 +31,11 @@ export interface ReplayRecord {
 	requests: { pool: unknown[]; turns: Record<string, Turn>[] };
 	/** By variant. */
 	files: BinaryFile[][];
-	/** The JSON of the values that the page of each variant is bound to. */
+	/** The bound values of each variant's page, as JSON. */
 	bound: Record<string, string>[];
 }
 
-/** Shows the run of a record in an element, at the beginning of its replay. */
+/** Shows a recorded run in an element, at the start of its replay. */
 export function showReplay(place: Element, record: ReplayRecord, signal: AbortSignal): void {
 	const runs = new Runs((message) => {
 		const { id } = message;
@@ -61,7 +61,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	if (choices.replay && first?.type === "run_started") coverReplay(root, first.prompt);
 }
 
-/** What a kernel would have answered; null for what only a kernel can do. */
+/** The answer that a kernel would send; null for commands that need a kernel. */
 function answerTo(record: ReplayRecord, message: Record<string, unknown>): object | null {
 	const variant = Number(message.variant ?? 0);
 	switch (message.command) {
@@ -93,8 +93,7 @@ if (data && place)
 	showReplay(place, JSON.parse(data.textContent ?? "") as ReplayRecord, new AbortController().signal);
 
 /**
- * What a replay file opens on: the prompt and a large button that plays. Anything else that is pressed takes it away,
- * too.
+ * The start screen of a replay file: the prompt and a large play button. Pressing anything else closes it too.
  */
 function coverReplay(root: ShadowRoot, prompt: string): void {
 	const play = h("button", { class: "anb-btn primary", type: "button" }, icon("play"), "Play");

@@ -1,4 +1,4 @@
-// Every run this page knows of, independent of what is on screen: batches in, states out.
+// All runs on this page, whether on screen or not: batches in, states out.
 
 import { PageLink } from "./bind/link.ts";
 import type { NotebookContext } from "./cells.ts";
@@ -19,20 +19,20 @@ import {
 import { EMPTY, type VariantState } from "./state.ts";
 import { Tape } from "./tape.ts";
 
-/** Finished runs that no output shows any more, and whose events stay here: their outputs may be scrolled to again. */
+/** Finished runs without an output whose events stay cached: their outputs may be scrolled to again. */
 const MOST_CLOSED = 20;
 /** Ids of replaced runs to remember for each key. */
 const MOST_PAST = 20;
 
-/** One execution of a cell, as far as it is known here. */
+/** One execution of a cell, as received so far. */
 export interface RunState {
 	readonly id: string;
 	readonly meta: Meta;
-	/** How many of the run's events have arrived. */
+	/** Number of events received. */
 	readonly have: number;
 	readonly variants: ReadonlyMap<number, VariantState>;
 	readonly ready: Ready | null;
-	/** What happened to the kernel, such as "the kernel was restarted"; empty while it has the run. */
+	/** Why the kernel lost the run, such as "the kernel was restarted"; empty while it has it. */
 	readonly lost: string;
 }
 
@@ -45,37 +45,37 @@ export interface ElementPath {
 /** A file as the kernel sends it: text, or bytes in base64. */
 export type Content = { media_type: string | null } & ({ text: string } | { base64: string });
 
-/** The newest run of a key, and those who listen to its changes. */
+/** The newest run of a key, and its listeners. */
 export class RunEntry {
 	state: RunState | null = null;
 	/** When the first batch of the run arrived here. */
 	since = 0;
-	/** The run that was released, until its events arrive again. */
+	/** The released run, until its events arrive again. */
 	#released = "";
-	/** How many files have been loaded: a page that uses them is drawn again. */
+	/** Number of files loaded; pages that use them are redrawn. */
 	loads = 0;
-	/** Called when a view of the run has been drawn, with the elements of its page that were pointed at. */
+	/** Called after a view of the run is drawn, with the selected elements of its page. */
 	onDraw: (state: RunState, selection: readonly ElementPath[]) => void = () => {};
-	/** The values that its pages are bound to, by variant, where there is no kernel. */
+	/** The values of bound names, by variant, for a page without a kernel. */
 	saved: readonly Record<string, string>[] = [];
-	/** The cell that was inserted last below its output. */
+	/** The last cell inserted below its output. */
 	below: unknown;
 	/** The element that shows it; null while it is not on the page. */
 	surface: Element | null = null;
-	/** Where there are several views, the one that reports what the previewed page logs. */
+	/** Of several views, the one that reports the page's console. */
 	reporter: object | null = null;
 	readonly #link: KernelLink;
 	readonly #listeners = new Set<() => void>();
 	readonly #contents = new Map<string, Content | null>();
 	/** The connections of bound pages. */
 	readonly #bound = new Map<string, PageLink>();
-	/** Every variant's events, to replay them. */
+	/** The events of each variant, for replay. */
 	readonly #tapes = new Map<number, Tape>();
-	/** Runs of this key that a newer one has replaced: one may still be running in the background. */
+	/** Replaced runs of this key; one may still be running in the background. */
 	readonly #past = new Set<string>();
 	/** The run that the kernel's last answer to `hello` named. */
 	#greeted: string | null = null;
-	/** Whether this window has the run on screen, as the kernel knows it: it assumes so until it is told. */
+	/** Whether the run is on screen, as last reported to the kernel, which assumes true. */
 	#onScreen = true;
 	#asking = false;
 	#resyncing = false;
@@ -83,11 +83,11 @@ export class RunEntry {
 	constructor(
 		readonly key: string,
 		link: KernelLink,
-		/** Where a new cell can be inserted; null if the front end has no such way. */
+		/** The notebook for inserting cells; null if the front end gives no access to it. */
 		readonly notebook: NotebookContext | null = null,
-		/** The names of all runs that the page knows of. */
+		/** The names of all runs on the page. */
 		readonly names: () => Iterable<string> = () => [],
-		/** All runs of this kernel, with this one. */
+		/** All runs of this kernel, including this one. */
 		readonly others: () => Iterable<RunEntry> = () => [],
 	) {
 		this.#link = link;
@@ -108,14 +108,14 @@ export class RunEntry {
 		return first?.type === "run_started" ? first.base : null;
 	}
 
-	/** Whether there is a newer run, with which the outputs of older ones fold. */
+	/** Whether there is a newer run, which folds the outputs of older ones. */
 	get isOlder(): boolean {
 		const metas = [...this.others()].map((one) => one.state?.meta).filter((meta) => meta !== undefined);
 		const newest = metas.toSorted((one, other) => one.number - other.number).at(-1);
 		return newest?.folds === true && newest.number > (this.state?.meta.number ?? 0);
 	}
 
-	/** The digest that its saved output carries; null until the run has ended. */
+	/** The digest in its saved output; null until the run has ended. */
 	get digest(): string | null {
 		return this.state?.ready?.digest ?? this.state?.meta.digest ?? null;
 	}
@@ -130,8 +130,8 @@ export class RunEntry {
 	}
 
 	/**
-	 * Asks the kernel for this run, once per run: that is how the kernel knows that somebody is there to answer its
-	 * questions. Batches follow the answer.
+	 * Requests this run from the kernel, once per run. It also signals that a user is there to answer questions. Batches
+	 * follow the answer.
 	 */
 	hello(): void {
 		const id = this.state?.id ?? this.#greeted;
@@ -144,7 +144,7 @@ export class RunEntry {
 		});
 	}
 
-	/** The kernel names the newest run of this key: if the page shows another, that one is older and still running. */
+	/** Handles the kernel's newest run of this key: if the page shows another, that one is older and still running. */
 	#greet(id: string, meta: Meta | undefined): void {
 		this.#greeted = id;
 		this.#past.delete(id);
@@ -156,14 +156,14 @@ export class RunEntry {
 		return this.#link.command(name, { run_id: this.state?.id ?? "", ...fields });
 	}
 
-	/** Tells the kernel of a run under way whether it is on screen: runs that nobody sees are sent less often. */
+	/** Reports to the kernel whether an active run is on screen: off-screen runs are sent less often. */
 	setOnScreen(on_screen: boolean): void {
 		if (!this.state || this.state.ready || this.state.lost || on_screen === this.#onScreen) return;
 		this.#onScreen = on_screen;
 		void this.command("on_screen", { on_screen });
 	}
 
-	/** The connection of a variant's page with the notebook; null if this kernel has bound nothing to it. */
+	/** The connection between a variant's page and the notebook; null if the page is not bound. */
 	link(variant: number): PageLink | null {
 		const { id, meta } = this.state ?? {};
 		if (!meta?.connected) return null;
@@ -188,7 +188,7 @@ export class RunEntry {
 		return { media_type, base64: String(answer.base64 ?? "") };
 	}
 
-	/** A file's content, or null until it has been loaded: each version is loaded once, and listeners are notified. */
+	/** A file's content, or null until it is loaded. Each version is loaded once, and listeners are notified. */
 	content(variant: number, path: string, version: number): Content | null {
 		const key = `${this.state?.id} ${variant} ${version} ${path}`;
 		const known = this.#contents.get(key);
@@ -202,7 +202,7 @@ export class RunEntry {
 		return null;
 	}
 
-	/** Applies a batch. One that begins with the first event replaces what is here; after a gap everything is asked for. */
+	/** Applies a batch. One that starts with the first event replaces the run; after a gap, all events are requested. */
 	receive(batch: Batch): void {
 		if (this.#past.has(batch.run_id)) return;
 		const same = this.state?.id === batch.run_id ? this.state : null;
@@ -211,7 +211,7 @@ export class RunEntry {
 			return;
 		}
 		const meta = batch.meta ?? same?.meta;
-		// A joined delta may begin before what is missing, so a batch is never applied from its middle.
+		// A joined delta may begin before the first missing event, so a batch is never applied from its middle.
 		if (!meta || (batch.first !== 1 && batch.first !== (same?.have ?? 0) + 1)) {
 			this.#resync(batch.run_id);
 			return;
@@ -245,7 +245,7 @@ export class RunEntry {
 		if (oldest !== undefined && this.#past.size > MOST_PAST) this.#past.delete(oldest);
 	}
 
-	/** Whether the kernel has the run, and a saved output shows it meanwhile. */
+	/** Whether the kernel has the run and a saved output can show it in the meantime. */
 	get canRelease(): boolean {
 		return Boolean(this.state?.ready && !this.state.lost && !this.busy);
 	}
@@ -261,7 +261,7 @@ export class RunEntry {
 	#apply(batch: Batch): Map<number, VariantState> {
 		const next = new Map(batch.first === 1 ? [] : this.state?.variants);
 		for (const [index, event] of batch.events.entries()) {
-			// Joined deltas leave gaps in these numbers, but their order is that of the run.
+			// Joined deltas leave gaps in these numbers, but the order is preserved.
 			event.seq = batch.first + index;
 			const variant = event.variant ?? 0;
 			const tape = this.#tapes.get(variant) ?? new Tape();
@@ -272,11 +272,11 @@ export class RunEntry {
 		return next;
 	}
 
-	/** The kernel is gone: what was seen stays, and nothing can be asked of it. */
+	/** Marks the kernel as gone: the run stays visible, and commands fail. */
 	lose(why: string): void {
 		const variants = new Map(this.state?.variants);
 		for (const [number, { busy, reason }] of variants) {
-			// A kernel that is ended interrupts its runs, and may still be able to say so.
+			// A kernel that is shut down interrupts its runs, and may still report that.
 			const cutOff = reason === "interrupted" && !this.state?.ready;
 			if (busy || cutOff) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
 		}
@@ -297,7 +297,7 @@ export class RunEntry {
 		this.redraw();
 	}
 
-	/** Has its views draw it again. */
+	/** Redraws all views. */
 	redraw(): void {
 		for (const listener of this.#listeners) listener();
 	}
@@ -321,13 +321,13 @@ export class Runs {
 	readonly #byKey = new Map<string, RunEntry>();
 	readonly #byId = new Map<string, RunEntry>();
 	readonly #names = new Set<string>();
-	/** Runs that began before this page was loaded, and that the kernel was asked to send. */
+	/** Runs that began before this page was loaded, as requested from the kernel. */
 	readonly #asked = new Set<string>();
-	/** The run of the newest batch: a widget view shows it. */
+	/** The run of the newest batch, for widget views. */
 	latest: RunEntry | null = null;
-	/** Called with every run that has something new to show. */
+	/** Called with every run that has changed. */
 	onRun: (run: RunEntry) => void = () => {};
-	/** Called when this window is to look at a page. */
+	/** Called when this window has to check a page. */
 	onCheck: (run: RunEntry, message: CheckMessage) => void = () => {};
 
 	constructor(
@@ -346,17 +346,17 @@ export class Runs {
 		return run;
 	}
 
-	/** How many runs are under way. */
+	/** Number of active runs. */
 	get busy(): number {
 		return [...this.#byKey.values()].filter((run) => run.busy).length;
 	}
 
-	/** Stops all runs under way. */
+	/** Stops all active runs. */
 	stop(): void {
 		for (const run of this.#byKey.values()) if (run.busy) void run.command("stop");
 	}
 
-	/** An output of the run was closed: of the finished runs that have no output, only the last ones stay here. */
+	/** Handles a closed output. Of the finished runs without an output, only the last ones stay cached. */
 	close(run: RunEntry, isShown: (run: RunEntry) => boolean): void {
 		this.#byKey.delete(run.key);
 		this.#byKey.set(run.key, run);
@@ -394,13 +394,13 @@ export class Runs {
 		if (message.kind === "batch") {
 			run.receive(message);
 			this.latest = run;
-			// Others may lead to it, or fold.
+			// Other runs may link to it, or fold.
 			if (message.first === 1) for (const other of this.#byKey.values()) other.redraw();
 		} else if (message.kind === "ready") run.setReady(message);
 		else run.setRunningCode(message.variants);
 	}
 
-	/** Asks the kernel for the runs that this window had before it was loaded again. */
+	/** Requests the runs that this window had before it was reloaded. */
 	async lost(): Promise<LostRun[]> {
 		const answer = await this.#link.command("under_way");
 		return answer.ok ? (answer.runs as LostRun[]) : [];

@@ -1,4 +1,4 @@
-// Which file and version the result pane shows: the one that the user chose, else the newest page.
+// Selects the file and version in the result pane: the user's choice, else the newest page.
 
 import type { FileState, VariantState, Version } from "./state.ts";
 import type { Choices } from "./ui.ts";
@@ -14,7 +14,7 @@ export interface ShownFile {
 	epoch: number | null;
 }
 
-/** The moment after all changes of a run, with the text that was cut off by its end. */
+/** The moment after all changes of a run, which includes text cut off by its end. */
 export const UNFINISHED = Number.POSITIVE_INFINITY;
 export const NOT_KEPT = "unfinished, not kept";
 
@@ -65,18 +65,18 @@ function existsAt(file: FileState, moment: number | null): boolean {
 	return isCut(file, moment) || versionAt(file, moment) !== undefined;
 }
 
-/** Whether what was cut off is shown: at its own moment, or where there is nothing else. */
+/** Whether to show the unfinished text: at its own moment, or if there is no version. */
 function isCut(file: FileState, moment: number | null): boolean {
 	return file.unfinished !== null && (moment === UNFINISHED || file.versions.length === 0);
 }
 
-/** The version of a file after a change of the run; undefined if the file was not there. */
+/** The version of a file after a change of the run; undefined if the file did not exist. */
 export function versionAt(file: FileState, moment: number): Version | undefined {
 	const version = file.versions.findLast(({ change }) => change <= moment);
 	return version?.action === "deleted" ? undefined : version;
 }
 
-/** A file as it was at a moment; null if it was not there. */
+/** A file as it was at a moment; null if it did not exist. */
 export function fileAt(file: FileState, moment: number | null): ShownFile | null {
 	if (!existsAt(file, moment)) return null;
 	const newest = file.versions.at(-1) ?? null;

@@ -1,4 +1,4 @@
-// What a run looks like so far: a pure function of its events. Only this file knows what an event means.
+// The state of a run: a pure function of its events. Only this file interprets events.
 
 import {
 	type ConversationCompacted,
@@ -81,7 +81,7 @@ export interface VariantState {
 	phase: string;
 	model: string;
 	settings: Json;
-	/** The images given with the prompt. */
+	/** The images attached to the prompt. */
 	images: readonly Thumbnail[];
 	busy: boolean;
 	/** The number of the newest turn, from 1; 0 before the first. */
@@ -96,12 +96,12 @@ export interface VariantState {
 	reason: Reason | null;
 	error: string | null;
 	rows: readonly Row[];
-	/** How many rows there have been, with those that were withdrawn: it numbers their keys. */
+	/** Number of rows created, including withdrawn ones; used for their keys. */
 	made: number;
 	/** The turns that have started. */
 	turns: readonly number[];
 	files: FileMap;
-	/** How often the run has changed a file. */
+	/** Number of file changes in the run. */
 	changes: number;
 	/** The path of the file that changed last. */
 	newest: string | null;
@@ -139,7 +139,7 @@ export const EMPTY: VariantState = {
 	epochs: 0,
 };
 
-/** The state after one more event. */
+/** Returns the state after one more event. */
 export function reduce(before: VariantState, event: Event): VariantState {
 	const state = { ...before, at: Math.max(before.at, event.at) };
 	switch (event.type) {
@@ -193,7 +193,7 @@ function startTurn(state: VariantState, turn: number): VariantState {
 	return { ...close(state), phase, turn, turns: [...state.turns, turn] };
 }
 
-/** The failed attempt after which the run is waiting to send the request again, if it is. */
+/** The failed attempt that the run is about to retry, if any. */
 export function retryOf(state: VariantState): RetryRow | undefined {
 	return state.rows.findLast((row) => row.kind === "retry");
 }
@@ -226,13 +226,13 @@ function replaceLast(state: VariantState, row: Row): VariantState {
 	return { ...state, rows: state.rows.with(-1, row) };
 }
 
-/** Adds a row to the turn. Only the last row can be one that is still being written. */
+/** Adds a row to the turn. Only the last row can still be growing. */
 function append(before: VariantState, row: Row): VariantState {
 	const state = endStream(before);
 	return { ...state, rows: [...state.rows, row], made: state.made + 1 };
 }
 
-/** What every new row needs. */
+/** The common fields of a new row. */
 function place(state: VariantState, kind: Row["kind"]): BaseRow {
 	return { key: `${kind}-${state.made}`, turn: state.turn };
 }
@@ -289,7 +289,7 @@ function compactedRow(state: VariantState, event: ConversationCompacted): LineRo
 	return { kind: "line", ...place(state, "line"), state: "info", title: COMPACTED[why], detail };
 }
 
-/** Withdraws what the model has written in this turn. */
+/** Withdraws the model's output of this turn. */
 function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): VariantState {
 	const state = close({ ...before, phase: retryPhase(wait) });
 	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && row.kind !== "line");
@@ -319,7 +319,7 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 	const files = unnamed ? before.files : withNamed(before.files, call_id, path);
 	const file = fileOf(before, path);
 	const old = file.draft?.call_id === call_id ? file.draft : null;
-	// A file that keeps its provisional path begins again with the text that it has.
+	// A file that keeps its provisional path starts over with its current text.
 	const named = old?.unnamed && !unnamed && text.startsWith(old.text);
 	const grows = old !== null && (named || offset === old.points);
 	const phase = `writing ${event.path || "a file"}`;
@@ -338,7 +338,7 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 function changeFile(state: VariantState, event: FileChanged): VariantState {
 	const file = fileOf(state, event.path);
 	const { path, action, size, added, removed } = event;
-	// Before the first turn come the files that the run was given.
+	// Changes before the first turn are the run's input files.
 	const changes = state.changes + (state.turn > 0 ? 1 : 0);
 	const version: Version = {
 		number: event.version,
@@ -368,7 +368,7 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));
 }
 
-/** A call that was refused, or that changed nothing, leaves no text. The end of the run decides about one it cut off. */
+/** Drops the draft of a call that was refused or changed nothing. The end of the run handles one that was cut off. */
 function endWriting(state: VariantState, { call_id, code }: ToolFinished): VariantState {
 	if (code === "STOPPED") return state;
 	return { ...state, files: withoutDrafts(state.files, (other) => other === call_id) };

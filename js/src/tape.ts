@@ -1,4 +1,4 @@
-// A finished run on tape: its events as they came, and its state after any of them.
+// The recorded events of a run, and its state after any of them.
 
 import type { Event } from "./events.ts";
 import { EMPTY, reduce, type VariantState } from "./state.ts";
@@ -8,7 +8,7 @@ import { EMPTY, reduce, type VariantState } from "./state.ts";
  * run would each hold a full copy of the file being written.
  */
 const STORED_EVERY = 64;
-/** Seconds per event for a run without times of its own. */
+/** Seconds per event for a run without timestamps. */
 const STILL = 0.05;
 
 export class Tape {
@@ -18,7 +18,7 @@ export class Tape {
 	/** The states after 0, 64, 128, … events, as far as a replay has needed them. */
 	readonly #stored: VariantState[] = [EMPTY];
 	#end = EMPTY;
-	/** The state requested last; the next is usually a little further on. */
+	/** The last requested state; the next one is usually close. */
 	#near = { count: 0, state: EMPTY };
 
 	/** Adds the next event and returns the state after it. */
@@ -29,7 +29,7 @@ export class Tape {
 		return this.#end;
 	}
 
-	/** Ends the tape of a run whose kernel is gone, and returns the state in which it stays. */
+	/** Ends the tape of a run whose kernel is gone, and returns the final state. */
 	cut(phase: string): VariantState {
 		const { at, usage, cost, estimated } = this.#end;
 		const ending = { reason: "stopped", seconds: at, usage, cost, error: null } as const;
@@ -46,7 +46,7 @@ export class Tape {
 		return this.#events.length;
 	}
 
-	/** True if the run has no times of its own; then every event takes equally long. */
+	/** Whether the run has no timestamps; every event then takes equally long. */
 	get #still(): boolean {
 		return (this.#times.at(-1) ?? 0) === 0;
 	}
@@ -60,7 +60,7 @@ export class Tape {
 		return this.timeAt(this.length);
 	}
 
-	/** How many events have happened at that time, at least one. */
+	/** The number of events up to that time, at least one. */
 	countAt(time: number): number {
 		let [low, high] = [1, this.length];
 		while (low < high) {
@@ -95,7 +95,7 @@ export class Tape {
 		return this.#events.slice(start, end).reduce(reduce, from);
 	}
 
-	/** How many events have happened before the first request, where a replay begins. */
+	/** The number of events before the first request, where a replay starts. */
 	get start(): number {
 		return Math.max(
 			1,

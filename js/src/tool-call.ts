@@ -25,15 +25,15 @@ export interface ToolRow {
 	/** The arguments as text while they arrive; empty for a call that writes a file. */
 	args_text: string;
 	args: Json | null;
-	/** What the tool does; empty unless it asks. */
+	/** The tool's description; empty unless the call needs approval. */
 	description: string;
-	/** The tool's parameters; empty unless it asks, and for a question whose arguments cannot be edited. */
+	/** The tool's parameters; empty unless the call needs approval and its arguments can be edited. */
 	schema: Json;
 	/** Whether "always" covers only calls with these arguments. */
 	identical_only: boolean;
 	/** Whether the user may allow all calls of the tool in this run. */
 	lets_run: boolean;
-	/** The position of the question among the run's events; 0 if nobody was asked. */
+	/** The `seq` of the approval request; 0 if there was none. */
 	asked: number;
 	/** The file this call is writing, and how many characters of it have arrived. */
 	path: string | null;
@@ -46,12 +46,12 @@ export interface ToolRow {
 	code: ToolErrorCode | null;
 	hint: string;
 	change: FileChange | null;
-	/** How the question was decided; null if nobody was asked. */
+	/** The decision on the approval request; null if there was none. */
 	answer: Decision | null;
 }
 
 export interface Decision extends Pick<ApprovalResolved, "approved" | "note" | "by"> {
-	/** The arguments that the model proposed; null unless others were run. */
+	/** The model's original arguments; null unless the user edited them. */
 	proposed: Json | null;
 }
 
@@ -113,7 +113,7 @@ export function newToolRow(
 	};
 }
 
-/** The row after one more event of its call. */
+/** Applies one event of the call to its row. */
 export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 	switch (event.type) {
 		case "tool_args_delta":
@@ -152,7 +152,7 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 function decide(row: ToolRow, event: ApprovalResolved): ToolRow {
 	const { approved, note, by = "person", proposed, executed } = event;
 	const changed = executed && proposed && !sameJson(executed, proposed);
-	// A call may be asked about twice: whether it may run, and which hosts it may reach.
+	// A call may need two approvals: one to run, one for the hosts it connects to.
 	const before = row.answer?.proposed ?? null;
 	return {
 		...row,
@@ -162,7 +162,7 @@ function decide(row: ToolRow, event: ApprovalResolved): ToolRow {
 	};
 }
 
-/** The outputs of a running tool and one more. Plain text continues the plain text before it. */
+/** Appends an output of a running tool. Consecutive plain text is joined. */
 function withOutput(outputs: readonly MimeBundle[], next: MimeBundle): MimeBundle[] {
 	const last = outputs.at(-1);
 	if (!last || !isPlain(last) || !isPlain(next)) return [...outputs, next];
@@ -175,19 +175,19 @@ export function isPlain(bundle: MimeBundle): boolean {
 
 function finish(row: ToolRow, event: ToolFinished): ToolRow {
 	const { ok, summary, outputs, code, hint } = event;
-	// The time of a file is how long the model took to write it, which was before the tool ran.
+	// For a file, the duration is how long the model took to write it, before the tool ran.
 	const seconds = row.path ? event.at - row.from : event.seconds;
 	return { ...row, ...endOf(row, ok, code), summary, outputs, seconds, code, hint, progress: "" };
 }
 
-/** The row of a call that was still open when the run ended. */
+/** Closes the row of a call that was still open when the run ended. */
 export function stopToolRow(row: ToolRow): ToolRow {
 	return ENDED.has(row.status) ? row : { ...row, ...endOf(row, false, "STOPPED") };
 }
 
 /**
- * A denied call has not failed, and neither has one that was still open when the run ended. The engine then denies it
- * itself; that is not shown as the user's answer.
+ * A denied call does not count as failed, and neither does one that was open when the run ended. The engine denies the
+ * latter itself; that is not shown as the user's decision.
  */
 function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
 	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };

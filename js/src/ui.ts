@@ -1,4 +1,4 @@
-// The user's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
+// The user's choices: per view of a run, for as long as the page is open, and the layout, which is stored.
 
 import { type Ask, newAsk } from "./ask.ts";
 import type { AnswerDraft } from "./questions.ts";
@@ -6,13 +6,13 @@ import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
 export type Device = "phone" | "tablet" | "full";
-/** How several variants are shown: one at a time, all of them small, or side by side. */
+/** Layout of several variants: one at a time, a grid, or side by side. */
 export type Arrangement = "one" | "grid" | "side";
 
 export interface Position {
-	/** How many events have happened. */
+	/** Number of events so far. */
 	count: number;
-	/** On the tape's clock; while the replay plays, it may lie between two events. */
+	/** On the tape's clock; during playback it may lie between two events. */
 	time: number;
 }
 
@@ -23,31 +23,31 @@ export interface Replay extends Position {
 	speed: number;
 }
 
-/** Choices in one view of a run. They outlive its elements, which come and go as cells scroll. */
+/** Choices in one view of a run. They outlive its elements, which are rebuilt as cells scroll. */
 export interface Choices {
 	tab: Tab;
 	/** Null for the newest page. */
 	file: string | null;
-	/** The number of the change after which files are shown; null for the newest. */
+	/** The change number at which files are shown; null for the newest. */
 	moment: number | null;
-	/** The line that Code goes to next. */
+	/** The line that Code scrolls to on the next draw. */
 	line: number | null;
 	device: Device;
-	/** The colour scheme in which the page is shown; empty for the browser's own. */
+	/** The page's colour scheme; empty for the browser's default. */
 	scheme: "" | "light" | "dark";
 	variant: number;
 	arrangement: Arrangement;
 	/** Rows the user has opened or closed, by key. */
 	rows: Map<string, boolean>;
-	/** In a narrow frame the transcript of a finished run folds to one line, unless there is nothing else to see. */
+	/** In a narrow frame, a finished run's transcript folds to one line unless there is no result. */
 	unfolded: boolean | null;
-	/** The whole run is folded to its header; null if the setting decides. */
+	/** Whether the run is folded to its header; null to use the setting. */
 	folded: boolean | null;
 	/** Whether the view is on the stage of its notebook, or its run is, or there is a stage with another run. */
 	stage: "here" | "shown" | "open" | null;
 	/** The transcript is folded to one line at any width. */
 	alone: boolean;
-	/** Whether the result has a pane; null if it gets one as soon as there is a page or an image. */
+	/** Whether the result pane is open; null to open it once there is a page or an image. */
 	pane: boolean | null;
 	/** Long lines of code wrap. */
 	wrap: boolean;
@@ -57,13 +57,13 @@ export interface Choices {
 	replay: Replay | null;
 	/** The turn whose request is open. */
 	request: number | null;
-	/** What the user is about to ask for. */
+	/** The change request being composed. */
 	ask: Ask;
-	/** What was typed into open questions, by question. */
+	/** Unsent answers to open questions, by question. */
 	drafts: Map<string, AnswerDraft>;
-	/** The question whose card takes the focus when it is drawn next, because the user asked for it. */
+	/** The question whose card takes the focus on its next draw, at the user's request. */
 	question: string | null;
-	/** The user lets the live preview load from any https address. */
+	/** Whether the user allows the live preview to load from any https address. */
 	network: boolean;
 }
 
@@ -133,7 +133,7 @@ export interface Layout {
 	alone: boolean;
 	/** Whether long lines of code wrap. */
 	wrap: boolean;
-	/** Whether a replay has been opened before, so that nobody needs to be told what it is. */
+	/** Whether a replay has been opened before; the explanation is then skipped. */
 	replayed: boolean;
 }
 
@@ -149,7 +149,7 @@ const DEFAULT: Layout = {
 };
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
-/** Returns the default layout where storage is forbidden or holds something else. */
+/** Falls back to the default layout if storage is blocked or invalid. */
 export function loadLayout(): Layout {
 	try {
 		const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Layout>;
@@ -171,6 +171,6 @@ export function saveLayout(part: Partial<Layout>): void {
 	try {
 		localStorage.setItem(KEY, JSON.stringify({ ...loadLayout(), ...part }));
 	} catch {
-		// Storage is full or forbidden: only the layout is not remembered.
+		// Storage is full or blocked; the layout is just not remembered.
 	}
 }

@@ -1,9 +1,9 @@
-// Several answers to one prompt: their names, and the figures and phases of all of them together.
+// Several answers to one prompt: their labels, and combined figures and phases.
 
 import type { Usage } from "./events.ts";
 import type { VariantState } from "./state.ts";
 
-/** One variant as the page shows it. */
+/** One variant, ready to draw. */
 export interface Variant {
 	/** As on the wire, from 0. */
 	readonly number: number;
@@ -16,11 +16,11 @@ export interface Variant {
 	readonly now: number;
 }
 
-/** The figures in the header, of one variant or of all of them. */
+/** The figures in the header, for one variant or all of them. */
 export interface Facts {
 	readonly model: string;
 	readonly demo: boolean;
-	/** The cassette that was played; empty for a run that asked its model. */
+	/** The replayed cassette; empty for a run that called its model. */
 	readonly replayed: string;
 	readonly usage: Pick<Usage, "input" | "output">;
 	readonly cost: number | null;
@@ -37,7 +37,7 @@ export function shortModel(model: string): string {
 	return short || model.replace(":", "");
 }
 
-/** Gives each variant its label. The model is part of it only where the models differ. */
+/** Labels each variant. The label includes the model only if the models differ. */
 export function toVariants(variants: readonly Omit<Variant, "label" | "model">[]): Variant[] {
 	const models = [...new Set(variants.map(({ state }) => state.model).filter(Boolean))];
 	const differ = models.length > 1;
@@ -57,7 +57,7 @@ export function askingTitle(state: VariantState): string | null {
 	return row?.kind === "tool" ? row.title : null;
 }
 
-/** Sums, and the longest time. The cost is that of the variants whose cost is known. */
+/** Sums of the figures, and the longest time. Variants of unknown cost are left out of the cost. */
 export function factsOfAll(variants: readonly Variant[]): Facts {
 	const states = variants.map(({ state }) => state);
 	const models = [...new Set(states.map((state) => state.model).filter(Boolean))];
@@ -79,7 +79,7 @@ export function factsOfAll(variants: readonly Variant[]): Facts {
 
 const MOST_GROUPS = 3;
 
-/** "2 of 3 writing, 1 done": questions first, then what most are doing, then how the others ended. */
+/** "2 of 3 writing, 1 done": questions first, then the most common activity, then the endings. */
 export function phaseOfAll(variants: readonly Variant[]): string {
 	const groups = new Map<string, { count: number; rank: number }>();
 	for (const { state } of variants) {
@@ -95,7 +95,7 @@ export function phaseOfAll(variants: readonly Variant[]): string {
 		.join(", ");
 }
 
-/** What a screen reader announces: only how many have ended and how many wait for an answer. */
+/** The screen reader text: how many variants have ended, and how many wait for an answer. */
 export function spokenOfAll(variants: readonly Variant[]): string {
 	const asking = variants.filter(({ state }) => askingTitle(state) !== null).length;
 	const ended = variants.filter(({ state }) => !state.busy);

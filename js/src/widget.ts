@@ -1,5 +1,5 @@
-// The entry anywidget loads: one model per kernel, the hub. It needs no view; where a front end insists on one
-// (VS Code, Colab), the view shows the newest run. In marimo there is one model per run, and its view shows that run.
+// The entry point for anywidget: one model per kernel, the hub. It needs no view; if a front end requires one (VS Code,
+// Colab), the view shows the newest run. In marimo there is one model per run, and its view shows that run.
 
 import type { NotebookContext } from "./cells.ts";
 import { Host } from "./host.ts";
@@ -9,9 +9,9 @@ import type { FromKernel } from "./protocol.ts";
 import { type ElementPath, type RunState, Runs } from "./runs.ts";
 import { type Kernel, watchKernel } from "./windows.ts";
 
-/** What we use of anywidget's model. Each hook gets a proxy of its own, so the host is found by its kernel. */
+/** The subset we use of anywidget's model. Each hook gets its own proxy, so the host is looked up by its kernel. */
 interface Model {
-	/** `channel` is that of a kernel in this browser, which handles no comm messages while a cell runs; else empty. */
+	/** `channel` is set for a kernel in this browser, which handles no comm messages while a cell runs. */
 	get(name: "kernel" | "channel"): string;
 	/** Only in marimo: the run to show, and its frozen form. */
 	get(name: "key" | "frozen"): string | undefined;
@@ -21,7 +21,7 @@ interface Model {
 	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	send(content: Record<string, unknown>): void;
-	/** JupyterLab's manager knows its kernel and its notebook; others may not. */
+	/** JupyterLab's manager exposes its kernel and its notebook; others may not. */
 	widget_manager?: {
 		context?: NotebookContext;
 		kernel?: Kernel;
@@ -63,7 +63,7 @@ function initialize({ model }: { model: Model }): () => void {
 	};
 }
 
-/** Sets what marimo's reactive cells read: the picked variant, and the elements that were pointed at. */
+/** Sets the traits that marimo's reactive cells read: the picked variant and the selected elements. */
 function report(model: Model, { ready }: RunState, places: readonly ElementPath[]): void {
 	if (!ready) return;
 	const value = { variant: ready.variant + 1, selection: places.map(({ path, file }) => ({ path, file })) };

@@ -1,6 +1,6 @@
-// What is known of other windows and of the kernel, for the widget and for `run.page`.
+// Helpers about other windows and the kernel, for the widget and for `run.page`.
 
-/** Whether a window is the frame's, or that of a frame inside it, however deep: a page may create frames. */
+/** Whether a window belongs to the frame or to any frame nested in it: a page may create frames. */
 export function isInside(source: Window | null, frame: Window | null): boolean {
 	let at = source;
 	while (at && at !== frame) at = at.parent === at ? null : at.parent;
@@ -12,10 +12,10 @@ interface Signal {
 	connect(slot: Slot): void;
 	disconnect(slot: Slot): void;
 }
-/** JupyterLab's manager knows its kernel; others may not. */
+/** Set by JupyterLab's manager; other front ends may lack it. */
 export type Kernel = { statusChanged?: Signal; disposed?: Signal } | null | undefined;
 
-/** What to say of a kernel whose runs are lost, by its status. */
+/** The messages for lost runs, by kernel status. */
 const GONE: Record<string, string> = {
 	restarting: "the kernel was restarted",
 	autorestarting: "the kernel was restarted",
@@ -23,9 +23,9 @@ const GONE: Record<string, string> = {
 	dead: "the kernel has died",
 };
 
-/** Calls a function when the kernel is gone. Returns a function that ends that. */
+/** Calls a function when the kernel is gone. Returns a function that unsubscribes. */
 export function watchKernel(kernel: Kernel, onGone: (why: string) => void): () => void {
-	// A connection is disposed without a status when the notebook gets another kernel.
+	// When the notebook changes its kernel, the connection is disposed without a status.
 	const onKernel: Slot = (_sender, status) => {
 		const why = status ? GONE[status] : "the kernel was changed";
 		if (why) onGone(why);

@@ -1,20 +1,20 @@
-// The window's end of a bound page: between the ports of the frames that show it and the store in the kernel. The page
-// may send anything through its port, so every message is checked, and few are passed on.
+// Connects the frames of a bound page with the store in the kernel. The page may send anything through its port, so every
+// message is validated, and the rate is limited.
 
 import type { BoundName } from "../events.ts";
 import { type Bound, type FromPage, type FromStore, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
 
-/** Milliseconds between two values of a name, and for each 4 KB of the last one: the kernel has to read it. */
+/** Milliseconds between two values of a name, plus as many per 4 KB of the last one: the kernel has to parse it. */
 const INTERVAL = 50;
 const PER_MILLISECOND = 4000;
-/** Messages in a second after which a frame is cut off; its own script sends far fewer, and no other messages. */
+/** Messages per second above which a frame is disconnected; our script sends far fewer. */
 const FLOOD = 500;
 /** Milliseconds after which a call counts as waiting for the kernel. */
 const PATIENCE = 1000;
 const MOST_CALLS = 100;
 
 export interface LinkEvents {
-	/** The kernel is busy, or gone; empty if there is nothing to say. */
+	/** Reports that the kernel is busy or gone; empty if it is neither. */
 	onStatus(text: string): void;
 	onNote(level: "log" | "error", text: string): void;
 	onFlood(): void;
@@ -35,18 +35,18 @@ interface Call {
 	size: number;
 }
 
-/** One view of a page: all frames of this window that show it. */
+/** The connection of one page, for all frames of this window that show it. */
 export class PageLink {
 	readonly names: readonly BoundName[];
 	readonly #kinds: ReadonlyMap<string, BoundName["kind"]>;
 	readonly #send: (message: Record<string, unknown>) => void;
 	readonly #view = `${performance.timeOrigin}-${Math.random()}`;
 	readonly #ends = new Set<End>();
-	/** The newest value of each name that the kernel, or a frame, has sent. */
+	/** The newest value of each name, from the kernel or a frame. */
 	readonly #values = new Map<string, string>();
 	readonly #parts = new Map<string, string[]>();
 	readonly #asked = new Set<string>();
-	/** The values that wait for their turn, the names whose next one has to wait, and those not answered yet. */
+	/** Queued values, names that are rate limited, and unacknowledged names. */
 	readonly #unsent = new Map<string, string>();
 	readonly #untaken = new Map<string, number>();
 	readonly #untold = new Set<string>();
@@ -65,7 +65,7 @@ export class PageLink {
 		this.#send = (message) => send({ ...message, view: this.#view });
 	}
 
-	/** What a frame needs to define `notebook`, until the signal aborts. */
+	/** Connects a frame until the signal aborts. Returns the data it needs to define `notebook`. */
 	connect(events: LinkEvents, signal: AbortSignal): Bound {
 		const { port1, port2 } = new MessageChannel();
 		this.attach(port1, events, signal);
@@ -81,19 +81,19 @@ export class PageLink {
 		if (this.#off) this.#turnOff(end);
 	}
 
-	/** The page with the values as they are, and no kernel. */
+	/** The current values, for a page without a kernel. */
 	get snapshot(): Bound {
 		return { names: this.names, port: null, saved: Object.fromEntries(this.#values) };
 	}
 
-	/** The kernel is gone, or has closed the connection. What the page has stays. */
+	/** Closes the connection from the kernel's side. The page keeps its values. */
 	lose(why: string): void {
 		this.#off = why || NO_KERNEL;
 		this.#calls.clear();
 		for (const end of this.#ends) this.#turnOff(end);
 	}
 
-	/** The view is gone. */
+	/** Closes the connection from the page's side. */
 	close(): void {
 		this.#send({ do: "close" });
 	}
@@ -103,7 +103,7 @@ export class PageLink {
 		switch (message.do) {
 			case "value": {
 				const text = this.#join(`value ${message.name}`, message.text, message.last);
-				// What a frame has set since, and the kernel has yet to take, is newer.
+				// A value that a frame has set and the kernel has not acknowledged is newer.
 				const isOlder = this.#untold.has(message.name) || this.#unsent.has(message.name);
 				if (text !== null && !isOlder) this.#spread(message.name, text);
 				break;
@@ -168,7 +168,7 @@ export class PageLink {
 		this.#send({ do: "get", name });
 	}
 
-	/** To the kernel, and to the other frames of this window. */
+	/** Sends values to the kernel and to the other frames of this window. */
 	#set(end: End, name: string, text: string): void {
 		this.#spread(name, text, end);
 		this.#unsent.set(name, text);
@@ -231,7 +231,7 @@ export class PageLink {
 		this.#reportWaiting();
 	}
 
-	/** The whole text, once its last part is here. */
+	/** The complete text, once its last part has arrived. */
 	#join(key: string, text: string, last: boolean): string | null {
 		const parts = this.#parts.get(key) ?? [];
 		parts.push(text);
@@ -254,7 +254,7 @@ export class PageLink {
 	}
 }
 
-/** A message of the page; null if its own script does not send such a one. */
+/** Validates a message from the page; null if our script would not send it. */
 function readMessage(data: unknown, kinds: ReadonlyMap<unknown, BoundName["kind"]>): FromPage | null {
 	const { do: kind, name, text, id, values, ...unused } = (data ?? {}) as Record<string, unknown>;
 	const isValue = (one: unknown): one is string => /value|filled/.test(kinds.get(one) ?? "");

@@ -1,30 +1,30 @@
-// The messages of a bound page: between its frame and the window around it, over a port of their own, and between that
-// window and the kernel. Values are JSON texts everywhere.
+// The messages of a bound page: between its frame and the surrounding window, over a separate port, and between that
+// window and the kernel. Values are always JSON texts.
 
 import type { BoundName } from "../events.ts";
 
-/** What a frame is given to define `notebook` in its page. */
+/** The data a frame needs to define `notebook` in its page. */
 export interface Bound {
 	names: readonly BoundName[];
-	/** The way to the window around the frame; null if the page has only saved values. */
+	/** The port to the window around the frame; null if the page has only saved values. */
 	port: MessagePort | null;
 	saved: Readonly<Record<string, string>>;
 }
 
-/** What the page's script sends. */
+/** Messages from the page's script. */
 export type FromPage =
 	| { do: "get"; name: string }
 	| { do: "set"; values: readonly (readonly [name: string, text: string])[] }
 	| { do: "call"; id: number; name: string; text: string };
 
-/** What it gets. */
+/** Messages to the page's script. */
 export type ToPage =
 	| { do: "value"; name: string; text: string }
 	| { do: "result"; id: number; text: string }
 	| { do: "result"; id: number; error: string }
 	| { do: "off"; why: string };
 
-/** What the kernel sends to a view. Long texts come in parts. */
+/** Messages from the kernel to a view. Long texts are split into parts. */
 export type FromStore =
 	| { do: "value"; name: string; text: string; last: boolean }
 	| { do: "result"; id: number; text: string; last: boolean }
@@ -33,6 +33,6 @@ export type FromStore =
 	| { do: "note"; level: "log" | "error"; text: string }
 	| { do: "off"; why: string };
 
-/** Characters that a page may set or pass to a function at once. */
+/** Maximum characters that a page may set or pass to a function at once. */
 export const MOST_TEXT = 4_000_000;
 export const NO_KERNEL = "This needs the kernel, and the page is not connected to one.";

@@ -1,5 +1,5 @@
-// Defines `notebook` in a page: the names of the notebook that it is bound to, and nothing else. It runs in the page's
-// own window, so the other end of the port trusts nothing that comes from here.
+// Defines `notebook` in a page, which exposes only the names that the page is bound to. It runs in the page's own window,
+// so the other end of the port does not trust its messages.
 
 import { type Bound, type FromPage, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
 
@@ -18,14 +18,14 @@ interface Latest {
 	waiting: Waiting[];
 }
 
-// Saved before the page runs, which may replace them.
+// Saved before the page runs: it could replace them.
 const { parse, stringify } = JSON;
 const { apply } = Reflect;
 const later = window.setTimeout.bind(window);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToPage;
 const { postMessage } = MessagePort.prototype;
 
-/** The other end of the port, or the saved values, as the page sees them. */
+/** The page's access to the kernel, or to the saved values. */
 class NotebookClient {
 	readonly #bound: Bound;
 	readonly #kinds: ReadonlyMap<string, string>;
@@ -37,7 +37,7 @@ class NotebookClient {
 	readonly #latest = new Map<string, Latest>();
 	readonly #unsent = new Map<string, string>();
 	#count = 0;
-	/** Why nothing reaches the kernel; empty if it does. */
+	/** Why the kernel cannot be reached; empty if it can. */
 	#off: string;
 
 	constructor(bound: Bound) {
@@ -95,7 +95,7 @@ class NotebookClient {
 		return name;
 	}
 
-	/** Asks for a value, which then comes whenever it changes. Returns why it cannot be had. */
+	/** Subscribes to a value. Returns an error message if that is not possible. */
 	#ask(name: string): string {
 		const { port, saved } = this.#bound;
 		if (this.#values.has(name) || this.#asked.has(name)) return "";
@@ -129,7 +129,7 @@ class NotebookClient {
 		}
 	}
 
-	/** While one runs, the newest arguments wait; those that waited before get its result. */
+	/** Queues only the newest arguments while a call runs; superseded calls get the same result. */
 	#startLatest(name: string, text: string, call: Waiting): void {
 		const running = this.#latest.get(name);
 		if (running) {
@@ -158,7 +158,7 @@ class NotebookClient {
 	#receive(message: ToPage): void {
 		if (message.do === "off") this.#close(message.why);
 		else if (message.do === "value") {
-			// What the page has set and not sent yet is newer.
+			// A value that the page has set and not sent yet is newer.
 			if (this.#unsent.has(message.name)) return;
 			const value = parse(message.text);
 			this.#take(message.name, value);
@@ -180,7 +180,7 @@ class NotebookClient {
 	}
 }
 
-/** A function of the page that throws must not keep the others from hearing of the value. */
+/** Runs a callback of the page. One that throws must not prevent the others from running. */
 function tell(listener: Listener, value: unknown): void {
 	later(() => listener(value));
 }

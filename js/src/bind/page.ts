@@ -7,7 +7,7 @@ import type { FromStore } from "./messages.ts";
 
 type Message = (FromStore | { do: "page"; html: string; bound: BoundName[] }) & { view: string };
 
-/** What we use of anywidget's model. */
+/** The subset we use of anywidget's model. */
 interface Model {
 	on(name: "msg:custom", callback: (message: Message) => void): void;
 	off(name: "msg:custom", callback: (message: Message) => void): void;
@@ -41,7 +41,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 		frame.srcdoc = html;
 		show(html ? "" : "This run has no page.");
 	}
-	/** The first message of the frame has the port of its page. Whatever the page sends later is of no use to it. */
+	/** The frame's first message contains the port of its page. Later messages are ignored. */
 	function greet({ source, data, ports }: MessageEvent<{ agent_nb_page?: unknown } | null>): void {
 		if (!isInside(source as Window | null, frame.contentWindow) || data?.agent_nb_page !== true) return;
 		const [port] = ports;

@@ -1,10 +1,10 @@
-// `notebook` in a page that the kernel has put into its frame: in `run.page`, and in saved and exported pages.
+// Defines `notebook` in a page that the kernel has framed: in `run.page`, and in saved and exported pages.
 
 import type { BoundName } from "../events.ts";
 import type { Bound } from "./messages.ts";
 import { defineNotebook } from "./notebook.ts";
 
-/** The document sets it in front of this script; without saved values the window around the frame takes the port. */
+/** Set by the document before this script; without saved values, the port is sent to the surrounding window. */
 declare const agentNbBound: { names: BoundName[]; saved: Bound["saved"] | null };
 
 const { names, saved } = agentNbBound;

@@ -1,5 +1,5 @@
-// CommonMark with tables, struck out text and formulas: the parser of the saved form (agent_nb/render/safe_markdown.py)
-// with the same rules. Of markdown-it only what names tokens is used, so that no HTML is ever made of the model's text.
+// CommonMark with tables, strikethrough and formulas: the parser of the saved form (agent_nb/render/safe_markdown.py)
+// with the same rules. Only markdown-it's tokenizer is used, so the model's text never becomes HTML.
 
 import type MarkdownIt from "markdown-it";
 import * as helpers from "markdown-it/lib/helpers/index.mjs";
@@ -11,10 +11,10 @@ import type StateInline from "markdown-it/lib/rules_inline/state_inline.mjs";
 import type Token from "markdown-it/lib/token.mjs";
 
 export type { Token };
-/** Definitions of links: `[label]: https://a.example`. */
+/** Link definitions: `[label]: https://a.example`. */
 export type References = Record<string, { href: string; title: string }>;
 
-/** How many blocks may be nested, as in the saved form: browsers crash on thousands. */
+/** Maximum nesting of blocks, as in the saved form: browsers crash on thousands. */
 const DEEPEST = 20;
 const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
 
@@ -43,7 +43,7 @@ block.tokenize = (state, start, end) => {
 	else flatten(state, start, end);
 };
 
-/** The tokens of a text, with links to what was defined before; its own definitions are added. */
+/** Parses a text into tokens. Link definitions are read from and added to `references`. */
 export function parse(text: string, references: References): Token[] {
 	const tokens = parseBlocks(text, references);
 	for (const token of tokens) {
@@ -52,14 +52,14 @@ export function parse(text: string, references: References): Token[] {
 	return tokens;
 }
 
-/** The same without the text of the blocks. */
+/** Parses only the block structure. */
 export function parseBlocks(text: string, references: References): Token[] {
 	const tokens: Token[] = [];
 	block.parse(text.replace(/\r\n?/g, "\n").replaceAll("\0", "\uFFFD"), parser, { references }, tokens);
 	return tokens;
 }
 
-/** Encodes what an address cannot contain; what is encoded already stays. */
+/** Percent-encodes an address; existing escapes stay. */
 function normalizeLink(address: string): string {
 	return encodeURI(address.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(/%25(?=[\da-f]{2})/gi, "%");
 }
@@ -86,11 +86,11 @@ function flatten(state: StateBlock, start: number, end: number): void {
 	state.line = line;
 }
 
-/** `$$x$$`, or `$x$` with no space inside of the dollars and no digit after them, so that prices stay text. */
+/** `$$x$$`, or `$x$` without spaces inside the dollars or a digit after them, so that prices stay text. */
 const FORMULA = /\$\$(?:[^$\\]|\\[\s\S])+\$\$|\$(?![\s$])(?:[^$\\]|\\[\s\S])*?(?<!\s)\$(?![\d$])/y;
 
 /**
- * Formulas between dollars, whose text Markdown leaves alone. The same rules as in agent_nb/render/safe_markdown.py.
+ * Formulas between dollars, exempt from Markdown. Same rules as in agent_nb/render/safe_markdown.py.
  */
 function inlineFormula(state: StateInline, silent: boolean): boolean {
 	if (state.src[state.pos] !== "$") return false;
@@ -102,7 +102,7 @@ function inlineFormula(state: StateInline, silent: boolean): boolean {
 	return true;
 }
 
-/** A paragraph from a line `$$` to a line that ends with `$$`, whatever the lines between look like. */
+/** A paragraph from a line `$$` to a line that ends with `$$`, with any lines between. */
 function formulaBlock(state: StateBlock, start: number, end: number, silent: boolean): boolean {
 	const line = (at: number): string =>
 		state.src.slice(state.bMarks[at]! + state.tShift[at]!, state.eMarks[at]).trim();

@@ -1,16 +1,16 @@
-// Formulas are left to the front end's own typesetter, MathJax in JupyterLab. Its styles are the document's and do not
-// reach into a shadow root: a formula is a child of the shadow root's host, shown through a slot in the text.
+// Formulas are rendered by the front end's typesetter, MathJax in JupyterLab. Its styles do not apply inside a shadow
+// root, so a formula is a child of the shadow root's host, displayed through a slot in the text.
 
 export interface Typesetter {
 	typeset(node: HTMLElement): unknown;
 }
 
-/** The class of formulas that wait for it. */
+/** The class of formulas that are not typeset yet. */
 const FORMULA = "anb-math";
 let typesetter: Typesetter | undefined;
 let count = 0;
 
-/** Without one, formulas stay as they were written. */
+/** Without a typesetter, formulas stay plain text. */
 export function setTypesetter(found: Typesetter | undefined): void {
 	typesetter ??= found;
 }
@@ -24,7 +24,7 @@ export function createFormula(text: string, complete: boolean): Node {
 	return formula;
 }
 
-/** Typesets the formulas in a text that is complete, once it is on the page. */
+/** Typesets the formulas of a complete text once it is on the page. */
 export function typesetFormulas(text: HTMLElement): void {
 	if (!typesetter || !text.querySelector(`.${FORMULA}`)) return;
 	requestAnimationFrame(() => {
@@ -42,7 +42,7 @@ function show(formula: HTMLElement, host: Element): void {
 	formula.replaceChildren(slot);
 	formula.classList.remove(FORMULA);
 	host.append(typeset);
-	// JupyterLab replaces the host's children when the result takes the place of the first frame.
+	// JupyterLab replaces the host's children when the result replaces the first frame.
 	slot.addEventListener("slotchange", () => {
 		if (slot.isConnected && !typeset.isConnected) host.append(typeset);
 	});
