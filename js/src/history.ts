@@ -1,5 +1,5 @@
-// The history of a conversation, read from the cells of the notebook and their saved outputs: it needs no kernel. The
-// stage of JupyterLab (`js/lab/stage.ts`) shows it.
+// The history of a conversation, read from the notebook's cells and their saved outputs, without a kernel. The stage in
+// JupyterLab (`js/lab/stage.ts`) shows it.
 
 /** A run in the notebook. */
 export interface Step {
@@ -7,29 +7,29 @@ export interface Step {
 	readonly name: string;
 	/** The first line of its prompt. */
 	readonly prompt: string;
-	/** The number of its cell. */
+	/** The index of its cell. */
 	readonly index: number;
 	/** Identifies an execution: it changes when the cell is run again. */
 	readonly execution: string;
 	readonly busy: boolean;
-	/** The run that it continues, if the notebook has it. */
+	/** The run that it continues, if it is in the notebook. */
 	readonly base: Step | null;
 }
 
 /** The versions of a run's page that a view can show. */
 export interface Versions {
-	/** The changes after which it can be shown, in order. */
+	/** The change numbers at which it can be shown, in order. */
 	readonly moments: readonly number[];
-	/** The change that is shown; null for the newest. */
+	/** The visible change; null for the newest. */
 	readonly moment: number | null;
-	/** The first line of a cell that continues from what is shown; null if no cell can. */
+	/** The first line of a cell that continues from the visible version; null if that is not possible. */
 	readonly next: string | null;
 	choose(moment: number | null): void;
 }
 
 export interface CellContent {
 	readonly source: string;
-	/** Its HTML outputs, one after another. */
+	/** Its HTML outputs, concatenated. */
 	readonly html: string;
 	readonly executionCount: number | null;
 }
@@ -60,7 +60,7 @@ export function readSteps(cells: readonly CellContent[]): Step[] {
 	return steps;
 }
 
-/** The runs that belong to one conversation: those that continue the same first run. */
+/** The runs of one conversation: those that continue the same first run. */
 export function conversationOf(steps: readonly Step[], one: Step): Step[] {
 	return steps.filter((step) => firstOf(step) === firstOf(one));
 }
@@ -70,8 +70,8 @@ function firstOf(step: Step): Step {
 }
 
 /**
- * The keys of the runs, the newest last. `before` is the order so far: a run moves to the end when it is begun, and
- * not when it ends.
+ * The runs by key, newest last. `before` is the previous order: a run moves to the end when it starts, not when it
+ * ends.
  */
 export function orderOf(steps: readonly Step[], before: ReadonlyMap<string, Step>): Map<string, Step> {
 	const isNew = (step: Step): boolean => {

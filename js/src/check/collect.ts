@@ -1,15 +1,15 @@
-// What the page logs and throws, and the addresses that it could not load.
+// Collects console output, errors, and addresses that failed to load.
 
 import { describe } from "../preview/describe.ts";
 import type { CheckInput, ConsoleLine, Report } from "./messages.ts";
 
-/** Lines of each level, and addresses. */
+/** Maximum lines per level, and maximum addresses. */
 const MOST = 30;
 const LONGEST = 400;
-/** Milliseconds in which a load that fails may turn out to be blocked. */
+/** Milliseconds to wait for a policy violation that explains a failed load. */
 const DELAY = 100;
 const LEVELS = { log: "info", info: "info", debug: "info", warn: "warning", error: "error" } as const;
-/** How messages of the library that takes screenshots begin. */
+/** Prefix of the screenshot library's messages. */
 const LIBRARY = "[snapdom]";
 /** The address of a file that does not exist; the widget reports these. */
 const MISSING = "data:,";
@@ -80,15 +80,15 @@ function addressOf(element: Element): string {
 
 type SourcePosition = Pick<ConsoleLine, "line" | "file">;
 
-/** Where an error was thrown, from what the browser says: an address, and the line and column there. */
+/** The source position of an error, from the address, line and column that the browser reports. */
 function placeOf(
 	{ path, html }: CheckInput,
 	address: string,
 	[line, column]: [number, number],
 ): SourcePosition {
-	// A script of another file has its path for an address.
+	// The address of a script in another file is its path.
 	if (!isPage(address)) return { file: decoded(address).slice(0, LONGEST), line };
-	// In a document made by `document.write`, lines count from the script's own tag.
+	// In a document made by `document.write`, lines are counted from the script's tag.
 	const page = html.replace(/\r\n?/g, "\n");
 	const text = inlineScript(line, column);
 	const start = text ? page.indexOf(text) : -1;
@@ -108,7 +108,7 @@ function isPage(address: string): boolean {
 	return address === "" || address.startsWith("about:") || address === document.URL;
 }
 
-/** The inline script that runs. Later the browser does not say which it was: the only one that has such a place. */
+/** The current inline script; if none is running, the only one that contains this position. */
 function inlineScript(line: number, column: number): string {
 	const current = document.currentScript;
 	if (current instanceof HTMLScriptElement) return current.text;
@@ -125,7 +125,7 @@ function inlineScript(line: number, column: number): string {
 	return possible.length === 1 ? (possible[0] ?? "") : "";
 }
 
-/** Where a promise was rejected with an error: the first place of its stack that has an address. */
+/** The source position of a rejected promise: the first stack entry with an address. */
 function placeIn(given: CheckInput, reason: unknown): SourcePosition {
 	const stack = reason instanceof Error ? String(reason.stack) : "";
 	const found = /(?:at |\(|@)([^\s(@]+):(\d+):(\d+)\)?$/m.exec(stack);

@@ -1,8 +1,8 @@
-// How elements of the page look: where they are, and those computed styles that have an effect.
+// Describes elements of the page: their boxes, and the computed styles that have an effect.
 
 import type { Look } from "./messages.ts";
 
-/** The kernel takes at most 20. */
+/** The kernel accepts at most 20. */
 const PROPERTIES = [
 	"display",
 	"position",
@@ -23,11 +23,11 @@ const PROPERTIES = [
 	"opacity",
 	"gap",
 ];
-/** Values that change nothing. */
+/** Values without effect. */
 const WITHOUT_EFFECT = /^(|none|normal|static|start|1|0px|0px none .*|rgba\(0, 0, 0, 0\))$/;
 const LONGEST = 200;
 
-/** One for each selector, null if it finds nothing. */
+/** One entry per selector, null if nothing matches. */
 export function elementStyles(selectors: readonly string[]): (Omit<Look, "png"> | null)[] {
 	return selectors.map((selector) => {
 		const element = document.querySelector(selector);

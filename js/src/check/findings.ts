@@ -1,4 +1,4 @@
-// Accessibility problems that axe-core calls serious or critical.
+// Accessibility problems that axe-core rates serious or critical.
 
 import axe from "axe-core";
 import type { Report } from "./messages.ts";
@@ -6,10 +6,10 @@ import type { Report } from "./messages.ts";
 const MOST = 20;
 const MOST_TARGETS = 3;
 const LONGEST = 300;
-/** Elements of a page that axe-core can check in time. */
+/** Maximum elements that axe-core can check in time. */
 const MOST_ELEMENTS = 4000;
 
-// The page has no use for it.
+// Not needed in the page.
 Reflect.deleteProperty(window, "axe");
 
 export async function findProblems(): Promise<Report["findings"]> {

@@ -1,4 +1,4 @@
-// What headless Chromium runs in the page for the kernel, apart from the page's own scripts: `agent_nb/looking/chromium.py`.
+// The script that headless Chromium runs in the page for the kernel; see `agent_nb/looking/chromium.py`.
 
 export { elementStyles } from "./element.ts";
 export { findProblems } from "./findings.ts";

@@ -1,5 +1,5 @@
-// Looks at a page for the model. Runs inside the frame of a check, before the page, and reports through its port.
-// Each step has a limit in time; what a step could not do is noted.
+// Checks a page for the model. Runs inside the frame of a check, before the page, and reports through its port.
+// Each step has a timeout; failures are added to the report's notes.
 
 import { collect } from "./collect.ts";
 import { elementStyles } from "./element.ts";
@@ -9,21 +9,21 @@ import { findOverflow } from "./overflow.ts";
 import { imageOf, keepDrawings, screenshot } from "./screenshot.ts";
 import { now, pause, settle, within } from "./settle.ts";
 
-/** The frame's script runs this one with it. */
+/** Passed in by the frame's script. */
 declare const given: CheckInput;
 
 const PHONE = 390;
 /** Milliseconds. */
 const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 8000, findings: 6000 };
-/** Phones draw scrollbars over the page. In a screenshot the root is no longer one, and would lose margins inside it. */
+/** Phones overlay scrollbars. A screenshot moves the root into another element, where inner margins would collapse. */
 const STYLES = "html { scrollbar-width: none !important } :where(html) { display: flow-root }";
 
 const { port, widths, selectors } = given;
-// Saved before the page runs, which could replace it.
+// Saved before the page runs: it could replace it.
 const post: (message: FromCheck) => void = port.postMessage.bind(port);
 const note = (text: string): void => post({ part: { notes: [text] } });
 
-/** Runs a step; notes `otherwise` if it fails or takes too long. */
+/** Runs a step; adds the note `otherwise` if it fails or times out. */
 async function step(limit: number, otherwise: string, run: () => Promise<void>): Promise<void> {
 	try {
 		if (!(await within(limit, run()))) note(otherwise);

@@ -1,5 +1,5 @@
-// Looks at a page of a run, in a frame of its own that nobody sees. This is a bundle of its own, with the script for that
-// frame, which is large: the widget loads it when it is first needed.
+// Checks a page of a run in a separate, invisible frame. This is a separate bundle with the script for that frame, which
+// is large: the widget loads it when it is first needed.
 
 import type { PageLink } from "../bind/link.ts";
 import { Frame } from "../preview/frame.ts";
@@ -12,14 +12,14 @@ import { textOf } from "../state.ts";
 import inside from "./inside.ts?bundle";
 import type { CheckInput, FromCheck, Report } from "./messages.ts";
 
-/** Milliseconds for one page. */
+/** Timeout for one page, in milliseconds. */
 const MOST = 30_000;
 const MOST_MESSAGES = 500;
 const MOST_CHARACTERS = 5_900_000;
-/** Bytes of a file that the page uses. */
+/** Maximum bytes of a file that the page uses. */
 const MOST_FILE = 4_000_000;
 const HEIGHT = 844;
-/** Not to be seen, but on screen as a whole: what is outside of it is not drawn, and does not know itself visible. */
+/** Invisible, but entirely on screen: browsers do not draw off-screen parts, or report them as visible. */
 const UNSEEN = `position:fixed;inset:0 auto auto 0;height:${HEIGHT}px;border:0;opacity:0;z-index:-1;pointer-events:none;transform:scale(.2);transform-origin:0 0`;
 
 type Files = ReadonlyMap<string, { media_type: string } & ({ text: string } | { base64: string })>;
@@ -43,7 +43,7 @@ function emptyReport(): Report {
 	return { ...lists, overflow: null };
 }
 
-/** The page with its files, and the names of those that are missing. */
+/** The page with its files inlined, and the names of missing files. */
 async function pageOf(run: RunEntry, { variant, path }: CheckMessage) {
 	const files = await filesOf(run, variant);
 	const page = files.get(path);
@@ -65,7 +65,7 @@ async function filesOf(run: RunEntry, variant: number): Promise<Files> {
 	return new Map((await Promise.all(contents)).filter((one) => one !== null));
 }
 
-/** Shows the page and fills the report, until the script is done, the page is lost or the time is over. */
+/** Shows the page and fills the report until the script is done, the page is lost or the timeout expires. */
 async function inspect(page: CheckedPage, report: Report, access: PageLink | Mode): Promise<void> {
 	const { port1, port2 } = new MessageChannel();
 	let end: (note: string) => void = () => {};
@@ -76,7 +76,7 @@ async function inspect(page: CheckedPage, report: Report, access: PageLink | Mod
 	let begun = false;
 	const handlers = {
 		onReady() {
-			// A frame that the browser has loaded again is not filled again.
+			// A frame that the browser has reloaded is not filled again.
 			if (!begun) begin(frame, page, port2, typeof access === "string" ? null : access);
 			begun = true;
 		},

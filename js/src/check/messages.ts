@@ -1,5 +1,5 @@
-// What passes between the widget and the script that looks at a page. The page shares a realm with the script and may
-// change everything it sends, so the kernel takes the report for untrusted.
+// The messages between the widget and the script that checks a page. The page shares a realm with the script and may
+// change everything it sends, so the kernel treats the report as untrusted.
 
 export interface ConsoleLine {
 	level: "error" | "warning" | "info";
@@ -16,29 +16,29 @@ export interface Report {
 	blocked: { address: string; reason: string }[];
 	overflow: { pixels: number; selector: string } | null;
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
-	/** One for each selector, null where it finds nothing. `agent_nb/looking/element_look.py` reads them. */
+	/** One entry per selector, null if nothing matches. `agent_nb/looking/element_look.py` reads them. */
 	elements: (Look | null)[];
-	/** What is missing, and why. */
+	/** What is missing from the report, and why. */
 	notes: string[];
 }
 
-/** How an element looks; `png` is in base64, and empty if there is none. */
+/** The appearance of an element; `png` is in base64, empty if there is no image. */
 export interface Look {
 	box: [left: number, top: number, width: number, height: number];
 	style: Record<string, string>;
 	png: string;
 }
 
-/** What the script is given. */
+/** The input of the script. */
 export interface CheckInput {
 	port: MessagePort;
 	widths: readonly number[];
 	path: string;
 	/** The page as it is written into the frame. */
 	html: string;
-	/** The elements to look at instead of the whole page, if there are any. */
+	/** The elements to check instead of the whole page, if any. */
 	selectors: readonly string[];
 }
 
-/** What the script sends: a part of the report, whose lists are added to it; the width it needs next; or the end. */
+/** Messages from the script: a partial report to merge, the width it needs next, or the end. */
 export type FromCheck = { part: Partial<Report> } | { width: number } | { done: true };

@@ -1,8 +1,8 @@
-// Whether the page is wider than its window, and which element makes it so.
+// Detects whether the page is wider than its window, and which element causes it.
 
 import type { Report } from "./messages.ts";
 
-/** Elements that are measured. */
+/** Maximum elements to measure. */
 const MOST = 5000;
 const DEPTH = 3;
 
@@ -13,13 +13,13 @@ export function findOverflow(): Report["overflow"] {
 	let widest: { element: Element; right: number } = { element: root, right: root.clientWidth };
 	for (const element of [...document.body.querySelectorAll("*")].slice(0, MOST)) {
 		const { right, width } = element.getBoundingClientRect();
-		// Of several that reach as far, the first contains the others.
+		// Of several that reach equally far, the first contains the others.
 		if (width > 0 && right > widest.right + 0.5 && widens(element)) widest = { element, right };
 	}
 	return { pixels, selector: selectorOf(widest.element) };
 }
 
-/** Whether the page becomes wider with this element: not if it scrolls in, or is cut off by, one around it. */
+/** Whether the element widens the page: not if an ancestor scrolls or clips it. */
 function widens(element: Element): boolean {
 	if (getComputedStyle(element).position === "fixed") return false;
 	for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
@@ -41,7 +41,7 @@ function selectorOf(element: Element): string {
 	return parts.join(" > ") || "body";
 }
 
-/** The tag with its first class, or with its place among its like. */
+/** The tag with its first class, or with its index among siblings of that tag. */
 function nameOf(element: Element): string {
 	const { localName, classList, parentElement } = element;
 	if (classList[0]) return `${localName}.${CSS.escape(classList[0])}`;

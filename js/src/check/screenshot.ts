@@ -1,15 +1,15 @@
-// The page as an image, from its top to its end or to the greatest height.
+// Takes a screenshot of the page, from the top to the end or to the maximum height.
 
 import { snapdom } from "@zumer/snapdom";
 import type { Report } from "./messages.ts";
 
 const MOST_HEIGHT = 4096;
-/** Elements that can be drawn in time. */
+/** Maximum elements that can be drawn in time. */
 const MOST_ELEMENTS = 8000;
-/** Characters of an image in base64: two of them and the rest of the report are one message. */
+/** Maximum base64 length of an image: two of them and the rest of the report are one message. */
 const MOST_PNG = 2_500_000;
 
-/** Pixels of the image of an element on its long side. */
+/** Maximum length of an element's image on its long side, in pixels. */
 const MOST_SIDE = 400;
 
 export async function screenshot(): Promise<Report["screenshots"][number]> {
@@ -20,7 +20,7 @@ export async function screenshot(): Promise<Report["screenshots"][number]> {
 	return { width, height, png: encoded(await drawTop(shown)), cut: shown < height };
 }
 
-/** The page from its top to a height. */
+/** Draws the page from the top to a height. */
 function drawTop(height: number): Promise<HTMLCanvasElement> {
 	return snapdom.toCanvas(document.documentElement, {
 		scale: 1,
@@ -61,7 +61,7 @@ function backgroundOf(element: Element): string | null {
 	return none ? null : backgroundColor;
 }
 
-/** Smaller if need be. */
+/** Scales the image down until it fits. */
 function encoded(canvas: HTMLCanvasElement): string {
 	const [, png = ""] = canvas.toDataURL("image/png").split(",");
 	if (png.length <= MOST_PNG) return png;
@@ -78,7 +78,7 @@ function resized(canvas: HTMLCanvasElement, scale: number): HTMLCanvasElement {
 	return smaller;
 }
 
-/** WebGL drops what it has drawn once it is on screen, unless it is told not to. Call it before the page runs. */
+/** Makes WebGL preserve its drawing buffer, which it clears by default. Call it before the page runs. */
 export function keepDrawings(): void {
 	const { prototype } = HTMLCanvasElement;
 	const { getContext } = prototype;

@@ -1,8 +1,8 @@
-// Waits until the page no longer changes: it has loaded, with its fonts and images, and its scripts are at rest.
+// Waits until the page is stable: it has loaded, with its fonts and images, and its scripts are idle.
 
-/** Milliseconds without a change of the document. */
+/** Milliseconds without a DOM mutation. */
 const QUIET = 200;
-/** Milliseconds at most until a place is drawn, so that what appears when it is scrolled to does. */
+/** Maximum milliseconds to wait at each scroll position, for content that appears on scroll. */
 const STAY = 150;
 const MOST_SCROLLED = 8000;
 
@@ -54,7 +54,7 @@ function watchChanges(): { quiet(): Promise<void> } {
 	};
 }
 
-/** What fades or slides in is shown as it ends up; what repeats for ever is shown as it is. */
+/** Finishes animations, except infinite ones. */
 function finishAnimations(): void {
 	for (const animation of document.getAnimations()) {
 		const ends = animation.effect?.getComputedTiming().endTime;
@@ -65,12 +65,12 @@ function finishAnimations(): void {
 const { setTimeout } = window;
 export const now = performance.now.bind(performance);
 
-/** Timers, saved before the page runs, which could replace them. */
+/** Timers, saved before the page runs: it could replace them. */
 export function pause(milliseconds: number): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Whether the work was done in time. */
+/** Resolves to whether the work finished in time. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
 	return Promise.race([work.then(() => true), pause(milliseconds).then(() => false)]);
 }

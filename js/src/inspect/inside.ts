@@ -1,4 +1,4 @@
-// Runs inside the previewed page: finds elements, and says where they are. It changes nothing there.
+// Runs inside the previewed page: finds elements and reports their positions. It changes nothing there.
 
 import type { ElementMatch, ElementQuery, PathStep } from "./messages.ts";
 
@@ -18,7 +18,7 @@ function find(where: ElementQuery): Element | null {
 	return next;
 }
 
-/** The next element that is drawn, in that direction. */
+/** The next visible element in that direction. */
 function moved(from: Element, direction: "parent" | "child" | "next" | "previous"): Element | null {
 	if (direction === "parent") return from.parentElement;
 	let next = direction === "child" ? from.firstElementChild : from;

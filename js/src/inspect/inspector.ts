@@ -1,5 +1,5 @@
-// Pointing at elements of the previewed page. A layer over the preview takes the pointer and the keys, so the page does
-// not notice, and is not changed.
+// Selects elements of the previewed page. An overlay captures the pointer and the keys, so the page does not notice and
+// is not changed.
 
 import { type ElementRef, isFile, isPath } from "../ask.ts";
 import { h, hasFocus, listen, moveFocus, setAttribute, setText } from "../dom.ts";
@@ -9,7 +9,7 @@ import { iconButton } from "../view/shared/buttons.ts";
 import inside from "./inside.ts?bundle";
 import { type ElementMatch, type ElementQuery, type PathStep, readMatch } from "./messages.ts";
 
-/** The preview, as far as it is needed here. */
+/** The subset of the preview used here. */
 interface Preview {
 	readonly element: HTMLElement;
 	/** Runs a script in the page. */
@@ -18,7 +18,7 @@ interface Preview {
 
 const HELP = "Point at an element: arrow keys move, Enter selects one, Shift+Enter several, Escape leaves";
 const MOVES = { ArrowUp: "parent", ArrowDown: "child", ArrowRight: "next", ArrowLeft: "previous" } as const;
-/** Milliseconds after which a page that has not answered gets the script again: it may have been loaded anew. */
+/** Timeout in milliseconds after which the script is sent again: the page may have been reloaded. */
 const PATIENCE = 500;
 
 function createInspector(context: Context, preview: Preview) {
@@ -43,7 +43,7 @@ function createInspector(context: Context, preview: Preview) {
 		context.redraw();
 	}
 
-	/** From anywhere in the widget, such as the field of a note. */
+	/** Works anywhere in the widget, such as in the field of a note. */
 	function leave(event: KeyboardEvent): void {
 		if (event.key !== "Escape" || element.hidden || event.defaultPrevented) return;
 		event.preventDefault();
@@ -68,7 +68,7 @@ function createInspector(context: Context, preview: Preview) {
 	};
 }
 
-/** The pointer, the wheel and the keys, as questions to the page. */
+/** Translates pointer, wheel and key events to queries. */
 function listenForMoves(
 	{ signal }: Context,
 	element: HTMLElement,
@@ -90,7 +90,7 @@ function listenForMoves(
 	});
 }
 
-/** Asks the page for elements, one at a time, and checks what it answers. */
+/** Queries the page for elements, one at a time, and validates the answers. */
 function createFinder(preview: Preview, show: (found: ElementMatch, moved: boolean) => void) {
 	let port: MessagePort | null = null;
 	let asked = 0;
@@ -128,7 +128,7 @@ function createFinder(preview: Preview, show: (found: ElementMatch, moved: boole
 		get found() {
 			return found;
 		},
-		/** Begins again with the page that is there now. */
+		/** Restarts with the current page. */
 		forget() {
 			port?.close();
 			[port, asked, next, found] = [null, 0, null, null];
@@ -205,7 +205,7 @@ function note({ choices, draw }: Context, pointed: ElementRef, more: boolean): v
 	draw();
 }
 
-/** Asks the kernel for the source line, and for what wrote it. A busy kernel answers later. */
+/** Requests the source line and the call that wrote it from the kernel. A busy kernel answers later. */
 async function locate(
 	{ choices, run, draw }: Context,
 	pointed: ElementRef,
@@ -224,11 +224,11 @@ async function locate(
 	Object.assign(choices, { file, moment: null, line: Number(line) });
 	const { notes } = choices.ask;
 	choices.ask.notes = notes.map((one) => (one.elements.includes(pointed) ? { ...one } : one));
-	// What is typed before the next frame would go into the note that was replaced.
+	// Text typed before the next frame would go into the replaced note.
 	draw();
 }
 
-/** The steps that lead to the same place in the source; scripts may have made or moved the rest. */
+/** The longest prefix of the steps that exists in the source; scripts may have created or moved the rest. */
 export function stepsInSource(source: string, steps: readonly PathStep[]): readonly PathStep[] {
 	let at: Element = new DOMParser().parseFromString(source, "text/html").documentElement;
 	for (const [index, [tag, number, count]] of steps.entries()) {
@@ -240,7 +240,7 @@ export function stepsInSource(source: string, steps: readonly PathStep[]): reado
 	return steps;
 }
 
-/** Tags that are not words. */
+/** Readable names of tags. */
 const WORDS: Readonly<Record<string, string>> = {
 	a: "link",
 	h1: "heading",
@@ -255,7 +255,7 @@ const WORDS: Readonly<Record<string, string>> = {
 	ul: "list",
 };
 
-/** What a user calls an element: `the heading`, `paragraph 2 of 3`; without its place, `paragraph`. */
+/** A readable name of an element: `the heading`, `paragraph 2 of 3`; without its position, `paragraph`. */
 export function wordsFor(tag: string, place = ""): string {
 	const word = WORDS[tag] ?? (/^h[2-6]$/.test(tag) ? `${tag} heading` : tag);
 	return place === "1 of 1" ? `the ${word}` : `${word} ${place}`.trim();
@@ -266,7 +266,7 @@ export function pathOf(steps: readonly PathStep[]): string {
 	return names.join(" > ") || "html";
 }
 
-/** The button that points at elements of the preview. */
+/** The button that starts selecting elements of the preview. */
 export function createInspectButton(context: Context, preview: Preview) {
 	const { choices } = context;
 	const element = iconButton(context, "point", "Point at an element (i)", press);

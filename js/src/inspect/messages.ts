@@ -1,16 +1,16 @@
-// The messages between the inspector and its script in the previewed page, which may send anything instead of it.
+// The messages between the inspector and its script in the previewed page, which may forge them.
 
-/** A point in the page, or a step from the element that was found last, or a turn of the wheel. */
+/** A point in the page, a move from the last match, or a scroll. */
 export type ElementQuery =
 	| { x: number; y: number }
 	| { move: "parent" | "child" | "next" | "previous" }
 	| { scroll: [x: number, y: number] };
 
-/** An element's tag, and its number among the siblings of that tag. */
+/** An element's tag, its number among the siblings of that tag, and their count. */
 export type PathStep = readonly [tag: string, number: number, count: number];
 
 export interface ElementMatch {
-	/** The way from the document element to the element. */
+	/** The path from the document element to the element. */
 	readonly steps: readonly PathStep[];
 	readonly box: readonly [x: number, y: number, width: number, height: number];
 }
@@ -18,7 +18,7 @@ export interface ElementMatch {
 const DEEPEST = 60;
 const TAG = /^[a-z][a-z0-9-]{0,30}$/;
 
-/** What was found, or null if the script would not send this. */
+/** Validates an answer; null if our script would not send it. */
 export function readMatch(data: unknown): ElementMatch | null {
 	const { steps, box } = (data ?? {}) as Record<string, unknown>;
 	if (!Array.isArray(steps) || !Array.isArray(box) || box.length !== 4) return null;

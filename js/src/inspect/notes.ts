@@ -26,7 +26,7 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 	};
 }
 
-/** An element: the button shows its line in Code, and says before where that is. */
+/** An element: a button that opens its line in Code, with the location as its tooltip. */
 function createChip(context: Context, { label, file, line, origin }: ElementRef): HTMLElement {
 	const title = line ? `${file} line ${line}, ${origin}` : file;
 	const chip = h("button", { class: "anb-chip", type: "button", title }, label);

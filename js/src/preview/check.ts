@@ -1,10 +1,10 @@
-// Looks at a page for the kernel. The code that does it is large, so the kernel sends it when it is first needed.
+// Checks a page for the kernel. The code is large, so the kernel sends it when it is first needed.
 
 import type * as Check from "../check/look.ts";
 import type { CheckMessage } from "../protocol.ts";
 import type { RunEntry } from "../runs.ts";
 
-/** One page at a time: several variants may ask at once. */
+/** One page at a time: several variants may request a check at once. */
 let last: Promise<unknown> = Promise.resolve();
 let loaded: typeof Check | null = null;
 

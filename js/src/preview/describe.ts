@@ -1,4 +1,4 @@
-/** A value that a page has logged or thrown, as text. */
+/** Formats a value that a page has logged or thrown. */
 export function describe(value: unknown): string {
 	if (typeof value === "string") return value;
 	if (value instanceof Error) return `${value.name}: ${value.message}`;

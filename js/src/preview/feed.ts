@@ -1,4 +1,4 @@
-// Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, and loads it again
+// Keeps a frame up to date with the newest page: writes it while it streams, morphs it when it is edited, and reloads it
 // when its scripts have changed.
 
 import type { Bound } from "../bind/messages.ts";
@@ -8,7 +8,7 @@ import type { ConsoleEntry, Loss, Scroll } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 import type { Mode } from "./shell.ts";
 
-/** Milliseconds until a hung frame is gone: a frame created sooner would share its process, and hang with it. */
+/** Milliseconds until a removed hung frame is gone: a frame created sooner would share its process and hang too. */
 const HUNG_FOR = 2500;
 
 export interface Page {
@@ -16,28 +16,28 @@ export interface Page {
 	key: string;
 	path: string;
 	text: string;
-	/** The stream that the text belongs to: while it stays the same, the text only grows. Null for a finished text. */
+	/** The stream that the text belongs to: while it is unchanged, the text only grows. Null for a finished text. */
 	epoch: number | null;
-	/** True while more is to come. */
+	/** True while the text is streaming. */
 	live: boolean;
 	source: Source;
 	/** Changes whenever a file changes. */
 	stamp: string;
 }
 
-/** What stays when a page is loaded into a new frame: all includes what was given to its fields. */
+/** The state to keep when a page is loaded into a new frame; `all` includes the user's input. */
 type Keep = "all" | "scroll" | "nothing";
 
-/** What pages have besides their files. */
+/** A page's access to the network and the notebook. */
 export interface Access {
 	mode(): Mode;
-	/** What a frame's page is bound to; null if it is not. */
+	/** The notebook names that a frame's page is bound to; null if none. */
 	connect(frame: Frame): Bound | null;
 }
 
 export interface FeedEvents {
 	onConsole(entry: ConsoleEntry): void;
-	/** A page begins: everything reported about the previous one is void. */
+	/** A new page starts: all reports about the previous one are void. */
 	onRestart(): void;
 	/** There is something to see. */
 	onShown(): void;
@@ -59,21 +59,21 @@ export class Feed {
 	#page: Page | null = null;
 	#ready = false;
 	#resolver: Resolver | null = null;
-	/** How much of the text has been written to the frame, and of which stream. */
+	/** The length of the text written to the frame, and its stream. */
 	#fed = 0;
 	#epoch: number | null = null;
 	#closed = false;
-	/** What the user has given to the fields of the previous frame. */
+	/** The user's input in the previous frame. */
 	#given: SavedField[] = [];
 	#html = "";
-	/** Where the page was last scrolled to from outside. */
+	/** The last scroll position set from outside. */
 	#share: number | null = null;
 	/** The page before its last edit, until the edit has been shown. */
 	#before: string | null = null;
 	#stamp = "";
-	/** The stamp of the page that had to be stopped; the next version gets another chance. */
+	/** The stamp of the page that had to be stopped; the next version is tried again. */
 	#lost: string | null = null;
-	/** Where the page was when its frame was given up. */
+	/** The scroll position of the page when its frame was removed. */
 	#scroll: Scroll | undefined;
 	#hungUntil = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
@@ -86,7 +86,7 @@ export class Feed {
 		this.#reveals = reveals;
 	}
 
-	/** Prepares a frame before there is a page: creating one takes longer than writing into it. */
+	/** Creates a frame before there is a page: creating one takes longer than writing into it. */
 	warm(): void {
 		if (!this.#frame) this.#make(undefined);
 	}
@@ -102,7 +102,7 @@ export class Feed {
 		else if (this.#ready) this.#begin(undefined);
 	}
 
-	/** Loads the page into a new frame: scripts leave traces in a window that nothing else removes. */
+	/** Loads the page into a new frame: nothing else resets the state that scripts leave in a window. */
 	reload(keep: Keep = "scroll"): void {
 		this.#lost = null;
 		clearTimeout(this.#later);
@@ -145,20 +145,20 @@ export class Feed {
 		this.#holder.append(frame.element);
 	}
 
-	/** Gives the fields of the page what the previous frame had in them. */
+	/** Restores the user's input from the previous frame. */
 	#put(fields: SavedField[] | null): void {
 		if (fields) this.#given = fields;
 		if (this.#closed && this.#given.length) void this.#frame?.ask("put", this.#given);
 	}
 
-	/** Gives the frame up, unless the user has used the page: nothing else would bring back what they did. */
+	/** Removes the frame, unless the user has interacted with the page: that state could not be restored. */
 	rest(): void {
 		if (!this.#frame || this.#frame.used) return;
 		this.#scroll = this.#frame.scroll;
 		this.dispose();
 	}
 
-	/** Runs a script of ours in the page. */
+	/** Runs our script in the page. */
 	run(code: string, given: { port: MessagePort }): void {
 		void this.#frame?.ask("run", { code, given });
 	}
@@ -222,7 +222,7 @@ export class Feed {
 
 	#advance(page: Page): void {
 		if (this.#closed && !page.live) this.#revise(page);
-		// Going back in a replay leaves less of the same stream.
+		// Going back in a replay shortens the text of the same stream.
 		else if (this.#closed || page.epoch !== this.#epoch || page.text.length < this.#fed) this.reload("all");
 		else this.#append(page);
 	}
@@ -242,11 +242,11 @@ export class Feed {
 			this.#events.onConsole({ level: "warn", text: `${path} is not among the files.` });
 		}
 		this.#put(null);
-		// Files have arrived after the page needed them.
+		// Files have arrived after the page requested them.
 		if (this.#resolver?.missing.size !== whole.missing.size) this.reload("all");
 	}
 
-	/** Shows that a finished page, or a file it uses, has changed. */
+	/** Updates a finished page after it, or a file it uses, has changed. */
 	#revise(page: Page): void {
 		if (page.stamp === this.#stamp) return;
 		this.#stamp = page.stamp;
@@ -272,7 +272,7 @@ export function resolved(page: Page): string {
 	return new Resolver(page.source, page.path).html(page.text);
 }
 
-/** The entry with the file and line that it comes from, if they are known: a line in an inline script is one of the page. */
+/** Adds the file and line of a console entry, if known. Lines of inline scripts are converted to lines of the page. */
 function located(entry: ConsoleEntry, script: string | undefined, page: Page | null): ConsoleEntry {
 	const { line, file, ...rest } = entry;
 	if (!page || !line) return rest;
@@ -283,6 +283,6 @@ function located(entry: ConsoleEntry, script: string | undefined, page: Page | n
 }
 
 export function scripts(html: string): string {
-	// Matches a script that never ends, too, so that the search does not start again inside it.
+	// Also matches an unterminated script, so that the search does not restart inside it.
 	return (html.match(/<script\b[\s\S]*?(?:<\/script>|$)/gi) ?? []).join("\n");
 }

@@ -1,12 +1,12 @@
-// What the user has given to the fields of a page: kept while the page is changed, or loaded again.
+// Keeps the user's input in a page's form fields when the page is edited or reloaded.
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-/** The text of a field, whether it is checked, or which of its options are selected. */
+/** A field's text, its checked state, or the selected state of its options. */
 export type FieldValue = string | boolean | boolean[];
 
 export interface SavedField {
-	/** Either of them finds the field again. */
+	/** Either of them identifies the field. */
 	keys: string[];
 	given: FieldValue;
 }
@@ -16,13 +16,13 @@ const FIELDS = "input:not([type=file]), textarea, select";
 export class Fields {
 	readonly #touched = new WeakSet<EventTarget>();
 
-	/** Remembers that the user has changed a field; what scripts write into fields is theirs. */
+	/** Marks a field as changed by the user; values set by scripts are ignored. */
 	readonly onInput = (event: Event): void => {
 		const field = event.composedPath()[0];
 		if (event.isTrusted && field) this.#touched.add(field);
 	};
 
-	/** What the user has given to fields, each with the keys to find it again. */
+	/** The fields that the user has changed. */
 	take(): SavedField[] {
 		const all = keyed();
 		return all.flatMap(({ field, keys }) =>
@@ -30,7 +30,7 @@ export class Fields {
 		);
 	}
 
-	/** Gives fields back what `take` has found in them, unless an edit has changed or removed them. */
+	/** Restores the values from `take`, unless an edit has changed or removed the fields. */
 	put(given: readonly SavedField[]): void {
 		const found = new Map(keyed().flatMap(({ field, keys }) => keys.map((key) => [key, field])));
 		for (const { keys, given: value } of given) {
@@ -42,7 +42,7 @@ export class Fields {
 	}
 }
 
-/** Selects the options that the page selects: Idiomorph would write the difference into the page. */
+/** Resets selects to their defaults: Idiomorph would write the difference into the page. */
 export function resetSelects(): void {
 	for (const field of document.querySelectorAll("select"))
 		give(
@@ -61,7 +61,7 @@ function keyed(): { field: Field; keys: string[] }[] {
 	return fields.map((field, at) => ({ field, keys: [first[at] ?? "", second[at] ?? ""] }));
 }
 
-/** "2 of 3" in front of each name: when fields that look alike are added or removed, the numbers mean others. */
+/** Prefixes each name with "2 of 3", so that keys change when identical fields are added or removed. */
 function numbered(names: readonly string[]): string[] {
 	const total = new Map<string, number>();
 	const order = names.map((name) => {
@@ -94,7 +94,7 @@ function give(field: Field, given: FieldValue): void {
 	} else if (isCheckable(field)) {
 		field.checked = given === true;
 	} else if (field.value !== given) {
-		// Even the same text would move the cursor.
+		// Setting even the same text would move the cursor.
 		field.value = String(given);
 	}
 }

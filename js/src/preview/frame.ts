@@ -1,4 +1,4 @@
-// One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
+// One sandboxed frame for one load of a page: writes the page into it, and detects when it hangs or navigates.
 
 import type { Bound } from "../bind/messages.ts";
 import { scrollAround } from "../into-view.ts";
@@ -22,15 +22,15 @@ import { type Mode, SANDBOX, shellDocument } from "./shell.ts";
 
 const PIECE = 128 * 1024;
 const PING_EVERY = 1000;
-/** Pings without an answer after which the page counts as hung. */
+/** Unanswered pings after which the page counts as hung. */
 const PATIENCE = 4;
-/** Messages in a second after which the frame is stopped; its own script sends far fewer. */
+/** Messages per second above which the frame is stopped; our script sends far fewer. */
 const FLOOD = 1000;
 
 export interface FrameEvents {
 	/** The frame is empty and needs its page: at first, and whenever the browser has reloaded it. */
 	onReady(): void;
-	/** A tag was changed because its frame or refresh would have connected to a host. Called once for each. */
+	/** A tag was blocked because its frame or refresh would have connected to a host. Called once per address. */
 	onBlocked(tag: string): void;
 	onLost(why: Loss): void;
 	/** There is something to see. */
@@ -38,7 +38,7 @@ export interface FrameEvents {
 	/** `script` is the inline script that `entry.line` counts from. */
 	onConsole?(entry: ConsoleEntry, script?: string): void;
 	onLink?(href: string): void;
-	/** The user wants the notebook to be saved. */
+	/** The user has pressed Ctrl+S or Cmd+S. */
 	onSave?(): void;
 	/** `share` says how far, from 0 to 1. */
 	onScrolled?(share: number): void;
@@ -65,7 +65,7 @@ export class Frame {
 	readonly #pending = new Map<number, Pending>();
 	#count = 0;
 	#used = false;
-	/** How many messages came in this second, and how many of them were to be shown. */
+	/** Messages received in this second, and how many of them were console entries. */
 	#received = { second: 0, all: 0, shown: 0 };
 	#gate = new Gate();
 	readonly #blocked = new Set<string>();
@@ -73,7 +73,7 @@ export class Frame {
 	scroll: Scroll = { x: 0, y: 0 };
 
 	readonly mode: Mode;
-	/** Aborted when the frame is given up. */
+	/** Aborted when the frame is removed. */
 	readonly signal: AbortSignal = this.#abort.signal;
 
 	constructor(events: FrameEvents, mode: Mode = "closed") {
@@ -92,7 +92,7 @@ export class Frame {
 		signal.addEventListener("abort", () => clearInterval(timer));
 	}
 
-	/** Whether the user has done something in the page. */
+	/** Whether the user has interacted with the page. */
 	get used(): boolean {
 		return this.#used || this.element.matches(":focus");
 	}
@@ -104,8 +104,8 @@ export class Frame {
 	}
 
 	/**
-	 * Resolves to the frame's answer. It is null if the answer is not one that the frame's own script gives, or if the
-	 * frame is given up or loaded again before it answers.
+	 * Resolves to the frame's answer; null if the answer is invalid, or if the frame is removed or reloaded before it
+	 * answers.
 	 */
 	ask<K extends FrameRequest>(ask: K, given: FrameRequests[K]): Promise<FrameAnswer<K> | null> {
 		return new Promise((resolve) => {
@@ -116,7 +116,7 @@ export class Frame {
 		});
 	}
 
-	/** Adds to the page in pieces; each is sent once the frame has taken the one before. */
+	/** Appends to the page in pieces; each is sent once the frame has acknowledged the previous one. */
 	write(piece: string): void {
 		this.#sendText(this.#gate.push(piece));
 	}
@@ -132,7 +132,7 @@ export class Frame {
 		void this.ask("close", null).then(this.#onWritten);
 	}
 
-	/** With `reveal`, shows where the page has changed. Resolves to false if the page must be loaded again. */
+	/** Edits the page in place, and shows the change with `reveal`. Resolves to false if the page must be reloaded. */
 	morph({ from, to, ...rest }: FrameRequests["morph"]): Promise<boolean | null> {
 		this.#gate = new Gate();
 		const morphed = this.ask("morph", { from: gated(from), to: this.#gate.push(to, true), ...rest });
@@ -175,7 +175,7 @@ export class Frame {
 		this.#events.onReady();
 	}
 
-	/** Nothing that was asked of the frame before will be answered. */
+	/** Settles all pending requests with null. */
 	#connect(port: MessagePort | null): void {
 		this.#port?.close();
 		this.#port = port;
@@ -236,7 +236,7 @@ export class Frame {
 		return false;
 	}
 
-	/** Whether to show one more. Allows twice the limit of the frame's script, whose seconds begin at other times. */
+	/** Whether to show one more entry. Allows twice the script's limit, because its seconds start at other times. */
 	#mayShow(): boolean {
 		return ++this.#received.shown <= 2 * MOST_PER_SECOND;
 	}
@@ -253,11 +253,11 @@ export class Frame {
 	}
 
 	#lose(why: Loss): void {
-		// A frame that is removed from the page reports that it leaves, too.
+		// A frame that is removed from the page also reports that it is leaving.
 		if (this.element.isConnected) this.#events.onLost(why);
 	}
 
-	/** Sends what is waiting; a piece of the page is taken before anything after it. Pings do not wait. */
+	/** Sends pending requests; those after a piece of the page wait for its acknowledgement. Pings do not wait. */
 	#flush(): void {
 		for (const [id, { ask, sent }] of this.#pending) {
 			if (!sent) this.#post(id);
@@ -287,15 +287,15 @@ function wholeEnd(text: string, end: number): number {
 	return end < text.length && unit >= 0xd800 && unit < 0xdc00 ? end - 1 : end;
 }
 
-/** Milliseconds between a press or Tab and the focus it causes at most; the frame is in another process. */
+/** Maximum milliseconds between a press or Tab and the focus it causes; the frame is in another process. */
 const DELAY = 500;
-/** A page that takes the focus this often within this many milliseconds is stopped: keys would get lost. */
+/** A page that takes the focus this often within this many milliseconds is stopped: it would steal key presses. */
 const GRABS = 3;
 const WITHIN = 2000;
 
 /**
- * A frame may take the focus when the pointer is on it, when Tab led there, or when it was pressed. Only the frame sees
- * a press, so call the returned function for it. `onGrabs` is called when the frame keeps taking the focus.
+ * Restores the focus unless the pointer is over the frame, or the user has tabbed to it or pressed in it. Only the frame
+ * sees a press, so call the returned function for it. `onGrabs` is called if the frame keeps taking the focus.
  */
 function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () => void): () => void {
 	let last = deepest();
@@ -312,7 +312,7 @@ function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () =
 		if (event.key === "Tab") tab = event;
 	}
 	function onBlur(): void {
-		// An editor that indents with Tab has handled it.
+		// An editor that indents with Tab has already handled it.
 		const tabbed = tab !== null && !tab.defaultPrevented && recently(tab.timeStamp);
 		if (deepest() !== frame || frame.matches(":hover") || tabbed) return;
 		// The browser ignores a change of focus during the event itself.
@@ -327,7 +327,7 @@ function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () =
 		grabs = [...grabs.filter((time) => returned - time < WITHIN), returned];
 		if (grabs.length >= GRABS) onGrabs();
 	}
-	// A move within one shadow root, or a click beside everything, fires no focus event here.
+	// A focus change within a shadow root, or a click on nothing focusable, fires no focus event here.
 	for (const name of ["focusin", "keyup", "pointerup"])
 		window.addEventListener(name, remember, { signal, capture: true });
 	window.addEventListener("keydown", onKey, { signal, capture: true });
@@ -338,7 +338,7 @@ function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () =
 	};
 }
 
-/** What has the focus, however deep in shadow roots. */
+/** The focused element, including inside nested shadow roots. */
 function deepest(): Element | null {
 	let active = document.activeElement;
 	while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;

@@ -1,12 +1,12 @@
-// Removes from a page what makes a browser connect to a host although the policy forbids to load from it. Everything
-// that a frame gets goes through here. `agent_nb/render/gate.py` does the same for saved pages, and says how and why.
+// Removes markup that makes a browser connect to a host even though the policy forbids loading from it. All content of a
+// frame passes through here. `agent_nb/render/gate.py` does the same for saved pages, and explains how and why.
 
 import { integrity, tags } from "../../../agent_nb/render/policy.json";
 
 const KNOWN: Record<string, Record<string, string[]>> = tags;
 const INTEGRITY = new Map(Object.entries(integrity));
 const TAG = new RegExp(`<(${Object.keys(KNOWN).join("|")})(?=[\\t\\n\\f\\r />])`, "gi");
-/** A tag of which the name is not complete yet. */
+/** A tag whose name is incomplete. */
 const UNNAMED = /<[a-z]{0,12}$/i;
 const SPACE = /[\t\n\f\r ]*/y;
 const BETWEEN = /[\t\n\f\r /]*/y;
@@ -15,7 +15,7 @@ const BARE = /(?:[^\t\n\f\r "'<>\0/]|\/(?!>))*/y;
 const WORD = /[^\t\n\f\r ]+/g;
 const MAX_BLOCKED = 50;
 const MAX_SHOWN = 200;
-/** A tag longer than this is not looked at again before it has grown by a quarter, so that all takes linear time. */
+/** An incomplete tag longer than this is parsed again only after it has grown by a quarter, to keep the time linear. */
 const LONG = 4096;
 
 interface Attribute {
@@ -25,16 +25,16 @@ interface Attribute {
 	end: number;
 }
 
-/** Why a tag cannot be read: its end is not there yet, or it needs more than the common syntax. */
+/** Why a tag cannot be parsed: it is incomplete, or uses unusual syntax. */
 type Unread = "unfinished" | "unknown";
 
 export class Gate {
-	/** What somebody may miss, such as the address of a frame; nobody misses a hint. */
+	/** Removed content worth reporting, such as the address of a frame; resource hints are not. */
 	readonly blocked: string[] = [];
 	#held = "";
 	#enough = 0;
 
-	/** What may be written by now of the text so far; a tag is held back until its end. */
+	/** Returns the text that is safe to write so far; an incomplete tag is held back. */
 	push(piece: string, last = false): string {
 		const text = this.#held + piece;
 		this.#held = text;
@@ -68,7 +68,7 @@ export class Gate {
 		return ready;
 	}
 
-	/** The attribute as it may stay, without the beginning of another tag in it; empty if it may not. */
+	/** The sanitized attribute, with `<` escaped; empty if it must be removed. */
 	#known(tag: string, attribute: Attribute, source: string): string {
 		const words = KNOWN[tag]?.[attribute.name];
 		const isKnown =
@@ -82,10 +82,10 @@ export class Gate {
 	}
 }
 
-/** What makes a tag text; a script that cannot be read does not connect by itself. */
+/** The gap that turns a tag into text; a script that cannot be parsed does not connect by itself. */
 const gapIn = (tag: string): string => (/^script$/i.test(tag) ? "" : " ");
 
-/** The same for a whole page. */
+/** Gates a whole page. */
 export function gated(html: string): string {
 	return new Gate().push(html, true);
 }
@@ -95,7 +95,7 @@ function tagFrom(text: string, at: number): RegExpExecArray | null {
 	return TAG.exec(text);
 }
 
-/** The attributes of the tag whose name ends here, unless it needs more than the common syntax. */
+/** Parses the attributes after a tag's name, unless the tag uses unusual syntax. */
 function readAttributes(text: string, from: number): Attribute[] | Unread {
 	const attributes: Attribute[] = [];
 	let start = endOf(BETWEEN, text, from);

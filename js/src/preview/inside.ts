@@ -1,5 +1,5 @@
-// Runs inside the preview's frame, before the generated page: writes the page as it arrives, reports what it logs and
-// throws, and keeps it from leaving. This is for convenience; the sandbox is the frame's opaque origin and its policy.
+// Runs inside the preview's frame, before the generated page: writes the page as it streams, reports its console output
+// and errors, and stops it from navigating. The actual sandbox is the frame's opaque origin and its policy.
 
 import { Idiomorph } from "idiomorph";
 import { prepare } from "../../../agent_nb/render/page.js";
@@ -21,7 +21,7 @@ import {
 } from "./messages.ts";
 import { reveal } from "./reveal.ts";
 
-/** The shell sets it in front of this script. */
+/** Set by the shell before this script. */
 declare const agentNbSecret: string;
 
 const channel = new MessageChannel();
@@ -40,32 +40,32 @@ const onWindow = window.addEventListener.bind(window);
 const onDocument = document.addEventListener.bind(document);
 const later = window.setTimeout.bind(window);
 
-/** What a script that is not in a file has as its name. */
+/** The file name that browsers report for an inline script. */
 const ADDRESS = /^(about|data|blob|https?):/;
 const UNSENT = "The preview sends no forms.";
-/** Pixels of a line, in which some mice count. */
+/** Pixels per line, for mice that scroll by lines. */
 const LINE = 16;
-/** Milliseconds after a press, a key or a turn of the wheel in which the user may still be scrolling. */
+/** Milliseconds after a press, key or wheel event in which scrolling counts as the user's. */
 const REST = 3000;
 const DRAWN = "img, svg, canvas, video, input, button, select, textarea, meter, progress, hr";
-/** Milliseconds for which a finished page may show nothing, and between two looks at it. */
+/** Maximum milliseconds for a finished page to show something, and the poll interval. */
 const MOST_WAITED = 1000;
 const STEP = 30;
-/** Entries per load about what the policy has blocked. */
+/** Maximum entries about blocked loads, per page load. */
 const MOST_BLOCKED = 50;
 
 interface ScriptPosition {
 	line?: number;
 	/** The text of the inline script that the line is in. */
 	script?: string;
-	/** The file that the line is in, if its script is in a file. */
+	/** The script's file, if it is not inline. */
 	file?: string;
 }
 
 let second = 0;
 let reported = 0;
 
-/** Drops what exceeds the limit of a second: a page that logs without end must not flood the widget. */
+/** Reports a console entry. Entries above the limit per second are dropped, so that a page cannot flood the widget. */
 function report(level: ConsoleLevel, text: string, where: ScriptPosition = {}): void {
 	const now = Math.floor(performance.now() / 1000);
 	reported = now === second ? reported + 1 : 1;
@@ -87,7 +87,7 @@ function hookConsole(): void {
 	}
 }
 
-/** Replaces functions that the sandbox refuses with an exception, or silently. */
+/** Replaces functions that throw, or silently do nothing, in a sandbox. */
 function softenRefusals(): void {
 	window.alert = (text?: unknown) => report("info", `alert: ${describe(text ?? "")}`);
 	window.confirm = (text?: unknown) => {
@@ -102,11 +102,11 @@ function softenRefusals(): void {
 		report("warn", "The preview does not open windows.");
 		return null;
 	};
-	// It fires no event, and a form that the policy refuses would replace the page with an error.
+	// It fires no event, and the policy would replace the page with an error.
 	HTMLFormElement.prototype.submit = () => report("warn", UNSENT);
 }
 
-/** Keeps a page that does not have the focus from taking it. */
+/** Prevents an unfocused page from taking the focus. */
 function keepFocusOut(): void {
 	for (const { prototype } of [HTMLElement, SVGElement, MathMLElement]) {
 		const { focus } = prototype;
@@ -117,7 +117,7 @@ function keepFocusOut(): void {
 }
 
 const onError = (event: ErrorEvent): void => {
-	// In a document made by `document.write`, lines count from the script's own tag. The widget knows where that is.
+	// In a document made by `document.write`, lines are counted from the script's tag, which the widget can locate.
 	const inline = [...document.scripts].filter((one) => !one.src);
 	const running = document.currentScript instanceof HTMLScriptElement ? document.currentScript : null;
 	const script = (running ?? (inline.length === 1 ? inline[0] : null))?.text ?? "";
@@ -142,7 +142,7 @@ function hostOf(address: string): string {
 	return URL.parse(address)?.host || address;
 }
 
-/** Forms fire their events, but are not sent, even where the page does not cancel that itself. */
+/** Cancels form submissions; their events still fire. */
 function onSubmit(event: SubmitEvent): void {
 	const form = event.target;
 	if (event.defaultPrevented || !(form instanceof HTMLFormElement)) return;
@@ -153,15 +153,15 @@ function onSubmit(event: SubmitEvent): void {
 }
 
 const onLeave = (): void => tell("leaving", true);
-/** When the user has last done something that may scroll. */
+/** Time of the user's last action that may scroll. */
 let acted = Number.NEGATIVE_INFINITY;
 const onAction = (event: Event): void => {
 	if (event.isTrusted) acted = performance.now();
 };
-/** When the widget has last led the user to an edit. */
+/** Time of the last scroll to an edit. */
 let led = Number.NEGATIVE_INFINITY;
 const isActing = (): boolean => performance.now() - acted < REST;
-/** Where the widget has scrolled the page to, which is no news for it. */
+/** The scroll position set by the widget, which is not reported back. */
 let placed = -1;
 const scrollable = (): number => Math.max(1, document.documentElement.scrollHeight - innerHeight);
 const onScroll = (): void => {
@@ -169,12 +169,12 @@ const onScroll = (): void => {
 		tell("scrolled", scrollY / scrollable());
 	placed = -1;
 };
-/** Whether the user has pressed something in the page since it has the focus. */
+/** Whether the user has pressed something in the page since it got the focus. */
 let used = false;
 const onBlur = (): void => {
 	used = false;
 };
-/** Until then the notebook is scrolled, and not the page. Ctrl and the wheel zoom. */
+/** Until the page is pressed, the wheel scrolls the notebook instead. Ctrl with the wheel zooms. */
 const onWheel = (event: WheelEvent): void => {
 	if (!event.isTrusted || event.ctrlKey || used) return;
 	event.preventDefault();
@@ -197,7 +197,7 @@ const onKey = (event: KeyboardEvent): void => {
 		event.stopImmediatePropagation();
 		tell("save", true);
 	}
-	// The browser closes a dialog by itself, and the page may close something when it hears of the key.
+	// The browser closes a dialog itself, and the page may handle the key.
 	if (key !== "Escape" || isComposing || document.querySelector(":is(:modal, :popover-open)")) return;
 	later(() => !event.defaultPrevented && tell("escaped", true));
 };
@@ -213,7 +213,7 @@ function decoded(fragment: string): string {
 	}
 }
 
-/** Links to other pages do not leave the frame: the widget decides about them. */
+/** Cancels links to other pages and reports them: the widget decides what to do. */
 function onClick(event: MouseEvent): void {
 	// The page has handled it.
 	if (event.defaultPrevented) return;
@@ -246,7 +246,7 @@ function listen(): void {
 
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
 
-/** Changes the page in place. Returns false if its scripts have changed it: it must be loaded again instead. */
+/** Changes the page in place. Returns false if its scripts have changed it, so that it must be reloaded. */
 function change({ from, to, reveal: revealed }: FrameRequests["morph"]): boolean {
 	const [old, next] = [parse(from), parse(to)];
 	const sameBody = old.body.isEqualNode(next.body);
@@ -266,7 +266,7 @@ function lead(old: Document, next: Document): void {
 	reveal(old, next, mayScroll());
 }
 
-/** Not while the user scrolls, or types into the page. */
+/** Reveals an edit, unless the user is scrolling or typing in the page. */
 function mayScroll(): boolean {
 	const typing = document.hasFocus() && document.activeElement !== document.body;
 	return !typing && !isActing();
@@ -274,14 +274,14 @@ function mayScroll(): boolean {
 
 let shown = false;
 
-/** Whether there is something to see: text, or an element that is drawn without any. */
+/** Whether anything is visible: text, or an element that is drawn without text. */
 function hasContent(): boolean {
 	const body: HTMLElement | null = document.body;
 	if (!body || /\S/.test(body.innerText)) return body !== null;
 	return [...body.querySelectorAll(DRAWN)].some((element) => element.getClientRects().length);
 }
 
-/** Resolves when a finished page has something to see; its scripts may take a while, and it may stay empty. */
+/** Resolves once a finished page shows something, or after a timeout: it may stay empty. */
 function content(): Promise<true> {
 	return new Promise((resolve) => {
 		const look = (waited: number): void => {
@@ -293,7 +293,7 @@ function content(): Promise<true> {
 	});
 }
 
-/** What the frame does when the widget asks for it, and what it answers. */
+/** The handlers of the widget's requests, which return the answers. */
 const HANDLERS: {
 	[K in FrameRequest]: (given: FrameRequests[K]) => FrameAnswer<K> | Promise<FrameAnswer<K>>;
 } = {
@@ -343,7 +343,7 @@ function scroll(to: ScrollToOptions): true {
 	return true;
 }
 
-/** Answers also when a handler has failed: the widget waits before it sends more of a page. */
+/** Answers even if a handler has failed: the widget waits for it before it sends more of a page. */
 async function handle({ id, ask, given }: ToFrame): Promise<void> {
 	let answer: FrameAnswer<FrameRequest> | undefined;
 	try {

@@ -1,12 +1,12 @@
 // The messages between the preview's frame and the widget, over a private port. The page runs in the same frame and
-// may get at the port, so every message is checked, and no more are accepted than the frame's own script would send.
+// may get hold of the port, so every message is validated, and the rate is limited to what our script would send.
 
 import type { Bound } from "../bind/messages.ts";
 import type { FieldValue, SavedField } from "./fields.ts";
 
-/** What the widget asks of the frame, with what it gives; `ANSWERS` says what comes back. */
+/** The widget's requests to the frame, with their payloads; `ANSWERS` defines the answers. */
 export interface FrameRequests {
-	/** With what the page is bound to, if it is. */
+	/** With the notebook names that the page is bound to, if any. */
 	open: Bound | null;
 	write: string;
 	close: null;
@@ -16,10 +16,10 @@ export interface FrameRequests {
 	scroll: Scroll;
 	/** Scrolls to a share of the page, from 0 to 1. */
 	place: number;
-	/** Asks for what the user has given to the fields. */
+	/** Requests the user's input in form fields. */
 	take: null;
 	put: readonly SavedField[];
-	/** Runs a script of ours, which finds `given` and answers through its port. */
+	/** Runs our script with the variable `given`; it answers through the port in there. */
 	run: { code: string; given: { port: MessagePort } };
 	ping: null;
 }
@@ -28,21 +28,21 @@ export type FrameAnswer<K extends FrameRequest> = NonNullable<ReturnType<(typeof
 export type PageChange = { from: string; to: string };
 export type Scroll = { x: number; y: number };
 
-/** What the frame tells unasked. */
+/** The frame's unsolicited reports, with their payloads. */
 export interface FrameReports {
 	/** The user has scrolled the page to a share of it, from 0 to 1. */
 	scrolled: number;
-	/** The wheel was turned over a page that nobody has clicked: by how much, and where the page would scroll to. */
+	/** The wheel was turned over a page that was not clicked: by how much, and where the page would scroll to. */
 	wheel: { by: number; to: number };
 	/** `script` is the inline script that `entry.line` counts from. */
 	console: { entry: ConsoleEntry; script?: string };
 	leaving: true;
 	/** The user has pressed something in the page. */
 	pressed: true;
-	/** The user has pressed a key in the page, which gives it no right to the focus: the page may have taken it. */
+	/** The user has pressed a key in the page. It does not justify the focus, which the page may have stolen. */
 	typed: true;
 	link: string;
-	/** The user has pressed Escape, which the page does not use. */
+	/** The user has pressed Escape, and the page has not handled it. */
 	escaped: true;
 	/** The user has pressed Ctrl+S or Cmd+S. */
 	save: true;
@@ -56,12 +56,12 @@ export type FromFrame =
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 export type ConsoleLevel = (typeof LEVELS)[number];
 
-/** Characters of one console entry. */
+/** Maximum characters of a console entry. */
 export const LONGEST = 2000;
-/** Console entries per second; the rest is dropped. */
+/** Maximum console entries per second; others are dropped. */
 export const MOST_PER_SECOND = 100;
 
-/** Fields whose content is kept when a page is loaded again. */
+/** Maximum fields whose content survives a reload. */
 const MOST_FIELDS = 500;
 
 export interface ConsoleEntry {
@@ -78,13 +78,13 @@ const asNumber: Reader<number> = (data) => (isNumber(data) ? data : null);
 const asTrue: Reader<true> = (data) => data === true || null;
 const asFlag: Reader<boolean> = (data) => (typeof data === "boolean" ? data : null);
 
-/** The answers; null for one that the frame's own script would not give. */
+/** Validators for the answers; null for one that our script would not send. */
 export const ANSWERS = {
 	open: asTrue,
-	/** Whether there is something to see. */
+	/** Whether anything is visible. */
 	write: asFlag,
 	close: asFlag,
-	/** False if scripts have changed the page since it was written: it must be loaded again. */
+	/** False if scripts have changed the page since it was written, so that it must be reloaded. */
 	morph: asFlag,
 	reveal: asTrue,
 	scroll: asTrue,
@@ -95,7 +95,7 @@ export const ANSWERS = {
 	ping: readScroll,
 } satisfies { [K in FrameRequest]: Reader<unknown> };
 
-/** What is told, read in the same way. */
+/** Validators for the reports. */
 export const REPORTS: { [K in keyof FrameReports]: Reader<FrameReports[K]> } = {
 	scrolled: asNumber,
 	wheel: readWheel,

@@ -1,5 +1,5 @@
-// Several files as one page: relative addresses in it become data URLs of the files.
-// Blob URLs would not work: they belong to Jupyter's origin, and the frame has another.
+// Inlines files into a page: relative addresses become data URLs.
+// Blob URLs would not work: they belong to Jupyter's origin, not to the frame's.
 
 /** Where the resolver reads files from. */
 export interface Source {
@@ -8,7 +8,7 @@ export interface Source {
 }
 
 // All of these take linear time: a page may be hostile, and a slow pattern blocks the whole tab.
-// They match a tag that never ends, too, so that the search does not start again inside it.
+// They also match an unterminated tag, so that the search does not restart inside it.
 const TAGS = /<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?/gi;
 const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 const SOURCE_SETS = /(\ssrcset\s*=\s*)("[^"]*"|'[^']*')/gi;
@@ -17,12 +17,12 @@ const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
 const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(\.{1,2}\/[^"']+)\2/g;
 const MISSING = "data:,";
 /**
- * In the place of an image that is not there yet. Without a size of its own, it takes the one that the page gives it.
- * It has no quotes, which would end the text of a script that it is in.
+ * Placeholder for an image that is not available yet. It has no intrinsic size, so that the page determines it, and no
+ * quotes, which would end the string of a script that contains it.
  */
 const NO_IMAGE =
 	"data:image/svg+xml,%3Csvg%20xmlns=%27http://www.w3.org/2000/svg%27%20style=%27background:%238883%27/%3E";
-/** Characters of inlined styles and scripts: files that import the next one twice double with each file. */
+/** Maximum characters of inlined styles and scripts: files that each import the next one twice grow exponentially. */
 const MOST_TEXT = 20_000_000;
 
 export class Resolver {
@@ -30,7 +30,7 @@ export class Resolver {
 	readonly #base: string;
 	readonly #stack: string[] = [];
 	#left = MOST_TEXT;
-	/** Paths that the page refers to and that do not exist. */
+	/** Missing paths that the page refers to. */
 	readonly missing = new Set<string>();
 
 	constructor(source: Source, path: string) {
@@ -63,7 +63,7 @@ export class Resolver {
 	}
 
 	#styles(text: string, base: string): string {
-		// Keeps its quotes: others might end the attribute it is in.
+		// Keeps the original quotes: others might end the surrounding attribute.
 		return text.replace(STYLE_URLS, (whole, quote = "", quoted?: string, bare?: string) => {
 			const address = this.#address((quoted ?? bare ?? "").trim(), base);
 			return address === null ? whole : `url(${quote}${address}${quote})`;
@@ -88,7 +88,7 @@ export class Resolver {
 		return inlined;
 	}
 
-	/** A style sheet or script with the files it uses inside it. */
+	/** Inlines the files that a style sheet or script uses. */
 	#inlined(path: string, text: string): string {
 		if (path.endsWith(".css")) {
 			const imports = text.replace(STYLE_IMPORTS, (whole, _quote, url: string) => {
@@ -102,7 +102,7 @@ export class Resolver {
 				const address = this.#address(url, path);
 				return address === null ? whole : `${lead}${quote}${address}${quote}`;
 			});
-			// Errors name the file then, and not the data URL.
+			// Makes errors name the file instead of the data URL.
 			return `${inlined}\n//# sourceURL=${encodeURI(path)}`;
 		}
 		return text;
@@ -130,7 +130,7 @@ export function resolvePath(address: string, base: string): string | null {
 	}
 }
 
-/** How much of `pending` may be written: an unfinished tag or address waits for its end. */
+/** The length of `pending` that may be written: an incomplete tag or address is held back. */
 export function writable(pending: string): number {
 	let end = pending.length;
 	for (const [open, close] of [

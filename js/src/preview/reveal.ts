@@ -1,4 +1,4 @@
-// Shows where a page was edited: scrolls there and lets it glow once. An animation leaves nothing in the document.
+// Shows where a page was edited: scrolls there and highlights it once. The animation does not change the document.
 
 const GLOWS = 1600;
 const MOST_GLOWING = 20;
@@ -20,7 +20,7 @@ export function changes(old: Element, next: Element): Element[] {
 	return alike ? come.flatMap((element, at) => changes(gone[at]!, element)) : come;
 }
 
-/** The element of this document in the place of one in another; null if something else is there. */
+/** The element of this document at the same position as one in another; null if the tags differ. */
 function counterpart(element: Element): Element | null {
 	const parent = element.localName === "body" ? null : element.parentElement;
 	if (!parent) return document.body;
@@ -46,7 +46,7 @@ export function reveal(old: Document, next: Document, mayScroll: boolean): void 
 		element.animate([glow, still ? glow : faded], { duration: GLOWS, easing: "ease-in" });
 }
 
-/** Scrolls this window alone: `scrollIntoView` would move the notebook around it as well. */
+/** Scrolls only this window: `scrollIntoView` would also scroll the notebook around it. */
 function scrollToElement(element: Element, behavior: ScrollBehavior): void {
 	const { top, bottom, height } = element.getBoundingClientRect();
 	if (top >= 0 && bottom <= innerHeight) return;

@@ -1,4 +1,4 @@
-// The document that a preview's frame starts with, and the document of a page in a tab of its own.
+// The initial document of a preview's frame, and the document of a page in a separate tab.
 
 import { output, page } from "../../../agent_nb/render/policy.json";
 import type { Bound } from "../bind/messages.ts";
@@ -6,36 +6,36 @@ import { gated } from "./gate.ts";
 import inside from "./inside.ts?bundle";
 import tab from "./tab.ts?bundle";
 
-/** What a page may load: the files of the stacks, or any https address; nothing, if it is bound or has saved values. */
+/** Network access of a page: the files of the stacks, any https address, or none if it is bound or has saved values. */
 export type Mode = "closed" | "open" | "bound" | "saved";
 
 const FILL =
 	"<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>";
 
 /**
- * The shell is a frame inside a document that holds the policy, which the frame inherits. A page can always navigate
- * its own frame to another address, with data in it; only the document around the frame can forbid that.
- * `secret` lets the widget tell the shell from the page that later runs in the same frame.
+ * The shell is a frame inside a document with the policy, which the frame inherits. A page can always navigate its own
+ * frame to another address, and leak data in it; only the document around the frame can forbid that.
+ * `secret` lets the widget distinguish the shell from the page that later runs in the same frame.
  */
 export function shellDocument(secret: string, mode: Mode): string {
 	const frame = around("Page", starter("agentNbSecret", secret, inside), mode);
-	// Passes the focus on to the page inside.
+	// Forwards the focus to the inner page.
 	return `${frame}<script>onfocus = () => frames[0].focus()</script>`;
 }
 
-/** A page for a tab of its own. The tab's document shares Jupyter's origin, as every blob does; the frame does not. */
+/** A page for a separate tab. The tab's document has Jupyter's origin, as every blob does; the frame does not. */
 export function tabDocument(title: string, html: string, mode: Mode, bound: Bound | null): string {
 	return around(title, starter("agentNbPage", { html: gated(html), bound }, tab), mode);
 }
 
-/** A document whose script finds something under that name. */
+/** A document whose script gets a value under a global name. */
 function starter(name: string, value: unknown, script: string): string {
 	const given = JSON.stringify(value).replaceAll("<", "\\u003c");
 	const safe = script.replaceAll("</script", "<\\/script");
 	return `<!doctype html><meta charset="utf-8"><script>"use strict";{const ${name}=${given};${safe}}</script>`;
 }
 
-/** A document that holds only the policy and a frame that is subject to it. */
+/** A document with only the policy and a frame that inherits it. */
 export function around(title: string, html: string, mode: Mode): string {
 	const name = escapeHtml(title);
 	const frame = `<iframe sandbox="${SANDBOX}" title="${name}" srcdoc="${escapeHtml(html)}"></iframe>`;
@@ -57,9 +57,9 @@ export const SANDBOX = "allow-scripts allow-forms";
 
 /** Must come first in a document's head. */
 const PAGE_POLICY = meta(page);
-/** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
+/** The policy for a run with `--network`: any https address, but still no frames, forms or navigation. */
 const NETWORK_POLICY = meta({ ...page, ...opened() });
-/** The same for a page that is bound to the notebook: it loads nothing. */
+/** The policy for a page that is bound to the notebook: it loads nothing. */
 const BOUND_POLICY = meta(
 	Object.fromEntries(
 		Object.entries(page).map(([name, sources]) => [name, sources.filter((source) => !source.includes("//"))]),
@@ -71,7 +71,7 @@ const POLICIES: Record<Mode, string> = {
 	bound: BOUND_POLICY,
 	saved: BOUND_POLICY,
 };
-/** For the HTML of a tool, which runs no scripts but those with this number. */
+/** The policy for the HTML of a tool, which runs only scripts with this nonce. */
 export function outputPolicy(nonce: string): string {
 	return meta({ ...output, "script-src": [`'nonce-${nonce}'`] });
 }

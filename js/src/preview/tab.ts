@@ -1,10 +1,10 @@
-// Runs in the frame of a tab of its own, and writes the page into it as the live preview does.
+// Runs in the frame of a separate tab, and writes the page into it as the live preview does.
 
 import { prepare } from "../../../agent_nb/render/page.js";
 import type { Bound } from "../bind/messages.ts";
 import { defineNotebook } from "../bind/notebook.ts";
 
-/** The document around the frame sets it in front of this script. */
+/** Set by the document around the frame, before this script. */
 declare const agentNbPage: { html: string; bound: Bound | null };
 
 const listen = prepare();

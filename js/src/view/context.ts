@@ -1,4 +1,4 @@
-// What every view may use: the run, the user's choices, and ways to act.
+// Shared by all views: the run, the user's choices, and actions.
 
 import { isName } from "../cells.ts";
 import type { RunEntry, RunState } from "../runs.ts";
@@ -10,36 +10,36 @@ export interface Context {
 	readonly run: RunEntry;
 	readonly choices: Choices;
 	readonly signal: AbortSignal;
-	/** Draws again with the next frame, after a choice has changed. */
+	/** Schedules a redraw for the next frame, after a choice has changed. */
 	redraw(): void;
-	/** Draws at once, where the focus must move before the next key. */
+	/** Redraws at once, if the focus must move before the next key. */
 	draw(): void;
-	/** Has a screen reader read something out at once. */
+	/** Makes a screen reader announce a text immediately. */
 	announce(text: string): void;
-	/** Announces something and shows it for a moment. */
+	/** Announces a text and shows it briefly. */
 	notify(text: string): void;
 }
 
-/** What is drawn in one frame. */
+/** The data drawn in one frame. */
 export interface Snapshot {
 	readonly run: RunState;
-	/** Of the variant that is shown, or was shown last. */
+	/** The state of the visible variant, or of the last visible one. */
 	readonly state: VariantState;
 	/** Seconds on the run's clock. */
 	readonly now: number;
-	/** All variants of the run, of which there may be only one. */
+	/** All variants of the run, at least one. */
 	readonly variants: readonly Variant[];
 }
 
-/** What fills the frame between the header and the footer. */
+/** The content between the header and the footer. */
 export interface BodyView {
 	readonly element: HTMLElement;
 	update(snapshot: Snapshot): void;
-	/** Draws only what changes by itself, such as seconds. */
+	/** Updates only time-dependent content, such as seconds. */
 	tick(snapshot: Snapshot): void;
 }
 
-/** Draws what changes by itself in the rows of a transcript, such as the seconds of a running tool. */
+/** Updates time-dependent content of transcript rows, such as the seconds of a running tool. */
 export type Ticking = Set<(snapshot: Snapshot) => void>;
 
 /** Shows one variant alone. */
@@ -48,13 +48,13 @@ export function openVariant({ choices, redraw }: Context, number: number): void 
 	redraw();
 }
 
-/** Whether the run's variable holds what is shown, so that a cell can refer to it. */
+/** Whether the run's variable refers to the visible variant, so that a cell can use it. */
 export function isBound({ choices, run }: Context): boolean {
 	const { lost = "", ready } = run.state ?? {};
 	return !run.busy && !lost && !choices.replay && (ready?.variant ?? choices.variant) === choices.variant;
 }
 
-/** Whether a cell can refer to the variable, by a magic. */
+/** Whether a magic cell can refer to the variable. */
 export function canRefer(context: Context): boolean {
 	const { name = "", magic = "" } = context.run.state?.meta ?? {};
 	return isBound(context) && isName(name) && magic !== "";
@@ -67,12 +67,12 @@ export const STOP_HINT = "The kernel is busy and did not answer. Press its inter
 
 type Reply = { ok: boolean; error?: unknown; fields?: unknown };
 
-/** The result of a command: done, or why not, which is the kernel's error, or a hint when no answer came in time. */
+/** The result of a command: done, the kernel's error, or a hint if no answer arrived in time. */
 export type Outcome =
 	| { done: true }
 	| { done: false; why: string; fields?: Readonly<Record<string, string>> };
 
-/** Reports the outcome of a command while its view is there: a hint if it takes long, and the answer when it comes. */
+/** Reports the progress of a command while its view exists: a hint if it takes long, then the answer. */
 export function follow(
 	{ signal }: Context,
 	answer: Promise<Reply>,
@@ -87,7 +87,7 @@ export function follow(
 	});
 }
 
-/** Like `follow`, and shows in the footer what went wrong until the command succeeds. */
+/** Like `follow`, and shows an error in the footer until the command succeeds. */
 export function followInFooter(
 	context: Context,
 	answer: Promise<Reply>,

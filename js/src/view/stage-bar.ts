@@ -1,4 +1,4 @@
-// The bar of the stage: the history of the conversation, with a button for each version, and what to do with it.
+// The bar of the stage: the history of the conversation, with a button for each version, and actions.
 
 import { h, setAttribute, setText } from "../dom.ts";
 import type { Step, Versions } from "../history.ts";
@@ -15,13 +15,13 @@ export interface BarActions {
 }
 
 export interface BarState {
-	/** The runs of the conversation, and the one that is shown. */
+	/** The runs of the conversation, and the visible one. */
 	readonly runs: readonly Step[];
 	readonly key: string;
 	readonly isPinned: boolean;
-	/** The first line of the cell that continues from here; null if no cell can. */
+	/** The first line of the cell that continues from here; null if that is not possible. */
 	readonly next: string | null;
-	/** The versions of the runs, in the same order, as far as they are known. */
+	/** The versions of the runs, in the same order, if known. */
 	readonly versions: readonly (Versions | undefined)[];
 }
 
@@ -64,7 +64,7 @@ function labelOf(element: Element | null): string | null {
 function createEntry(actions: BarActions, { runs, key, versions }: BarState, index: number): HTMLElement {
 	const step = runs[index] as Step;
 	const { moments = [], moment = null } = versions[index] ?? {};
-	// The page as it was given is the last version of the run before.
+	// The initial page is the last version of the previous run.
 	const own = step.base ? moments.filter((change) => change > 0) : moments;
 	const stops = own.length > 1 ? own : [null];
 	const last = stops.at(-1) ?? null;

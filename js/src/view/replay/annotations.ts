@@ -1,5 +1,5 @@
-// The notes of a run in its replay: marks on the scrubber, the cards of the moment, and the stops, where the replay
-// waits for the reader's answer.
+// The annotations of a replay: marks on the scrubber, cards at the current moment, and stops, where the replay waits for
+// the reader's answer.
 
 import { saveFile } from "../../clipboard.ts";
 import { h, icon, listen, setAttribute, setText, withCode } from "../../dom.ts";
@@ -12,7 +12,7 @@ import type { Context } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import type { Player, Stops } from "./player.ts";
 
-/** Characters of a note that are read out when the replay comes to it. */
+/** Maximum characters of a note for the screen reader. */
 const LONGEST_SPOKEN = 400;
 
 export class Annotations implements Stops {
@@ -26,7 +26,7 @@ export class Annotations implements Stops {
 	readonly #cards: ReturnType<typeof createCards>;
 	#shown: AnnotatedMoment | null = null;
 	#wasPlaying = false;
-	/** Whether the replay was playing when it came to the place that is shown. */
+	/** Whether the replay was playing when it reached the current annotations. */
 	#cameByPlaying = false;
 
 	constructor(context: Context, player: Player, track: HTMLElement) {
@@ -43,7 +43,7 @@ export class Annotations implements Stops {
 		);
 		const parts = [this.#bar.element, this.#cards.element];
 		this.element = h("section", { class: "anb-noted", "aria-label": "Notes" }, ...parts);
-		// The keys of the scrubber do not act here: arrow keys scroll a long note, and answers are typed.
+		// The scrubber's shortcuts are disabled here: arrow keys scroll a long note, and answers are typed.
 		listen(this.element, "keydown", context.signal, (event) => {
 			event.stopPropagation();
 			if (event.key === "Escape") this.#focusSlider();
@@ -98,7 +98,7 @@ export class Annotations implements Stops {
 		if (next) this.#player.goTo(next);
 	}
 
-	/** Takes an answer. Without a further question here, and without a verdict to read, the replay goes on. */
+	/** Stores an answer. The replay continues unless there is another question or a verdict here. */
 	#give(question: Annotation, answer: string): void {
 		this.#answers.give(question, answer);
 		this.#context.announce(spokenVerdict(question, answer));
@@ -124,7 +124,7 @@ export class Annotations implements Stops {
 	}
 }
 
-/** The places of the shown variant, found once for each tape and each list of annotations. */
+/** The annotated moments of the visible variant, cached per tape and list of annotations. */
 function createPlaces({ run, choices }: Context): (replay: Replay) => readonly AnnotatedMoment[] {
 	let known: { tape: unknown; annotations: unknown; places: readonly AnnotatedMoment[] } | null = null;
 	return ({ tape }) => {
@@ -140,7 +140,7 @@ function spoken({ annotations }: AnnotatedMoment): string {
 	return texts.filter(Boolean).join(" ").slice(0, LONGEST_SPOKEN);
 }
 
-/** A mark for each place on the slider: stops that wait for an answer differ from notes. */
+/** A mark on the slider for each annotated moment; stops that wait for an answer look different. */
 function createMarks(track: HTMLElement) {
 	const element = h("div", { class: "marks", "aria-hidden": "true" });
 	track.prepend(element);
@@ -166,7 +166,7 @@ function createMarks(track: HTMLElement) {
 	};
 }
 
-/** The line above the cards: which note this is, the way to the others, and the button that saves the answers. */
+/** The line above the cards: the number of the note, navigation, and a button that saves the answers. */
 function createBar(context: Context, step: (by: 1 | -1) => void) {
 	const { run } = context;
 	const label = h("span", { class: "which" });
@@ -203,7 +203,7 @@ function counted(places: number): string {
 	return places === 1 ? "1 note" : `${places} notes`;
 }
 
-/** What stands at the moment, or stood at the last moment that had a note. */
+/** The cards of the current moment, or of the last one that had annotations. */
 function createCards(
 	{ run }: Context,
 	give: (question: Annotation, answer: string) => void,
@@ -235,7 +235,7 @@ function createCards(
 	return {
 		element,
 		draw,
-		/** The button stands only where the replay waits. */
+		/** The button is visible only where the replay waits. */
 		update({ tape, count, time, playing }: Replay) {
 			const here = shown !== null && comparePositions(shown, { count, time }) === 0;
 			goOn.hidden = playing || !here || count >= tape.length;
@@ -249,7 +249,7 @@ function createCards(
 
 const LONGEST_ANSWER = 2000;
 
-/** One annotation: its text, and its question with the ways to answer it, or with what was answered. */
+/** One annotation: its text, and its question with the controls to answer it, or with the answer. */
 function createCard(annotation: Annotation, answers: Answers, give: (answer: string) => void) {
 	const { text, ask } = annotation;
 	const given = answers.of(annotation);
@@ -302,7 +302,7 @@ function createOwnWords(question: Annotation, answers: Answers, give: (answer: s
 	return h("div", { class: "own" }, field, button);
 }
 
-/** What was answered, and with an expected answer whether they are the same. */
+/** The reader's answer, and whether it matches the expected one, if any. */
 function createVerdict({ choices, answer }: Annotation, given: ReaderAnswer): HTMLElement[] {
 	const own = h(
 		"p",
@@ -329,12 +329,12 @@ interface AnnotatedMoment extends Position {
 	readonly annotations: readonly Annotation[];
 }
 
-/** Where in a replay the annotations of a run are. */
+/** Orders positions in a replay. */
 function comparePositions(one: Position, other: Position): number {
 	return one.count - other.count || one.time - other.time;
 }
 
-/** The places of one variant's annotations, in the order of the run. */
+/** The annotated moments of one variant, in order. */
 export function placesOf(annotations: readonly Annotation[], variant: number, tape: Tape): AnnotatedMoment[] {
 	const places = new Map<string, AnnotatedMoment>();
 	for (const annotation of annotations) {
@@ -347,14 +347,14 @@ export function placesOf(annotations: readonly Annotation[], variant: number, ta
 	return [...places.values()].sort(comparePositions);
 }
 
-/** A replay begins at the end of the first moment, so nothing is before that. */
+/** The position of an annotation; at the earliest the end of the first moment, where a replay starts. */
 function positionOf(tape: Tape, at: Annotation["at"]): Position {
 	const seconds = typeof at === "number" ? Math.min(at, tape.seconds) : null;
 	const count = Math.max(tape.start, seconds === null ? countOf(tape, String(at)) : tape.countAt(seconds));
 	return { count, time: Math.max(seconds ?? 0, tape.timeAt(count)) };
 }
 
-/** How many events have happened at `turn 2`, `change 3` or `end`. */
+/** Number of events up to `turn 2`, `change 3` or `end`. */
 function countOf(tape: Tape, at: string): number {
 	const [kind, number] = at.split(" ");
 	let begun = false;
@@ -364,7 +364,7 @@ function countOf(tape: Tape, at: string): number {
 			begun = true;
 			return kind === "turn" && event.step === Number(number);
 		}
-		// What changed before the first turn was given to the run.
+		// Changes before the first turn are the run's input files.
 		if (event.type !== "file_changed" || !begun) return false;
 		changes++;
 		return kind === "change" && changes === Number(number);
@@ -374,13 +374,13 @@ function countOf(tape: Tape, at: string): number {
 
 interface ReaderAnswer {
 	readonly answer: string;
-	/** When it was given, in ISO format. */
+	/** The time of the answer, in ISO format. */
 	readonly time: string;
 }
 
 /** The reader's answers. They stay in this browser, unless the reader saves them to a file. */
 class Answers {
-	/** What was typed and not sent, by question. */
+	/** Unsent answers, by question. */
 	readonly drafts = new Map<string, string>();
 	readonly #key: string;
 	readonly #given: Map<string, ReaderAnswer>;
@@ -397,11 +397,11 @@ class Answers {
 		try {
 			localStorage.setItem(this.#key, JSON.stringify(Object.fromEntries(this.#given)));
 		} catch {
-			// Storage is full or forbidden: the answers last as long as the page.
+			// Storage is full or blocked: the answers last as long as the page.
 		}
 	}
 
-	/** Whether the reader has still to answer this; a note without a question needs no answer. */
+	/** Whether it has an unanswered question. */
 	readonly isOpen = (annotation: Annotation): boolean => annotation.ask !== "" && !this.of(annotation);
 
 	save({ name, annotations }: Meta): void {
@@ -424,7 +424,7 @@ class Answers {
 
 const opened = new Map<string, Answers>();
 
-/** The answers to the questions of a run. All its views share them. */
+/** The answers for a run, shared by all its views. */
 function answersOf({ key, digest }: Pick<RunEntry, "key" | "digest">): Answers {
 	const place = `agent_nb.answers ${key} ${digest}`;
 	const answers = opened.get(place) ?? new Answers(place);
@@ -436,7 +436,7 @@ function idOf({ variant, at, ask }: Annotation): string {
 	return `${variant} ${at} ${ask}`;
 }
 
-/** Returns no answers where storage is forbidden or holds something else. */
+/** Returns no answers if storage is blocked or invalid. */
 function load(key: string): Map<string, ReaderAnswer> {
 	try {
 		const stored = JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Partial<ReaderAnswer>>;

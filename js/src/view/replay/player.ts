@@ -6,16 +6,16 @@ import type { Tape } from "../../tape.ts";
 import type { Position, Replay } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 
-/** Milliseconds that one frame advances a replay at most, so that a page that was hidden continues where it was. */
+/** Maximum milliseconds that one frame advances a replay, so that a hidden page continues where it was. */
 const LONGEST_FRAME = 100;
-/** Seconds that a wait takes in a replay at most: a question may have been open for minutes. */
+/** Maximum seconds of a wait in a replay: a question may have been open for minutes. */
 const LONGEST_WAIT = 2;
 
-/** Where a replay does not go on by itself. */
+/** Positions where a replay pauses. */
 export interface Stops {
-	/** The first stop from here to another position, both included. */
+	/** The first stop between two positions, both included. */
 	between(replay: Replay, to: Position): Position | null;
-	/** Called when the user wants to go on from a stop. */
+	/** Called when the user continues from a stop. */
 	insist(): void;
 }
 
@@ -23,7 +23,7 @@ export interface Player {
 	/** Null for a run without stops. */
 	stops: Stops | null;
 	toggle(): void;
-	/** By moments, or by single events. */
+	/** Steps by moments, or by single events. */
 	step(by: 1 | -1, single?: boolean): void;
 	seek(time: number): void;
 	goTo(position: Position): void;
@@ -77,13 +77,13 @@ export function createPlayer(context: Context): Player {
 	return player;
 }
 
-/** The position after so many events, as far as there are as many. */
+/** The position after `count` events, clamped to the tape. */
 function at({ tape }: Replay, events: number): Position {
 	const count = Math.min(Math.max(1, events), tape.length);
 	return { count, time: tape.timeAt(count) };
 }
 
-/** The time after playing on for so many seconds; long waits are shortened. */
+/** The time after playing for some seconds; long waits are shortened. */
 export function advanced(tape: Tape, time: number, seconds: number): number {
 	let [now, left] = [time, seconds];
 	for (let count = tape.countAt(now); count < tape.length; count = tape.countAt(now)) {
@@ -133,7 +133,7 @@ export function onKey(event: KeyboardEvent, player: Player, close: () => void): 
 	act();
 }
 
-/** What a key does in the scrubber. On a button, Space presses it; the speed menu keeps its own keys. */
+/** The scrubber's shortcuts. On a button, Space presses it; the speed menu keeps its keys. */
 function actionFor(event: KeyboardEvent, player: Player, close: () => void): (() => void) | null {
 	const target = event.target as Element;
 	if (event.key === "Escape") return close;
@@ -156,7 +156,7 @@ function actionFor(event: KeyboardEvent, player: Player, close: () => void): (()
 	}
 }
 
-/** Entering and leaving the replay of a finished run, and the button for it in the header. */
+/** Starts and ends the replay of a finished run, and creates its button for the header. */
 export function createReplayButton(context: Context) {
 	const element = h(
 		"button",
@@ -182,7 +182,7 @@ export function createReplayButton(context: Context) {
 	};
 }
 
-/** A variant can be replayed when it is shown alone, has ended, and has asked the model at least once. */
+/** Whether a variant can be replayed: it is shown alone, has ended, and has called the model at least once. */
 function canReplay({ run, choices }: Context, snapshot: Snapshot): boolean {
 	const alone = snapshot.variants.length === 1 || choices.arrangement === "one";
 	const state = snapshot.run.variants.get(choices.variant);
@@ -203,7 +203,7 @@ export function leaveReplay({ choices, redraw }: Context): void {
 	redraw();
 }
 
-/** Another variant continues at the same time; a new run, or showing all variants at once, ends the replay. */
+/** Continues at the same time for another variant; ends the replay for a new run, or if all variants are shown. */
 export function keepReplay(context: Context, snapshot: Snapshot): void {
 	const { choices, run } = context;
 	const { replay } = choices;

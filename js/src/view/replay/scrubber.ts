@@ -1,8 +1,7 @@
-// The scrubber: a slim bar that replays a finished run. While it is open, everything else shows the run as it was
-// at that moment.
+// The scrubber: a slim bar that replays a finished run. While it is open, all other views show the run at that moment.
 //
-// It steps by moments: everything the model says, thinks or writes in one go is one moment, so that a class sees one
-// thing happen per key. Shift with an arrow key steps by single events.
+// It steps by moments: a continuous piece of text, thinking or writing is one moment, so that a class sees one thing
+// happen per key. Shift with an arrow key steps by single events.
 
 import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
 import { seconds } from "../../format.ts";
@@ -69,7 +68,7 @@ export function createScrubber(context: Context, shown: boolean) {
 	};
 }
 
-/** A line that says what this is, when the first replay in this browser is opened. */
+/** A line of explanation for the first replay in this browser. */
 function createAbout() {
 	const text = "This is the run as it happened. Space pauses and plays, ← and → step, Esc leaves.";
 	const element = h("p", { class: "about", hidden: true }, text);
@@ -111,7 +110,7 @@ function setIcon(button: HTMLElement, glyph: IconName, label: string): void {
 	button.querySelector("path")?.setAttribute("d", paths[glyph]);
 }
 
-/** What happens at this moment and when, visible and for a screen reader. */
+/** The label and time of the moment, visible and for a screen reader. */
 function createReadout() {
 	const text = h("span", { class: "label" });
 	const clock = h("span", { class: "num mut clock" });
@@ -123,7 +122,7 @@ function createReadout() {
 			setText(text, label);
 			setAttribute(text, "title", label);
 			setText(clock, `${time.toFixed(1)} / ${seconds(tape.seconds)}`);
-			// Not while it plays: nobody wants every moment read out.
+			// Not during playback: it would announce every moment.
 			if (!playing) setText(spoken, shown ? label : "");
 		},
 	};

@@ -1,4 +1,4 @@
-// The file as text with line numbers: plain while it is being written, coloured once it is complete.
+// The file as text with line numbers: plain while it is being written, highlighted once it is complete.
 
 import { h, moveFocus } from "../../dom.ts";
 import { highlight, type Token } from "../../highlight.ts";
@@ -6,7 +6,7 @@ import { type ShownFile, shownFile } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createTree } from "./file-tree.ts";
 
-/** Characters to colour at most: it happens in one go, and the browser would hang on more. */
+/** Maximum characters to highlight: it blocks the page. */
 const MOST_COLOURED = 100_000;
 
 export function createCode(context: Context) {
@@ -38,7 +38,7 @@ function createSource() {
 	let drawn = { path: "", text: "", epoch: -1, coloured: false };
 
 	function draw(path: string, text: string, epoch: number): void {
-		// Going back in a replay leaves less of the same stream.
+		// Going back in a replay shortens the text of the same stream.
 		const more = epoch === drawn.epoch && text.length >= drawn.text.length;
 		const grows = path === drawn.path && more && !drawn.coloured;
 		if (!grows) lines.clear();
@@ -71,8 +71,8 @@ function createSource() {
 const BLOCK = 80;
 
 /**
- * Text with line numbers, in blocks of lines. The browser lays out only the blocks in sight, so a long file costs no
- * more to show than a short one, and a growing file no more per line.
+ * Text with line numbers, in blocks of lines. The browser lays out only the visible blocks, so the cost does not grow
+ * with the length of the file.
  */
 export class Lines {
 	readonly element: HTMLElement;
@@ -90,7 +90,7 @@ export class Lines {
 		this.#count = 0;
 	}
 
-	/** Appends text; its first line continues the last line that is there. */
+	/** Appends text; its first line continues the current last line. */
 	append(text: string): void {
 		const [first = "", ...rest] = text.split("\n");
 		if (this.#count === 0) this.#begin();
@@ -101,7 +101,7 @@ export class Lines {
 		}
 	}
 
-	/** Replaces everything with coloured lines. */
+	/** Replaces the text with highlighted lines. */
 	colour(lines: readonly (readonly Token[])[]): void {
 		this.clear();
 		for (const line of lines) {
@@ -122,7 +122,7 @@ export class Lines {
 		this.element.scrollTop += above - this.element.clientHeight / 3;
 	}
 
-	/** Begins a line. The style sheet numbers the lines, in each block from its first: it counts blocks by themselves. */
+	/** Starts a line. The style sheet numbers the lines from the block's first number: blocks have separate counters. */
 	#begin(): void {
 		this.#line?.append("\n");
 		this.#line = h("span");

@@ -1,4 +1,4 @@
-// What the page has logged and thrown. It is also sent to the kernel.
+// The page's console output and errors, which are also sent to the kernel.
 
 import { addToAsk } from "../../ask.ts";
 import { type Child, h, icon, listen } from "../../dom.ts";
@@ -8,14 +8,14 @@ import { type Context, canRefer, followInFooter } from "../context.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
-/** Entries in one report, of which the newest are sent. */
+/** Maximum entries in a report; the newest are sent. */
 const MOST_REPORTED = 100;
-/** How many errors, and how many other entries, are reported per load: a page may log on every frame. */
+/** Maximum errors, and maximum other entries, reported per load: a page may log on every frame. */
 const MOST_PER_LOAD = 200;
 const MEANING =
 	"It can then load from any https address, and send there what it knows. Only this preview opens, until the cell is run again; saved, replayed and exported pages stay closed.";
 
-/** `onErrors` gets the number of errors; nothing else outside of the console depends on what a page logs. */
+/** `onErrors` receives the number of errors; nothing else outside the console depends on what a page logs. */
 export function createConsole(context: Context, onErrors: (count: number) => void) {
 	const list = h("ul", { class: "anb-con" });
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "The page has logged nothing."));
@@ -49,7 +49,7 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 	};
 }
 
-/** Opens the live preview of this run to the network. Where it is open or closed anyway, there is nothing to choose. */
+/** The checkbox that gives the live preview network access; hidden if access is fixed. */
 function createNetwork({ run, choices, redraw, signal }: Context) {
 	const box = h("input", { type: "checkbox" });
 	const element = h(
@@ -72,7 +72,7 @@ function createNetwork({ run, choices, redraw, signal }: Context) {
 	};
 }
 
-/** Leads to the line that an entry comes from. */
+/** Links to the source line of an entry. */
 function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElement | null {
 	if (!file || !line) return null;
 	const button = h("button", { class: "at", type: "button", title: "Show in Code" }, `${file} line ${line}`);
@@ -83,7 +83,7 @@ function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElemen
 	return button;
 }
 
-/** Asks for an error to be fixed. The kernel says its number, by which the cell refers to it: its text stays here. */
+/** Requests a fix for an error. The cell refers to it by the kernel's number and does not contain its text. */
 function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
 	const { choices, run, signal } = context;
 	const button = h("button", { class: "anb-btn sm fix", type: "button" }, "Ask to fix");
@@ -103,7 +103,7 @@ function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
 	return button;
 }
 
-/** Sends entries to the kernel, several at a time, unless another view of the run does. */
+/** Sends entries to the kernel in batches, unless another view of the run does. */
 function createReport({ run, choices, signal }: Context, view: HTMLElement): (entry: ConsoleEntry) => void {
 	let pending: ConsoleEntry[] = [];
 	let timer: ReturnType<typeof setTimeout> | undefined;
@@ -114,7 +114,7 @@ function createReport({ run, choices, signal }: Context, view: HTMLElement): (en
 
 	function send(): void {
 		timer = undefined;
-		// When the view that reports is closed, the next one that has entries takes over.
+		// When the reporting view is closed, the next one with entries takes over.
 		run.reporter ??= view;
 		if (pending.length && run.reporter === view && !run.state?.lost)
 			void run.command("preview_report", { variant: choices.variant, entries: pending });
@@ -122,7 +122,7 @@ function createReport({ run, choices, signal }: Context, view: HTMLElement): (en
 	}
 
 	return (entry) => {
-		// The kernel has had the entries of a replay before.
+		// The kernel already has the entries of a replay.
 		if (choices.replay) return;
 		pending.push(entry);
 		if (pending.length > MOST_REPORTED) pending.shift();
@@ -130,13 +130,13 @@ function createReport({ run, choices, signal }: Context, view: HTMLElement): (en
 	};
 }
 
-/** What makes a level stand out: its class and its icon. */
+/** The class and icon of a level. */
 const LOOK: Partial<Record<ConsoleLevel, [string, IconName]>> = {
 	warn: ["w", "warn"],
 	error: ["e", "error"],
 };
 
-/** A line; `more` is what it leads to. */
+/** A line; `more` are its links and buttons. */
 export function createLine(level: ConsoleLevel, text: string, more: Child = null): HTMLElement {
 	const [look = "", glyph] = LOOK[level] ?? [];
 	return h("li", { class: look }, glyph ? icon(glyph) : h("i"), h("span", { class: "text" }, text), more);

@@ -1,4 +1,4 @@
-// What a version changed.
+// The changes of a version.
 
 import { h } from "../../dom.ts";
 import { type ShownFile, shownFile } from "../../shown.ts";
@@ -32,7 +32,7 @@ export function createDiff(context: Context) {
 	};
 }
 
-/** What the shown text changed, and what to say if that is nothing. */
+/** The changes of the visible text, and a note if there are none. */
 function changesOf(shown: ShownFile | null): [DiffLine[], string] {
 	const { file, version, text, live, cut } = shown ?? {};
 	const versions = file?.versions ?? [];

@@ -54,7 +54,7 @@ export function createTree(context: Context) {
 	};
 }
 
-/** The lines in their order on screen: files outside of folders, then each folder with its files. */
+/** The lines in display order: files outside folders, then each folder with its files. */
 function toLines(paths: readonly string[], selected: string): Line[] {
 	const lines: Line[] = [];
 	let last = "";
@@ -122,7 +122,7 @@ export function createFiles(context: Context) {
 	};
 }
 
-/** One row per file, kept while the file changes, so that a press or the focus is not lost. */
+/** One row per file, reused while the file changes, so that a press or the focus is not lost. */
 function createRow(context: Context, first: FileState): View<FileState> {
 	const { path } = first;
 	let file = first;

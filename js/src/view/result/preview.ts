@@ -16,11 +16,11 @@ import type { createConsole } from "./console.ts";
 
 type Console = Pick<ReturnType<typeof createConsole>, "add" | "clear">;
 
-/** For a page whose console nobody reads. */
+/** A console that discards its entries. */
 const SILENT: Console = { add: () => {}, clear: () => {} };
 
 interface Options {
-	/** The page is laid out at least that wide and scaled down to the room there is. */
+	/** Minimum layout width of the page, which is scaled down to the available space. */
 	thumbnail?: number;
 	/** Whether edits are scrolled to. */
 	reveals?: boolean;
@@ -65,10 +65,10 @@ export function createPreview(context: Context, options: Options = {}, console =
 			prefetch(context);
 			scaling.update();
 		},
-		/** Gives the frame up while nobody sees the page; the next update shows it again. */
+		/** Removes the frame while the page is not visible; the next update restores it. */
 		rest: () => feed.rest(),
 		reload,
-		/** Runs a script of ours in the page. */
+		/** Runs our script in the page. */
 		run: (code: string, given: { port: MessagePort }) => feed.run(code, given),
 		/** Scrolls the page to a share of its height, from 0 to 1. */
 		scrollToShare: (share: number) => feed.scrollToShare(share),
@@ -114,7 +114,7 @@ function createFeed(context: Context, console: Console, options: FeedOptions): F
 	return feed;
 }
 
-/** Whether the user has opened this preview, which a replay closes. */
+/** Whether the user has given this preview network access, which a replay revokes. */
 function opened({ choices }: Context): boolean {
 	return !choices.replay && choices.network;
 }
@@ -124,7 +124,7 @@ function save(context: Context, element: Element): void {
 		context.notify("Not saved: press Ctrl+S outside of the page");
 }
 
-/** A link to another page of this run shows it; other links are not followed. */
+/** Follows a link to another page of this run; other links are ignored. */
 function followLink(context: Context, console: Console, href: string): void {
 	const state = currentState(context);
 	const page = shownPage(state, context.choices);
@@ -137,7 +137,7 @@ function followLink(context: Context, console: Console, href: string): void {
 	}
 }
 
-/** What a bound page waits for, or that it is not connected. */
+/** What a bound page is waiting for, or that it is not connected. */
 function createStatus() {
 	const element = h("div", { class: "anb-bound", role: "status", hidden: true });
 	return {
@@ -176,7 +176,7 @@ function createStopped(reload: () => void) {
 const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
 const MARGIN = 16;
 
-/** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the room there is. */
+/** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the available space. */
 function createScaling(
 	{ choices, signal }: Context,
 	stage: HTMLElement,
@@ -226,14 +226,14 @@ function createScaling(
 	return { update, text: () => text };
 }
 
-/** Characters: a longer page has a body. */
+/** Length in characters above which a page is assumed to have a body. */
 const MOST_HEAD = 100_000;
-/** Characters of the source that are shown: more than fit. */
+/** Characters of the source to show; more than fit. */
 const MOST_SOURCE = 4000;
 
 /**
- * What the preview shows until there is a page to see: at first a drawing, then the end of the source as it is
- * written. And what it shows when a run has ended before its page had a body.
+ * The placeholder until the page is visible: first a drawing, then the end of the source as it is written. Also shown
+ * if a run ends before its page has a body.
  */
 function createEmpty() {
 	const text = h("span");
@@ -259,21 +259,21 @@ function createEmpty() {
 		update(state: VariantState, shown: ShownFile | null) {
 			early = state.busy ? "" : endedEarly(shown, state.reason === "stopped");
 			seen &&= shown !== null && !early;
-			// While a finished page loads, there is nothing to say.
+			// A finished page needs no placeholder while it loads.
 			element.hidden = shown !== null && (seen || (!state.busy && element.hidden)) && !early;
 			if (!element.hidden) draw(state, early ? "" : (shown?.text ?? "").slice(-MOST_SOURCE));
 		},
 	};
 }
 
-/** The last version of a page that is written anew, as long as the new text has nothing to see. */
+/** Falls back to the last version of a page that is being rewritten until the new text has visible content. */
 function untilSeen(shown: ShownFile | null): ShownFile | null {
 	const { live, version, text } = shown ?? {};
 	if (!shown || !live || !version?.text || !isPage(shown.file.path) || hasBody(text ?? "")) return shown;
 	return { ...shown, text: version.text, epoch: version.epoch, live: false };
 }
 
-/** Says what there is of a page without a body; empty for any other page. */
+/** Explains a page that ended without a body; empty for any other page. */
 function endedEarly(shown: ShownFile | null, stopped: boolean): string {
 	if (!shown?.text || !isPage(shown.file.path) || hasBody(shown.text)) return "";
 	const styles = (shown.text.match(STYLES) ?? []).join("").length;
@@ -286,7 +286,7 @@ const TITLES = /<title\b[\s\S]*?(?:<\/title>|$)/gi;
 const COMMENTS = /<!--[\s\S]*?(?:-->|$)/g;
 const SEEN = /<(?:script|img|svg|canvas|video|iframe|input|hr)\b/i;
 
-/** Whether there is something to see, or a script that may draw it. */
+/** Whether the page has visible content, or a script that may draw it. */
 export function hasBody(html: string): boolean {
 	if (html.length > MOST_HEAD) return true;
 	const rest = html.replace(COMMENTS, "").replace(STYLES, "").replace(TITLES, "");

@@ -1,4 +1,4 @@
-// The right pane: tabs, their panels, and the bar that names the file and moves through its versions.
+// The right pane: tabs, their panels, and the bar with the file name and its versions.
 
 import { copy, openInTab } from "../../actions.ts";
 import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
@@ -121,7 +121,7 @@ const DEVICES: readonly [Device, IconName, string][] = [
 	["full", "desktop", "Full width"],
 ];
 
-/** Buttons for the shown file; which of them depends on the tab. */
+/** Buttons for the visible file, depending on the tab. */
 function createTools(context: Context, preview: { reload(): void }, inspect: HTMLElement) {
 	const { choices } = context;
 	const devices = createRadios(context, {

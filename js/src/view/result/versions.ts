@@ -1,4 +1,4 @@
-// The bar under the result: the shown file, and buttons to go through what it was. On the preview these are the moments
+// The bar under the result: the visible file, and buttons to go through its history. On the preview these are the moments
 // of the run, with all files as they were after each change; elsewhere the versions of the file.
 
 import { nextName } from "../../ask.ts";
@@ -26,7 +26,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 		scale,
 		label,
 		keep.element,
-		// At the edge, where no label of another length moves them under the pointer.
+		// At the edge, so that labels of different lengths do not move them under the pointer.
 		...pager.elements,
 	);
 
@@ -64,7 +64,7 @@ function stopsOf({ file }: ShownFile): VersionStop[] {
 	);
 }
 
-/** The moments of the run since the shown page was there. */
+/** The moments of the run since the visible page was created. */
 export function momentsOf({ files }: VariantState, { file }: ShownFile): VersionStop[] {
 	const first = file.versions[0]?.change ?? 0;
 	const stops = new Map<number, VersionStop>();
@@ -76,13 +76,13 @@ export function momentsOf({ files }: VariantState, { file }: ShownFile): Version
 	);
 }
 
-/** The stops, and one more for what was cut off by the end of the run. */
+/** Adds a stop for text that was cut off by the end of the run. */
 function withUnfinished(stops: readonly VersionStop[], files: readonly FileState[]): VersionStop[] {
 	const cut = files.find(({ unfinished }) => unfinished !== null);
 	return cut && stops.length ? [...stops, { change: UNFINISHED, path: cut.path }] : [...stops];
 }
 
-/** The index of what is shown; a version that is still being written comes after all stops. */
+/** The index of the visible stop; a version that is still being written comes after all stops. */
 function positionIn(stops: readonly VersionStop[], { live }: ShownFile, moment: number | null): number {
 	if (live) return stops.length;
 	const last = moment ?? Number.MAX_VALUE;
@@ -101,7 +101,7 @@ function labelOf({ live, cut, file }: ShownFile, stops: readonly VersionStop[], 
 	return `change ${change} of ${kept.at(-1)?.change}: ${what}`;
 }
 
-/** The moment that is shown, if it is an earlier one: `v1`, or `change 3` where several files have changed. */
+/** The label of the visible moment, if it is an earlier one: `v1`, or `change 3` if several files have changed. */
 export function momentName(state: VariantState, choices: Choices): string | null {
 	const { moment } = choices;
 	const shown = moment === null || moment === UNFINISHED ? null : shownPage(state, choices);
@@ -110,13 +110,13 @@ export function momentName(state: VariantState, choices: Choices): string | null
 	return labelOf(shown, stops, positionIn(stops, shown, moment)).split(" of ")[0] ?? null;
 }
 
-/** The cell that makes a run with what was cut off. */
+/** The cell that creates a run from the unfinished text. */
 function keepingCell(context: Context, { variants, run }: Snapshot): string | null {
 	const shown = run.lost ? null : expressionOf(context, variants.length);
 	return shown && `${nextName(run.meta.name, context.run)} = ${shown}.with_files(${shown}.unfinished)`;
 }
 
-/** The shown variant as a Python expression; null while the run has no value, or none with such a name. */
+/** The visible variant as a Python expression; null while the run has no value, or if its name is not an identifier. */
 function expressionOf({ choices, run }: Context, variants: number): string | null {
 	const { variant } = choices;
 	const name = run.state?.meta.name ?? "";
@@ -131,7 +131,7 @@ interface VersionPosition {
 	readonly at: number;
 }
 
-/** Two buttons and a slider, where there are several stops. */
+/** Two buttons and a slider, if there are several stops. */
 function createPager(context: Context) {
 	const back = iconButton(context, "left", "Previous version", () => choose(position.at - 1));
 	const forward = iconButton(context, "right", "Next version", () => choose(position.at + 1));
@@ -145,7 +145,7 @@ function createPager(context: Context) {
 
 	function choose(index: number): void {
 		const { shown, stops } = position;
-		// Pins the file, so that another one that is being written does not take its place.
+		// Pins the file, so that another one being written does not replace it.
 		context.choices.file = shown?.file.path ?? null;
 		const newest = stops.findLastIndex(({ change }) => change !== UNFINISHED);
 		context.choices.moment = index === newest ? null : (stops[Math.max(0, index)]?.change ?? null);

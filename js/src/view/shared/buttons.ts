@@ -1,4 +1,4 @@
-// Icon buttons, alone or as a group in which one is chosen.
+// Icon buttons, single or as a group with one selected.
 
 import { h, icon, listen, setAttribute } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
@@ -57,7 +57,7 @@ export function createRadios<T>(context: Context, { label, className, items, cur
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const ENDS: Record<string, number> = { Home: 0, End: -1 };
 
-/** Arrow keys, Home and End in a group in which one item is chosen. */
+/** Handles arrow keys, Home and End in a group with one selected item. */
 export function rove<T>(
 	event: KeyboardEvent,
 	all: readonly T[],
@@ -72,7 +72,7 @@ export function rove<T>(
 	choose(all.at(next) as T);
 }
 
-/** A field of one line that grows with its text. */
+/** A one-line field that grows with its text. */
 export function createField({ signal }: Context, label: string, placeholder: string) {
 	const element = h("textarea", { class: "anb-field", rows: 1, "aria-label": label, placeholder });
 	let holder: { text: string } = { text: "" };

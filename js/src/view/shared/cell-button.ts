@@ -1,21 +1,21 @@
-// A button that puts a cell below this one and runs it, with the text of that cell beside it:
+// A button that inserts a cell below this one and runs it, with the cell's text beside it:
 //
 //     const load = createCellButton(context, "Load", { runs: true });
 //     footer.append(load.element);
 //     load.update(isName(name) ? `%agent load ${name}` : null);   // null hides it
 //
-// Names in the text must have passed `isName`. Where cells can only be copied, the button says so.
+// Names in the text must have passed `isName`. If cells can only be copied, the button says so.
 
 import { canInsert, isReadable, placeCell } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
 import type { Context } from "../context.ts";
 
 interface Placing {
-	/** Whether the cell is run too; otherwise the user does that. */
+	/** Whether to run the cell as well. */
 	readonly runs?: boolean;
-	/** A cell that is inserted and run before it. */
+	/** A cell to insert and run first. */
 	readonly before?: string;
-	/** Not called where the text was only copied. */
+	/** Not called if the text was only copied. */
 	readonly onInserted?: (text: string) => void;
 }
 
@@ -41,7 +41,7 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	return {
 		element,
 		button,
-		/** Shows the exact text of the cell, and of one that is run before it, or hides the button. */
+		/** Shows the exact text of the cell, and of the one to run first, or hides the button. */
 		update(text: string | null, before = "") {
 			element.hidden = text === null || !isReadable(text);
 			if (!element.hidden) setText(code, text ?? "");
@@ -52,7 +52,7 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	};
 }
 
-/** Makes the button insert a cell with a text that the user has read, there or on the card that asked about it. */
+/** Makes the button insert a cell whose text the user has seen, beside it or on the approval card. */
 export function insertOnClick(
 	context: Context,
 	button: HTMLElement,
@@ -62,7 +62,7 @@ export function insertOnClick(
 	listen(button, "click", context.signal, (click) => void insert(context, click, text(), placing));
 }
 
-/** Inserts the cell after a press, and says what became of it. */
+/** Inserts the cell after a press, and announces the outcome. */
 export async function insert(
 	context: Context,
 	press: UIEvent,
@@ -83,7 +83,7 @@ export async function insert(
 function tell(context: Context, placed: "run" | "inserted", runs: boolean): void {
 	const how = runs ? "Inserted below, not run" : "Inserted below";
 	if (placed === "run") context.announce("Running below");
-	// What is over the whole screen hides the cell.
+	// A full-screen element would hide the cell.
 	else if (document.fullscreenElement) context.notify(`${how}: press Escape to see it`);
 	else if (runs) context.notify(`${how}: press Shift+Enter there`);
 	else context.announce(`${how}: press Shift+Enter to run it`);

@@ -1,4 +1,4 @@
-// A diff as a table, made from a unified diff, from a text and a patch to it, or from two texts.
+// A diff as a table, from a unified diff, from a text and a patch, or from two texts.
 
 import { h } from "../../dom.ts";
 import type { LinePatch } from "../../events.ts";
@@ -11,7 +11,7 @@ export interface DiffLine {
 }
 
 const CONTEXT = 3;
-/** Lines that a table shows. */
+/** Maximum lines in a table. */
 export const MOST = 2000;
 
 export function parseUnifiedDiff(text: string): DiffLine[] {
@@ -25,7 +25,7 @@ export function parseUnifiedDiff(text: string): DiffLine[] {
 			newLine = Number(head[2]);
 			lines.push({ sign: "@", number: null, text: head[3]?.trim() || `line ${newLine}` });
 		} else if (/^(---|\+\+\+) /.test(line) && newLine === 0) {
-			// The card's title has the file names.
+			// The file names are in the card's title.
 		} else if (line.startsWith("+")) lines.push({ sign: "+", number: newLine++, text: line.slice(1) });
 		else if (line.startsWith("-")) lines.push({ sign: "-", number: oldLine++, text: line.slice(1) });
 		else if (line.startsWith(" ")) {
@@ -58,7 +58,7 @@ export function linesOfPatch(before: string, patch: readonly LinePatch[]): DiffL
 	return lines;
 }
 
-/** Pairs of lines to compare at most; between longer texts, everything from the first change to the last is one. */
+/** Maximum pairs of lines to compare; for longer texts, the first to the last change is shown as one change. */
 const MOST_PAIRS = 4_000_000;
 
 /** Every line of two texts. */
@@ -91,7 +91,7 @@ export function diffOf(before: string, after: string): DiffLine[] {
 	return lines;
 }
 
-/** The length of the longest common subsequence of what follows two positions. */
+/** The length of the longest common subsequence after two positions. */
 function commonLengths(
 	one: readonly string[],
 	two: readonly string[],
@@ -142,7 +142,7 @@ export function createDiffTable(all: readonly DiffLine[]): HTMLElement {
 	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, rest);
 }
 
-/** For each changed line its counterpart: the first removed line of a block and its first added line, and so on. */
+/** Pairs the changed lines of each block: the first removed with the first added, and so on. */
 function pairs(lines: readonly DiffLine[]): Map<number, string> {
 	const partners = new Map<number, string>();
 	let at = 0;
@@ -162,7 +162,7 @@ function pairs(lines: readonly DiffLine[]): Map<number, string> {
 
 const WORD = /[\w-]/;
 
-/** Marks what differs from the other line, in whole words, unless that is nearly all of it. */
+/** Marks the words that differ from the other line, unless nearly all of them do. */
 function marked(one: string, other: string | null): (Node | string)[] {
 	if (other === null) return [one];
 	const most = Math.min(one.length, other.length);

@@ -1,4 +1,4 @@
-// A row that opens and closes by itself, until the user opens or closes it. One with nothing inside is only a line.
+// A row that opens and closes automatically until the user toggles it. An empty one is a plain line.
 
 import { h, hasFocus, listen } from "../../dom.ts";
 import type { Context } from "../context.ts";
@@ -22,7 +22,7 @@ export function createFold(context: Context, summary: HTMLElement, detail: HTMLE
 		get element() {
 			return element;
 		},
-		/** `ended` says that nothing more comes. */
+		/** `ended` means that the content is final. */
 		set(rowKey: string, open: boolean, ended = false) {
 			key = rowKey;
 			const wanted = context.choices.rows.get(key) ?? open;

@@ -1,13 +1,13 @@
-// Which elements are on screen: the others need not be drawn.
+// Tracks which elements are on screen; the others need not be drawn.
 
-/** Pixels around the screen that count as in sight, so that a page is there when the user scrolls to it. */
+/** Margin around the screen in pixels, so that a page is ready when the user scrolls to it. */
 const NEAR = { rootMargin: "300px", scrollMargin: "300px" };
 
 export class Sight {
 	readonly #seen = new Set<Element>();
 	readonly #observer: IntersectionObserver;
 
-	/** `changed` is called when an element comes into sight, or leaves it. */
+	/** `changed` is called when an element enters or leaves the screen. */
 	constructor(changed: () => void, signal: AbortSignal) {
 		this.#observer = new IntersectionObserver((entries) => {
 			for (const { target, isIntersecting } of entries) {

@@ -11,7 +11,7 @@ export type StatusTone = "live" | Tone;
 
 const ENDED: Record<Tone, IconName> = { ok: "done", err: "error", warn: "warn", off: "stopped" };
 
-/** The check that failed and what was seen, once the run has ended; else empty. */
+/** The failed check and its observation, once the run has ended; else empty. */
 export function failedCheck({ ready, meta }: RunState): string {
 	return ready ? ready.failed_check : meta.failed_check;
 }
@@ -26,7 +26,7 @@ export function statusOf(state: VariantState): [StatusTone, IconName | null] {
 	return ["live", null];
 }
 
-/** Of all variants: a question comes first, then work; at the end, one success is a success. */
+/** The status of all variants together: a question has priority, then work; finally, one success is enough. */
 export function statusOfAll(variants: readonly Variant[]): [StatusTone, IconName | null] {
 	const busy = variants.filter(({ state }) => state.busy);
 	if (busy.some(({ state }) => askingTitle(state) !== null)) return ["warn", "pause"];
@@ -35,14 +35,14 @@ export function statusOfAll(variants: readonly Variant[]): [StatusTone, IconName
 	return ends.find(([tone]) => tone === "ok") ?? ends.find(([tone]) => tone === "off") ?? ends[0]!;
 }
 
-/** The phase, with the seconds left until a retry or those since the model began to think in silence. */
+/** The phase, with the seconds until a retry or the seconds of silent thinking. */
 export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
 	const retry = retryOf(state);
 	if (retry) return retryPhase(retry.wait - (now - retry.from));
 	return quietPhase(state, now - state.at);
 }
 
-/** Seconds are for the eye: a screen reader announces that it retries or thinks, not every tick. */
+/** The phase without seconds: a screen reader must not announce every tick. */
 export function withoutSeconds(phase: string): string {
 	return phase.replace(/( in|,)( \d+ min)? \d+ s$/, "");
 }

@@ -1,4 +1,4 @@
-// One run on screen: builds the views once per execution, then draws the newest state at most once per frame.
+// The interface of one run: builds the views once per execution, then draws the newest state at most once per frame.
 
 import { choicesFor, currentState } from "../../actions.ts";
 import { h, oncePerFrame, setText } from "../../dom.ts";
@@ -60,7 +60,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	return element;
 }
 
-/** The frame of a run. A run with another id gets new views, so that nothing of the previous one remains. */
+/** The frame of a run. A run with a new id gets new views, so that nothing of the previous one remains. */
 function createFrames(
 	context: Omit<Context, "signal">,
 	signal: AbortSignal,
@@ -82,11 +82,11 @@ function createFrames(
 	};
 }
 
-/** Milliseconds that a toast stays, and more for each character. */
+/** Milliseconds that a toast stays, plus some per character. */
 const TOAST_STAYS = 1000;
 const READING = 50;
 
-/** Clears the region first: a screen reader announces it only when it changes, and a text may come twice. */
+/** Clears the region first: a screen reader announces only changes, and a text may be repeated. */
 function createAnnouncer(region: HTMLElement): (text: string) => void {
 	let frame = 0;
 	return (text) => {
@@ -117,7 +117,7 @@ function createToast(signal: AbortSignal) {
 	};
 }
 
-/** What there is to draw right now: the state of every variant, live or as its replay shows it, and its clock. */
+/** The current state and clock of every variant, live or at its replay's position. */
 function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot | null {
 	const clock = createClock();
 
@@ -143,7 +143,7 @@ function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot | null
 	};
 }
 
-/** Each variant's own clock, which runs on between its events and stops while a question is open. */
+/** Each variant's clock, which continues between events and stops while a question is open. */
 export function createClock(): (variant: number, state: VariantState) => number {
 	const seen = new Map<number, { at: number; since: number }>();
 	return (variant, state) => {

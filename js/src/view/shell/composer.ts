@@ -53,7 +53,7 @@ export function createComposer(context: Context) {
 	};
 }
 
-/** The main button says what comes next, or that the cell can only be copied. */
+/** Labels the main button with its effect, or says that the cell can only be copied. */
 function labelButtons(
 	{ choices, run }: Context,
 	only: HTMLElement,
@@ -68,7 +68,7 @@ function labelButtons(
 	only.hidden = !inserts || base !== undefined;
 }
 
-/** The options that the next cell repeats, each with a button that takes it out. */
+/** The options that the next cell repeats, each with a button that removes it. */
 function createOptions(context: Context, field: HTMLElement) {
 	const { choices, run } = context;
 	const element = h("ul", { class: "anb-options", "aria-label": "Options of the next cell" });
@@ -114,7 +114,7 @@ function listenForPresses(
 		const text = cellText(run, choices);
 		if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
 		else if (!isReadable(text)) context.notify("The text has hidden characters. Type it again.");
-		// The cell that it continues from has not been run yet.
+		// The cell of its base has not been run yet.
 		else void insert(context, press, text, { runs: runs && !choices.ask.base, onInserted });
 	}
 
@@ -127,9 +127,9 @@ function listenForPresses(
 	});
 }
 
-/** Whether a key sends what was typed. Enter also ends the composition of a character, which sends nothing. */
+/** Whether a key submits the text. Enter that ends an IME composition does not. */
 function isSending(event: KeyboardEvent): boolean {
-	// Safari ends the composition before the key, which then has the code 229.
+	// Safari ends the composition before the key event, whose code is then 229.
 	if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return false;
 	if (event.ctrlKey || event.metaKey) return true;
 	return (event.target as Element).matches("textarea") && !event.shiftKey;

@@ -62,7 +62,7 @@ function budgetOf([variant]: readonly Variant[]): number | null {
 	return typeof usd === "number" ? usd : null;
 }
 
-/** How much of the context window the last turn has filled; empty if that is not known. */
+/** The share of the context window that the last turn filled; empty if unknown. */
 function shareText({ state, variants }: Snapshot): string {
 	const window = Number(state.settings.window ?? 0);
 	const share = window ? Math.round((100 * state.context) / window) : 0;
@@ -90,7 +90,7 @@ function createModel() {
 	};
 }
 
-/** The model; for an outside agent, its version and what it does without asking. */
+/** The model; for an outside agent, its version and what it does without approval. */
 function titleOf({ model, settings }: VariantState, full: string): string {
 	const agent = settings.agent as Json | undefined;
 	const about = agent ? `: ${[agent.title, agent.version].filter(Boolean).join(" ")}. ${agent.unasked}` : "";

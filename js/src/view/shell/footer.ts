@@ -1,5 +1,4 @@
-// The last line: which variables are ready, or what to do when the kernel does not answer. Hidden when there is
-// nothing to show.
+// The last line: which variables are ready, or what to do if the kernel does not answer. Hidden if it is empty.
 
 import { extensionLines, isName } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
@@ -44,7 +43,7 @@ export function createFooter(context: Context) {
 	};
 }
 
-/** Says that code runs without asking, and takes that back. */
+/** Says that code runs without approval, with a button that revokes it. */
 function createRunningCode(context: Context) {
 	const line = h("span");
 	const button = h("button", { class: "anb-btn sm", type: "button" }, "Ask again");
@@ -74,14 +73,14 @@ function lineOf(context: Context, snapshot: Snapshot): string {
 	return `\`${meta.name}\` is not in this kernel: ${lost}. Run the cell again.`;
 }
 
-/** Loads a run that the kernel no longer has; null if it has it, or if the run was not saved. */
+/** The cell that loads a run the kernel no longer has; null if it has it, or if the run was not saved. */
 function loadCell({ run: { lost, meta, ready } }: Snapshot): string | null {
 	const saved = lost && ready?.paths.some((path) => path.startsWith(".agent_nb/"));
 	const { name, magic } = meta;
 	return saved && isName(name) ? `${extensionLines(magic)}\n%${magic} load ${name}` : null;
 }
 
-/** Keeps room for the final line, so that no preview changes its size at the end. */
+/** Reserves space for the final line, so that the preview does not resize at the end. */
 function waitingLine(context: Context, { run, variants }: Snapshot): string {
 	const pending = variants.length > 1 && (context.run.busy || context.run.digest === null);
 	return pending ? `\`${run.meta.name}\` is set when all variants have ended` : "";

@@ -1,4 +1,4 @@
-// The widget over the whole screen, by a button in the header, and the letters of the frame. Escape leaves.
+// Full-screen mode, by a button in the header, and the frame's keyboard shortcuts. Escape leaves it.
 
 import { h, icon, listen, setAttribute, setLabel } from "../../dom.ts";
 import { LETTERS, TYPING } from "../../keys.ts";
@@ -28,7 +28,7 @@ export function listenForFullScreen(context: Context, frame: HTMLElement): void 
 		if (event.key === "i" && !typing)
 			frame.querySelector<HTMLElement>(":not([hidden]) > .anb-bar .anb-point:enabled")?.click();
 		const letter = event.key === "f" && !typing;
-		// Chromium leaves by itself, without this event, where it can.
+		// Chromium usually leaves by itself, without this event.
 		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
 	});
 }
@@ -37,7 +37,7 @@ function isPlain(event: KeyboardEvent): boolean {
 	return !(event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented);
 }
 
-/** Leads to the field that asks for a change. */
+/** Moves the focus to the field for a change request. */
 function compose(event: KeyboardEvent, frame: HTMLElement): void {
 	const field = frame.querySelector<HTMLElement>(".anb-compose:not([hidden]) .anb-askrow textarea");
 	if (!field) return;
@@ -60,8 +60,8 @@ export function isFull(inside: HTMLElement): boolean {
 }
 
 /**
- * Folds a run that has ended to its header: by a button, all but the newest by a setting, and all while the notebook has
- * a stage. The run on the stage folds while it is under way too: its questions are there.
+ * Whether a finished run is folded to its header: by a button, all but the newest by a setting, and all while the
+ * notebook has a stage. The run on the stage is folded even while it is active: its questions are shown there.
  */
 export function isFoldedAway({ choices: { stage, folded }, run }: Context): boolean {
 	if (stage === "here" || (run.busy && stage !== "shown")) return false;
@@ -78,7 +78,7 @@ export function createFoldButton(context: Context) {
 		element,
 		update() {
 			const folded = isFoldedAway(context);
-			// The file of a replay has one run and no kernel.
+			// A replay file has one run and no kernel.
 			element.hidden = !context.run.greeted || context.choices.stage === "here";
 			element.toggleAttribute("disabled", context.run.busy && context.choices.stage !== "shown");
 			setAttribute(element, "aria-expanded", String(!folded));

@@ -39,7 +39,7 @@ export function createHeader(context: Context) {
 	];
 	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
 
-	/** Where the focus goes when Stop disappears: Actions, Replay, or else the transcript. */
+	/** The target of the focus when Stop disappears: Actions, Replay, or else the transcript. */
 	function afterStop(): HTMLElement | null | undefined {
 		const places = [menu.element.querySelector("button"), replay.element];
 		return (
@@ -99,14 +99,14 @@ function headline(snapshot: Snapshot) {
 	return { tone, glyph, text: phase, announced: many ? spokenOfAll(variants) : withoutSeconds(phase) };
 }
 
-/** The phase, with the file that is being written as code. */
+/** The phase, with the current file formatted as code. */
 function phaseElement(phase: string, state: VariantState, live: boolean): HTMLElement {
 	const path = phase.startsWith("writing ") ? phase.slice("writing ".length) : "";
 	const parts = state.files.has(path) ? ["writing ", h("code", null, path)] : [phase];
 	return h("span", live ? { class: "anb-live" } : null, ...parts);
 }
 
-/** The button that stops the run. A kernel that does not answer is interrupted, or the footer says what to press. */
+/** The Stop button. If the kernel does not answer, it is interrupted, or the footer says what to press. */
 function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
@@ -141,8 +141,8 @@ function createStop(context: Context) {
 }
 
 /**
- * Leads from a run to the one that it continues, and to those that continue it, so that they read as one
- * conversation. Only runs whose output is on the page are named.
+ * Links to the run that this one continues, and to those that continue it, so that they read as one conversation.
+ * Only runs whose output is on the page are linked.
  */
 function createChain({ run }: Context) {
 	const element = h("span", { class: "anb-chain" });
@@ -182,7 +182,7 @@ function createLink(to: RunEntry | undefined, glyph: IconName, words: string): H
 	];
 }
 
-/** Actions on a finished run, in the place of Stop. */
+/** Actions on a finished run, which replace Stop. */
 function createMenu(context: Context) {
 	const size = h("small");
 	const copyItem = createItem(icon("copy"), "Copy file", size);

@@ -76,13 +76,13 @@ function createLazyParts(context: Context) {
 	};
 }
 
-/** The keys that the frame takes. */
+/** The letters that the frame handles. */
 function lettersOf(context: Context): string | null {
 	if (isFoldedAway(context)) return null;
 	return isFitted(context) ? "/ f" : "/ f i";
 }
 
-/** Gives the frame the height of its transcript, or not. Returns a function that keeps its end in sight, if it was. */
+/** Sets whether the frame is as high as its transcript. Returns a function that keeps its end in view. */
 function fitHeight(frame: HTMLElement, fits: boolean): () => void {
 	const sawEnd = fits && !frame.classList.contains("fit") && isEndInSight(frame);
 	frame.classList.toggle("fit", fits);
@@ -96,7 +96,7 @@ function isEndInSight(element: HTMLElement): boolean {
 	return bottom > 0 && bottom <= innerHeight;
 }
 
-/** Clears the note about a command when the run ends, and when the kernel binds the names again. */
+/** Clears the note about a command when the run ends, and when the kernel rebinds the names. */
 function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => void {
 	let busy = run.busy;
 	let ready = run.state?.ready;
@@ -112,7 +112,7 @@ interface Part {
 	update(snapshot: Snapshot): void;
 }
 
-/** A part of the frame that is built when it is first wanted, and in its place from then on. */
+/** A part of the frame that is built on first use. */
 function createLazyView(wanted: (snapshot: Snapshot) => boolean, create: () => Part): Part {
 	const element = h("div", { hidden: true });
 	let part: Part | null = null;

@@ -1,4 +1,4 @@
-// The lines that share out the room: between the panes, and along the frame's bottom edge. Both are remembered.
+// The draggable lines between the panes and along the frame's bottom edge. Both positions are stored.
 
 import { h, listen } from "../../dom.ts";
 import { DEFAULT_SPLIT, loadLayout, saveLayout } from "../../ui.ts";
@@ -52,21 +52,21 @@ interface Line {
 	readonly orientation: "horizontal" | "vertical";
 	readonly least: number;
 	readonly most: number;
-	/** By how much a key moves it. */
+	/** The step per key press. */
 	readonly keys: Readonly<Record<string, number>>;
 	value(): number;
-	/** The value that a drag to this point asks for. */
+	/** The value for a drag to this point. */
 	at(event: PointerEvent): number;
-	/** Null puts it back. */
+	/** Null resets it. */
 	set(value: number | null): void;
 	save(value: number | null): void;
 }
 
-/** While the line is dragged, `around` has the class `dragging`. */
+/** During a drag, `around` has the class `dragging`. */
 function createSeparator({ signal }: Context, around: HTMLElement, line: Line): HTMLElement {
 	const element = createElement(line);
 	let moved: number | null | undefined;
-	/** From the pointer to the value, so that the line does not jump to the pointer. */
+	/** The offset between pointer and value, so that the line does not jump to the pointer. */
 	let offset = 0;
 
 	function show(): void {

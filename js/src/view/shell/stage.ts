@@ -1,4 +1,4 @@
-// What a view of a run has to do with the stage of its notebook: a button that opens it there, and its versions.
+// Connects a view of a run with the stage of its notebook: a button that opens it there, and its versions.
 
 import { firstLine } from "../../ask.ts";
 import { labExtension } from "../../cells.ts";
@@ -22,7 +22,7 @@ export function createStageButton({ choices, run, signal }: Context) {
 	};
 }
 
-/** Tells the stage of the notebook which versions there are, for its history. */
+/** Reports the versions of the page to the stage, for its history. */
 export function tellStage(context: Context, { state }: Snapshot, element: Element): void {
 	const { choices, run } = context;
 	const stage = labExtension()?.stage(run.notebook);

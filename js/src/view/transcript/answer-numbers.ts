@@ -1,14 +1,14 @@
-// Numbers in the answer of a run with code: those that an output has lead to it, the others are marked. The kernel has
+// Numbers in the answer of a run with code: those found in an output link to it, the others are marked. The kernel has
 // looked them up.
 
 import { h, listen } from "../../dom.ts";
 import type { AnswerNumber } from "../../events.ts";
 import { type Context, isBound, type Snapshot } from "../context.ts";
 
-/** What the kernel does not count: code, and the buttons beside it. */
+/** Content that the kernel does not search: code, and the buttons beside it. */
 const NOT_COUNTED = "pre, code, .anb-snippet";
 
-/** Marks the numbers in the last text of a transcript, once they have come and no replay changes the text. */
+/** Marks the numbers in the last text of a transcript, once they have arrived and unless a replay is open. */
 export function createNumbers(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
 	let drawn: readonly AnswerNumber[] | null = null;
 	listen(log, "click", context.signal, (event) => {
@@ -30,7 +30,7 @@ export function createNumbers(context: Context, log: HTMLElement): (snapshot: Sn
 
 function mark(answer: Element, numbers: readonly AnswerNumber[]): void {
 	const texts = textsOf(answer);
-	// From the last to the first: what is split off stands after all that are still to come.
+	// From last to first, so that splitting a text node does not affect the remaining numbers.
 	for (const { start, text, call_id } of [...numbers].reverse()) {
 		while (texts.length > 1 && texts.at(-1)!.start > start) texts.pop();
 		const found = texts.at(-1);
@@ -59,7 +59,7 @@ function textsOf(answer: Element): { start: number; node: Text }[] {
 	return texts;
 }
 
-/** Leads to the call with this output. */
+/** Scrolls to the call with this output. */
 function show(log: HTMLElement, callId: string): void {
 	for (const row of log.querySelectorAll<HTMLElement>("[data-call]")) {
 		const found = row.dataset.call === callId;

@@ -1,4 +1,4 @@
-// The answers to a question: the note to the model, the buttons, and their keys.
+// The controls that answer a question: the note to the model, the buttons, and their keys.
 
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import type { AnswerDraft } from "../../questions.ts";
@@ -22,7 +22,7 @@ const BUTTONS: readonly AnswerButton[] = [
 	{ action: "always", look: " ghost", shortcut: "Shift+Y", key: "⇧Y" },
 	{ action: "undo", look: " ghost" },
 ];
-/** Approves where letters are text. */
+/** The key that approves while letters are text. */
 const CHORD = /Mac|iP/.test(navigator.platform) ? "⌘Enter" : "Ctrl+Enter";
 
 type Act = (action: Action, byKey: boolean) => void;
@@ -52,7 +52,7 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 			hint.hidden = text === "";
 			if (text) setText(hint, text);
 		},
-		/** Shows which presses count: none before the card stands still, and no approval before its end was seen. */
+		/** Enables the buttons: none before the card has settled, and no approval before its end was in view. */
 		setReady(still: boolean, seen: boolean) {
 			element.classList.toggle("waits", !still);
 			for (const { action, element } of buttons) {
@@ -62,7 +62,7 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 		},
 		offers: (action: Action): boolean =>
 			buttons.some((button) => button.action === action && !button.element.hidden),
-		/** `alike` is how many questions "together" would approve. */
+		/** `alike` is the number of questions that "together" would approve. */
 		update(row: ToolRow, draft: AnswerDraft, alike: number) {
 			const labels = { ...labelsOf(row, isChanged(draft), alike), all: draft.seen ? "" : "Show all" };
 			for (const button of buttons) button.update(labels[button.action] ?? "", draft.editing);
@@ -74,7 +74,7 @@ function isChanged({ args, problems }: AnswerDraft): boolean {
 	return args !== null || Object.keys(problems).length > 0;
 }
 
-/** An action without a label is not offered: what was edited is one call, so it is approved alone and once. */
+/** An action without a label is hidden: an edited call is approved alone and once. */
 function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record<Action, string>> {
 	if (changed) return { approve: "Approve with changes", deny: "Deny", undo: "Undo changes" };
 	return {
@@ -95,7 +95,7 @@ function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, s
 	const label = h("span");
 	const badge = h("span", { class: "anb-kbd", "aria-hidden": "true" });
 	const element = h("button", { class: `anb-btn${look}`, type: "button" }, label, badge);
-	// Enter or Space on a button is a click without a count.
+	// Enter or Space on a button is a click with a detail of 0.
 	listen(element, "click", signal, (click) => act(action, click.detail === 0));
 	return {
 		action,
@@ -111,14 +111,14 @@ function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, s
 	};
 }
 
-/** What a key in the card means. In the note, and while the call is edited, letters are text. */
+/** The action of a key in the card. In the note, and while the call is edited, letters are text. */
 export function actionFor(event: KeyboardEvent, note: HTMLInputElement, editing: boolean): Action | null {
 	const { key, shiftKey, target } = event;
 	const typing = editing || target === note;
 	if (typing && key === "Enter" && (event.ctrlKey || event.metaKey)) return "approve";
 	if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return null;
 	if (key === "Escape") return "leave";
-	// Enter must not approve anything by accident: it sends the note with a no.
+	// Enter must not approve by accident: it denies with the note.
 	if (target === note) return key === "Enter" && note.value.trim() ? "deny" : null;
 	if (typing) return null;
 	switch (key.toLowerCase()) {

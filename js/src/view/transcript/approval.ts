@@ -33,10 +33,10 @@ export class Approval {
 	readonly #stillness: Stillness;
 	#row: ToolRow;
 	#draft: AnswerDraft = newDraft();
-	/** The position of the question that is shown among the run's events. */
+	/** The `seq` of the visible question. */
 	#shown = 0;
 	#sent = false;
-	/** Whether the card has been scrolled to its beginning, after which its end counts as seen when it is in view. */
+	/** Whether the start of the card was in view; only then does its end count as seen. */
 	#placed = false;
 	#questions: readonly Question[] = [];
 
@@ -77,7 +77,7 @@ export class Approval {
 		this.#shown = asked;
 	}
 
-	/** Draws what depends on others: who may answer, and which questions wait beside this one. */
+	/** Draws what depends on other windows and questions: who may answer, and which questions are queued. */
 	readonly offer = ({ variants }: Snapshot): void => {
 		const { choices } = this.#context;
 		const questions = this.#mayAnswer ? questionsOf(variants) : [];
@@ -133,7 +133,7 @@ export class Approval {
 		});
 	}
 
-	/** What is approved must have been in view to its end. */
+	/** Approval requires that the whole call was in view. */
 	#look(still: boolean): void {
 		const { seen } = this.#draft;
 		this.#draft.seen ||= this.#placed && isEndInView(this.#call.element, this.#answer.element);
@@ -150,7 +150,7 @@ export class Approval {
 
 	#draw(): void {
 		this.#call.draw(this.#row, this.#draft);
-		// In the fields of the form letters are text, so none of them answers.
+		// In the form's fields letters are text, not shortcuts.
 		this.element.setAttribute(LETTERS, this.#draft.editing ? "Ctrl+Enter" : "y n e");
 		this.#drawAnswer();
 		this.#context.redraw();
@@ -183,7 +183,7 @@ export class Approval {
 		else this.#send(action);
 	}
 
-	/** Out of the fields to the card, out of the card to the transcript. It answers nothing, and what was typed stays. */
+	/** Moves the focus from the fields to the card, or from the card to the transcript. It keeps the typed text. */
 	#leave(): void {
 		const { editing } = this.#draft;
 		moveFocus(editing ? this.element : this.element.closest<HTMLElement>(".anb-scroll"));
@@ -256,7 +256,7 @@ export class Approval {
 	}
 }
 
-/** What an answer covers besides the call itself. */
+/** Whether an answer covers further calls. */
 function isScope(action: Action): boolean {
 	return action === "always" || action === "together" || action === "run";
 }
@@ -273,11 +273,11 @@ function asksFirst({ name }: ToolRow): HTMLElement {
 function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	if (!card.isConnected) return;
 	card.scrollIntoView?.({ block: "nearest" });
-	// A card that is taller than its pane shows its beginning.
+	// A card taller than its pane shows its beginning.
 	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
 }
 
-/** Whether nothing of the call is below the window, under the answers, or left to scroll to in an editor. */
+/** Whether no part of the call is below the window, under the buttons, or scrolled out of an editor. */
 function isEndInView(call: HTMLElement, answers: HTMLElement): boolean {
 	const { bottom } = call.getBoundingClientRect();
 	const end = Math.min(answers.getBoundingClientRect().top, innerHeight);
@@ -289,7 +289,7 @@ function isEndInView(call: HTMLElement, answers: HTMLElement): boolean {
 	);
 }
 
-/** The head of a card that asks: the question, its place in the queue, and Edit. */
+/** The head of an approval card: the question, its position in the queue, and Edit. */
 function createCardHead(edit: () => void, next: () => void) {
 	const heading = h("h4");
 	const sub = h("p", { class: "sub" });
@@ -316,7 +316,7 @@ function createCardHead(edit: () => void, next: () => void) {
 			heading.replaceChildren(...withCode(`Allow “${title}”?`));
 			sub.replaceChildren(...description);
 		},
-		/** The position counts from 0. */
+		/** The position is 0-based. */
 		setQueue(position: number, total: number) {
 			queue.hidden = total < 2 || position < 0;
 			setText(count, `${position + 1} of ${total}`);
@@ -354,7 +354,7 @@ function createCall(changed: () => void) {
 	return { element, draw };
 }
 
-/** While the user edits, a fold with what differs from the proposal. */
+/** A fold with the differences from the proposal, while the user edits. */
 function createChanges() {
 	const label = h("span");
 	const body = h("div");
@@ -378,12 +378,12 @@ function createChanges() {
 	};
 }
 
-/** Milliseconds for which a card must have stood still before a press on it counts. */
+/** Milliseconds that a card must not have moved before a press on it counts. */
 const STILL_FOR = 500;
-/** Milliseconds between two looks at where it is; each press looks too. */
+/** Poll interval for its position in milliseconds; each press checks too. */
 const LOOK_EVERY = 100;
 
-/** `changed` is told when the element begins to stand still, and when it no longer does. */
+/** `changed` is called when the element comes to rest, and when it moves again. */
 class Stillness {
 	readonly #element: HTMLElement;
 	readonly #changed: (still: boolean) => void;
@@ -398,7 +398,7 @@ class Stillness {
 		signal.addEventListener("abort", () => this.unwatch(), { once: true });
 	}
 
-	/** The element has appeared, or shows something else. */
+	/** Restarts the wait: the element has appeared, or its content has changed. */
 	watch(): void {
 		this.unwatch();
 		this.#timer = setInterval(() => this.check(), LOOK_EVERY);

@@ -1,4 +1,4 @@
-// What is to be approved, as text: everything is in sight, and nothing reads otherwise than it runs.
+// The arguments to approve, as text: nothing is hidden, and it reads exactly as it runs.
 
 import { h } from "../../dom.ts";
 import type { Json } from "../../events.ts";
@@ -8,16 +8,16 @@ import { readable, sameJson } from "../../json.ts";
 import { pieces, printable } from "../../printable.ts";
 import { createDiffTable, diffOf, MOST, parseUnifiedDiff } from "../shared/diff-table.ts";
 
-/** Characters of a value that stands beside its name. */
+/** Maximum characters of a value on the same line as its name. */
 const LONGEST_SHORT = 24;
 
-/** Kinds of characters to name at most. */
+/** Maximum kinds of characters to name. */
 const MOST_NAMED = 6;
 
-/** What stands for a secret in all that the kernel sends. */
+/** The placeholder for a masked secret. */
 const MASK = "•••";
 
-/** The ending of files in the language of an argument; empty for plain text. */
+/** The file suffix for the language of an argument; empty for plain text. */
 export function languageOf(name: string, schema: Json): string {
 	const type = String(fieldSchema(schema, name).contentMediaType ?? (name === "code" ? "python" : ""));
 	return LANGUAGES.find(([pattern]) => pattern.test(type))?.[1] ?? "";
@@ -36,7 +36,7 @@ export function fieldSchema(schema: Json, name: string): Json {
 	return ((schema.properties as Json | undefined)?.[name] as Json | undefined) ?? {};
 }
 
-/** What to know about a text besides what it shows. */
+/** Warnings about a text: escaped characters and masked secrets. */
 export function remarksOn(shown: string): string[] {
 	const written = [...new Set(pieces(shown).filter((_, index) => index % 2))];
 	const names = written.slice(0, MOST_NAMED).join(", ") + (written.length > MOST_NAMED ? ", …" : "");
@@ -47,7 +47,7 @@ export function remarksOn(shown: string): string[] {
 	];
 }
 
-/** Text in the colours of its language, or plain with the characters marked that are written out. */
+/** Highlighted text, or plain text with escaped characters marked. */
 export function coloured(language: string, text: string): (Node | string)[] {
 	const parts = pieces(text);
 	if (parts.length > 1)
@@ -55,7 +55,7 @@ export function coloured(language: string, text: string): (Node | string)[] {
 	return colouredText(language, text);
 }
 
-/** Arguments wrap and never scroll sideways. What was changed is shown as a diff that leaves nothing out. */
+/** Arguments wrap and never scroll sideways. Changes are shown as a complete diff. */
 export function createArguments(proposed: Json, args: Json, schema: Json): HTMLElement[] {
 	const names = new Set([...Object.keys(proposed), ...Object.keys(args)]);
 	return [...names].flatMap((name) => {
@@ -79,7 +79,7 @@ function createValue(name: string, value: unknown, schema: Json): HTMLElement {
 	return h("pre", look, ...coloured(language, text));
 }
 
-/** Whether a table shows every line of a text: only of a unified diff, and not of a very long one. */
+/** Whether a table shows every line of a text: only for a unified diff that is not very long. */
 function isDiff(text: string): boolean {
 	const lines = text.split("\n");
 	return (

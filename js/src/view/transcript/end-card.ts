@@ -1,4 +1,4 @@
-// The last card of a run that was stopped, met a limit or failed: what was kept, and the cell that goes on from there.
+// The last card of a run that was stopped, reached a limit or failed: the kept files, and the cell that continues it.
 
 import { newAsk, repeatsOf } from "../../ask.ts";
 import { canInsert, extensionLines, isName, sourceOf } from "../../cells.ts";
@@ -11,7 +11,7 @@ import type { Context, Snapshot } from "../context.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 import { failedCheck, statusOf } from "../shared/status.ts";
 
-/** Files that are named, and other models that are offered. */
+/** Maximum files to name, and other models to offer. */
 const MOST = 3;
 
 export function createEnd(context: Context) {
@@ -63,7 +63,7 @@ export function createEnd(context: Context) {
 
 const CHECK_FAILED = "The check failed";
 
-/** What the card says first; empty where a run needs none. */
+/** The card's title; empty if the run needs no card. */
 function headingOf(state: VariantState, run: RunState): string {
 	if (state.busy) return "";
 	if (wasCut(state, run)) return run.lost.charAt(0).toUpperCase() + run.lost.slice(1);
@@ -77,14 +77,14 @@ function wasCut({ phase }: VariantState, { lost }: RunState): boolean {
 	return lost !== "" && phase === lost;
 }
 
-/** The run's own cell, which the kernel could not give any more; empty where it cannot be inserted and run. */
+/** The source of the run's cell, for a lost kernel; empty if it cannot be inserted and run. */
 function lostCell({ run }: Context, state: VariantState): string {
 	const cut = run.state && wasCut(state, run.state) && canInsert(run);
 	const source = cut ? sourceOf(run) : "";
 	return source.startsWith(`%%${run.state?.meta.magic} `) ? source : "";
 }
 
-/** Whether a run has ended before its model was done. */
+/** Whether a run ended before its model was done. */
 export function endedEarly({ busy, reason }: VariantState): boolean {
 	return !busy && reason !== null && reason !== "end_turn" && reason !== "refusal";
 }
@@ -104,7 +104,7 @@ function listed(names: readonly string[]): string {
 	return names.slice(0, MOST).join(", ") + (rest > 0 ? ` and ${plural(rest, "file")} more` : "");
 }
 
-/** The cell that continues the run; null where it would continue another variant, or where the kernel has none. */
+/** The cell that continues the run; null if it would continue another variant, or if the kernel has no such run. */
 function continuingCell({ run, choices }: Context, state: VariantState): string | null {
 	const { meta, ready, lost = "", variants } = run.state ?? {};
 	const { name = "", magic } = meta ?? {};

@@ -1,4 +1,4 @@
-// The transcript folded to one line, which opens it; where there is no result beside it, the line opens that.
+// The transcript folded to one line, which unfolds it, or opens the result if there is none beside it.
 
 import { currentState } from "../../actions.ts";
 import { h, icon, listen, setText } from "../../dom.ts";
@@ -7,14 +7,14 @@ import { canShow } from "../../shown.ts";
 import { saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 
-/** Shows the result alone, with the transcript folded to a line, or both again. */
+/** Toggles between the result alone, with the transcript folded to a line, and both. */
 export function showAlone({ choices, redraw }: Context, alone: boolean): void {
 	Object.assign(choices, { alone, unfolded: !alone });
 	saveLayout({ alone });
 	redraw();
 }
 
-/** Shows the result beside the transcript, or not. The tabs begin with the code where there is no page to preview. */
+/** Shows or hides the result beside the transcript. It starts on Code if there is no page to preview. */
 export function showPane(context: Context, pane: boolean): void {
 	const { choices, redraw } = context;
 	choices.pane = pane;

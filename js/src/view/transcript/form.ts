@@ -6,10 +6,10 @@ import { readable, sameJson } from "../../json.ts";
 import { original, printable } from "../../printable.ts";
 import { coloured, fieldSchema, languageOf, remarksOn } from "./arguments.ts";
 
-/** Names elements for the labels and descriptions that refer to them. */
+/** Counter for element ids that labels and descriptions refer to. */
 let created = 0;
 
-/** What is wrong with the arguments of a call, by path. */
+/** Validation problems of a call's arguments, by path. */
 export type Problems = Readonly<Record<string, string>>;
 export type Form = ReturnType<typeof createForm>;
 
@@ -20,7 +20,7 @@ export function createForm(args: Json, schema: Json) {
 
 	function changed(name: string): void {
 		const { args: next, problems } = readFields(fields, args, (field) => rows.get(field.name)!.text());
-		// A problem that the kernel has found stays until its field changes.
+		// A problem reported by the kernel stays until its field changes.
 		rows.get(name)?.setProblem(problems[name] ?? "");
 		form.onChange(next, problems);
 	}
@@ -29,7 +29,7 @@ export function createForm(args: Json, schema: Json) {
 		element,
 		/** Called after each change. */
 		onChange: (_args: Json | null, _problems: Problems): void => {},
-		/** Shows what the kernel says about arguments; returns what belongs to no field. */
+		/** Shows the kernel's validation problems; returns those that belong to no field. */
 		refuse(problems: Problems): string[] {
 			const rest: string[] = [];
 			for (const [path, problem] of Object.entries(problems)) {
@@ -88,12 +88,12 @@ function createRow(field: Field, changed: () => void) {
 
 interface Control {
 	readonly element: HTMLElement;
-	/** What has the focus. */
+	/** The focusable element. */
 	readonly input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 	text(): string;
 }
 
-/** The control of a field: an input, a choice, or an editor that grows with its text and colours it. */
+/** The control of a field: an input, a select, or an editor that grows with its text and highlights it. */
 function createControl(field: Field, changed: () => void): Control {
 	switch (field.kind) {
 		case "line":
@@ -117,7 +117,7 @@ function createInput(field: Field, more: Record<string, unknown>, changed: () =>
 	return { element: input, input, text: () => input.value };
 }
 
-/** A number that the browser cannot read has an empty value; `-` stands for it, which is no number either. */
+/** An invalid number input has an empty value; `-` is used instead, which is not a number either. */
 function createNumber(field: Field, changed: () => void): Control {
 	const { type, minimum, maximum } = field.schema;
 	const limits = { min: minimum, max: maximum, step: type === "integer" ? 1 : "any" };
@@ -147,7 +147,7 @@ function labelOf(choice: string, { schema }: Field): string {
 	return printable(typeof value === "string" ? value : choice);
 }
 
-/** The text in colours lies over the text that is edited, which is transparent and of the same size. */
+/** An editor with a highlighted copy of the text over the transparent text that is edited. */
 function createEditor(field: Field, changed: () => void): Control {
 	const code = field.language !== null;
 	const plain = code ? { spellcheck: "false", autocapitalize: "off", autocomplete: "off" } : {};
@@ -156,7 +156,7 @@ function createEditor(field: Field, changed: () => void): Control {
 	input.value = field.initial;
 
 	function draw(): void {
-		// The last line needs a character to take up room.
+		// The last line needs a character to take up space.
 		shown.replaceChildren(...coloured(field.language ?? "", `${input.value}\n`));
 	}
 	function oninput(): void {
@@ -171,7 +171,7 @@ function createEditor(field: Field, changed: () => void): Control {
 	};
 }
 
-/** A new line begins where the line before it does, or further in after a colon. */
+/** Indents a new line like the previous one, or further after a colon. */
 function indent(event: KeyboardEvent): void {
 	const input = event.target as HTMLTextAreaElement;
 	const { key, isComposing, shiftKey, ctrlKey, metaKey, altKey } = event;
@@ -180,7 +180,7 @@ function indent(event: KeyboardEvent): void {
 	const [space = ""] = /^[ \t]*/.exec(line) ?? [];
 	const more = line.trimEnd().endsWith(":") ? "    " : "";
 	event.preventDefault();
-	// The only way to insert text that Undo takes back.
+	// The only way to insert text that Undo can revert.
 	document.execCommand("insertText", false, `\n${space}${more}`);
 }
 
@@ -191,23 +191,23 @@ interface Field {
 	readonly kind: Kind;
 	readonly description: string;
 	readonly required: boolean;
-	/** Whether the model gave a value. */
+	/** Whether the model set a value. */
 	readonly given: boolean;
-	/** The proposed value as text that is printable; empty if there is none. */
+	/** The proposed value as printable text; empty if unset. */
 	readonly initial: string;
-	/** The ending of files in its language; null for prose. */
+	/** The file suffix for its language; null for prose. */
 	readonly language: string | null;
 	/** The values of a choice, as JSON. */
 	readonly choices: readonly string[];
 	readonly schema: Json;
 }
 
-/** Characters of a text that fit into a line. */
+/** Maximum characters of a one-line text. */
 const LONGEST_LINE = 60;
 /** Arguments with these names are code, whatever their length. */
 const CODE = /^(?:code|command|cmd|sql|query|script|source|expression)$/;
 
-/** The fields of a call: what kind each is, from the tool's schema and the proposed value, and what its text means. */
+/** The fields of a call: their kinds, from the tool's schema and the proposed values, and how to parse their text. */
 export function fieldsOf(args: Json, schema: Json): Field[] {
 	const names = new Set([
 		...Object.keys(args),
@@ -235,7 +235,7 @@ function fieldOf(name: string, args: Json, schema: Json): Field {
 	};
 }
 
-/** A property with its reference followed, and without the null that makes it optional. */
+/** A property with its reference resolved, and without the null that makes it optional. */
 function resolved(root: Json, schema: Json, depth = 0): Json {
 	const name = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema.$ref ?? ""));
 	const target = name && ((root[name[1]!] as Json | undefined)?.[name[2]!] as Json | undefined);
@@ -258,7 +258,7 @@ function kindOf(name: string, value: unknown, own: Json): Kind {
 	const { type, enum: values } = own;
 	if (Array.isArray(values) || (type === "boolean" && value === null)) return "choice";
 	const wanted = type === "integer" ? "number" : (type ?? "string");
-	// A value that is not of the declared type is JSON, so that it is shown as it is.
+	// A value of an undeclared type is edited as JSON, so that it is shown as it is.
 	const actual = value === null && type !== undefined ? wanted : typeof value;
 	if (actual !== wanted) return "json";
 	if (wanted === "boolean") return "switch";
@@ -283,7 +283,7 @@ function choicesOf({ enum: values }: Json, given: boolean, value: unknown): stri
 	return [...new Set(given ? [...known, JSON.stringify(value)] : ["", ...known])];
 }
 
-/** What a text in a field means: a value, nothing, or a problem. */
+/** Parses the text of a field: a value, unset, or a problem. */
 type Meaning = { value: unknown } | { problem: string } | null;
 
 function meaningOf({ kind, required, schema }: Field, text: string): Meaning {
@@ -304,12 +304,12 @@ function numberOf(text: string, integer: boolean): Meaning {
 }
 
 interface Reading {
-	/** The arguments with all changes; null if nothing has changed. */
+	/** The edited arguments; null if unchanged. */
 	readonly args: Json | null;
 	readonly problems: Problems;
 }
 
-/** The arguments as they are now, given what is in the fields. */
+/** The current arguments, from the fields. */
 export function readFields(fields: readonly Field[], args: Json, textIn: (field: Field) => string): Reading {
 	const next: Json = { ...args };
 	const problems: Record<string, string> = {};

@@ -1,20 +1,20 @@
-// Long texts: their beginning is drawn at once, the rest in a fold when it is opened, as plain text.
+// Long texts: the beginning is drawn at once, the rest as plain text when its fold is opened.
 
 import { h, icon, setText } from "../../dom.ts";
 import { bytes, plural } from "../../format.ts";
 import { Markdown } from "../../markdown.ts";
 
-/** Characters that are drawn at once. */
+/** Maximum characters to draw at once. */
 const FIRST = 20_000;
 /** Lines that are drawn at once of a text with more than `MOST_LINES`. */
 const FIRST_LINES = 30;
 const MOST_LINES = 40;
-/** Characters of the rest in one element. The browser lays out only those in sight. */
+/** Characters per element of the rest. The browser lays out only the visible ones. */
 const PIECE = 20_000;
-/** How much longer a piece may be, in order to end with a line. */
+/** Extra characters that a piece may have to end with a line. */
 const SLACK = 2_000;
 
-/** Where a piece of about `size` characters ends. The answer stays the same as the text grows. */
+/** The end of a piece of about `size` characters. It does not change as the text grows. */
 function endOfPiece(text: string, start: number, size: number): number {
 	const line = text.slice(start + size, start + size + SLACK).indexOf("\n") + 1;
 	return Math.min(text.length, start + size + (line || SLACK));
@@ -70,11 +70,11 @@ function createRest() {
 
 	return {
 		element,
-		/** `lines` is how many there are, where they have been counted. */
+		/** `lines` is the number of lines, if known. */
 		set(newText: string, start: number, lines = 0): void {
 			element.hidden = start >= newText.length;
 			setText(label, lines > 1 ? plural(lines, "more line") : `${bytes(newText.length - start)} more`);
-			// Until it is opened there is nothing to compare, and comparing takes as long as the text.
+			// Before it is opened there is nothing to compare, and comparing takes linear time.
 			if (!element.open || !newText.startsWith(text)) {
 				pieces.replaceChildren();
 				last = h("pre");

@@ -1,4 +1,4 @@
-// What code did to the names of the notebook, in a line that offers to undo it and to insert the code as a cell.
+// The notebook names that code has bound, in a line with buttons to undo it and to insert the code as a cell.
 
 import { type CellText, canInsert, isName, placeCells } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
@@ -16,9 +16,9 @@ export interface Names {
 	deleted: string[];
 	code: string;
 	notes?: string[];
-	/** What the names hold now: `pandas.DataFrame, 12 rows x 3 columns`. */
+	/** The current values of the names: `pandas.DataFrame, 12 rows x 3 columns`. */
 	kinds?: Record<string, string>;
-	/** Names the call for the kernel; missing if it changed no names. */
+	/** The kernel's id for the call; missing if it changed no names. */
 	undo?: string;
 }
 
@@ -64,7 +64,7 @@ export function createNames(
 	);
 }
 
-/** What the code of a run has left in the notebook: each name inserts a cell that shows it. And all of it as cells. */
+/** The names that a run's code has left in the notebook, each with a button that inserts a cell to display it. */
 export function createLeft(context: Context, rows: readonly Row[]): HTMLElement {
 	const left = namesLeft(rows, undoneIn(context));
 	const items = [...left].map(([name, kind]) => {
@@ -78,7 +78,7 @@ export function createLeft(context: Context, rows: readonly Row[]): HTMLElement 
 	return line;
 }
 
-/** Inserts the code of the run as cells, with the outputs that it had, or writes them to a notebook file. */
+/** Inserts the code of the run as cells with their outputs, or writes them to a notebook file. */
 function createKeep(context: Context): HTMLElement {
 	const inserts = canInsert(context.run);
 	const label = inserts ? "Keep as cells" : "Keep as a notebook";
@@ -100,7 +100,7 @@ function createKeep(context: Context): HTMLElement {
 	return h("div", { class: "all" }, keep, ...createVerify(context));
 }
 
-/** Runs the cells in a fresh kernel and says what differs. */
+/** Runs the cells in a fresh kernel and reports the differences. */
 function createVerify(context: Context): HTMLElement[] {
 	const title = "Run the cells in a fresh kernel and compare";
 	const verify = h("button", { class: "anb-btn sm", type: "button", title }, "Verify");

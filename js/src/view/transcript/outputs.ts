@@ -12,10 +12,10 @@ import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 
-/** What is shown of a text while it grows: the newest characters and lines. */
+/** Maximum characters and lines of a growing text; the newest are shown. */
 const TAIL = 2_000;
 const TAIL_LINES = 15;
-/** The class of an image that is shown whole and in its place, as under a cell. */
+/** The class of an image that is shown inline at full size, as under a cell. */
 const FIGURE = "anb-figure";
 export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
@@ -49,7 +49,7 @@ export function createLiveOutputs(context: Context) {
 	};
 }
 
-/** The end of a text, with its lines as a terminal shows them: a carriage return begins the line again. */
+/** The end of a text, rendered as in a terminal: a carriage return overwrites the line. */
 function createTail(text: string): HTMLElement {
 	const shown = text
 		.slice(-TAIL)
@@ -69,7 +69,7 @@ function createImage(bundle: MimeBundle): HTMLElement | null {
 				: `data:${type};base64,${data.replace(/\s/g, "")}`;
 		const caption = textOf(bundle["text/plain"]);
 		const image = h("img", { src: address, alt: caption || "image", loading: "lazy" });
-		// `<Figure size 640x480>` is the repr of an object that a cell displays, and no caption.
+		// `<Figure size 640x480>` is the repr of a displayed object, not a caption.
 		if (caption.startsWith("<")) return h("figure", { class: FIGURE }, image);
 		return h(
 			"figure",
@@ -81,7 +81,7 @@ function createImage(bundle: MimeBundle): HTMLElement | null {
 	return null;
 }
 
-/** The image in its own size, over everything. A click or Escape closes it. */
+/** The image at its original size, as an overlay. A click or Escape closes it. */
 function showLarge(image: HTMLImageElement): void {
 	const dialog = h("dialog", { class: "anb-large", onclick: () => dialog.close() }, image.cloneNode());
 	dialog.onclose = () => dialog.remove();
@@ -120,7 +120,7 @@ const LOADS = /<script\b[^>]*\ssrc\b|\brequire(?:js|\.config|\()|\bimport\s*\(/i
 /** Pixels. */
 const MOST_HEIGHT = 1200;
 
-/** Outputs that are more than text: HTML, what code did to names, and what was found on a page. */
+/** Renders HTML, bound names and page checks; null for other outputs. */
 function createRich(context: Context, bundle: MimeBundle): HTMLElement[] | null {
 	const { [CHECK_TYPE]: check, [NAMES_TYPE]: names, "text/html": html } = bundle;
 	if (check) return createCheck(check as unknown as Check);
@@ -135,7 +135,7 @@ function createNote(): HTMLElement {
 	return h("p", { class: "anb-cap" }, INTERACTIVE_NOTE);
 }
 
-/** HTML with scripts, which run when the user asks for it: in a frame with no origin, under the policy of a page. */
+/** HTML with scripts, which run at the user's request: in a frame with an opaque origin, under a page's policy. */
 function createInteractive(context: Context, html: string): HTMLElement {
 	if (LOADS.test(html)) return createNote();
 	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show it");
@@ -144,7 +144,7 @@ function createInteractive(context: Context, html: string): HTMLElement {
 	return element;
 }
 
-/** HTML from a tool: no origin and no network. Scripts could navigate their frame, so a document around it forbids that. */
+/** HTML from a tool: opaque origin, no network. An outer document forbids scripts to navigate the frame. */
 function createFrame(context: Context, html: string, scripts = false): HTMLElement {
 	const nonce = crypto.getRandomValues(new Uint32Array(4)).join("");
 	const frame = h("iframe", {
@@ -206,17 +206,17 @@ function createCheck({ console, blocked, overflow, findings, notes }: Check): HT
 }
 
 const TAGS = new Set(plain_tags.toUpperCase().split(" "));
-/** What the tables of pandas and polars bring along. */
+/** The style sheets in tables of pandas and polars. */
 const KNOWN_SHEET = /^(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*$/;
-/** Characters; in a longer one the pattern would look for too long. */
+/** Maximum characters: the pattern would be too slow on longer ones. */
 const MOST_SHEET = 2_000;
 const KNOWN_STYLE = /^\s*(?:text-align:\s*\w+;?)?\s*$/;
-/** Elements that are drawn; a larger document goes into a frame, where the page does not wait for it. */
+/** Maximum elements; a larger document is drawn in a frame, where it does not block the page. */
 const MOST = 20_000;
 
 /**
- * HTML that is no more than tables and text, with elements of our own: in the colours of the notebook, as large as it is,
- * and with nothing in it that could run. Null for other HTML. `agent_nb/render/frozen.py` does the same when saving.
+ * Rebuilds HTML that consists only of tables and text: in the notebook's colours, at full size, and without active
+ * content. Null for other HTML. `agent_nb/render/frozen.py` does the same when saving.
  */
 export function createPlainHtml(html: string): HTMLElement | null {
 	const { body, head } = new DOMParser().parseFromString(html, "text/html");
@@ -234,7 +234,7 @@ function isKnownSheet(css: string): boolean {
 	return css.length <= MOST_SHEET && KNOWN_SHEET.test(css);
 }
 
-/** An element with the text of another, and with what the cell of a table spans; null if it may not be copied. */
+/** Copies an element's text and its table cell spans; null if the element is not allowed. */
 function copyOf(node: Node): Node | string | null {
 	if (!(node instanceof HTMLElement))
 		return node instanceof Text ? node.data : node instanceof Comment ? "" : null;

@@ -1,5 +1,5 @@
-// Leads to a question: by a key from anywhere on the page, and by a notification while the page is hidden, where the user
-// has already allowed them.
+// Brings the user to a question: by a key from anywhere on the page, and by a notification while the page is hidden, if
+// the user has already allowed them.
 
 import { printable } from "../../printable.ts";
 import { type Question, questionKey, questionsOf } from "../../questions.ts";
@@ -28,10 +28,10 @@ export function createReminder({ choices, signal }: Context) {
 	};
 }
 
-/** JupyterLab and the browsers leave it free, and it types nothing. */
+/** Unused by JupyterLab and browsers, and types nothing. */
 export const ANSWER_KEY = "F8";
 
-/** Leads to the first question, and from its card to the next. A run with no further question leaves the key to others. */
+/** Focuses the first question, or from its card the next one. Without a further question, other runs get the key. */
 export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
 	const { choices, signal } = context;
 	let questions: readonly Question[] = [];

@@ -45,7 +45,7 @@ export function createRequest(context: Context) {
 			if (opened) opener = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null;
 			shown = key;
 			element.hidden = turn === null;
-			// What it covers must not be within reach of the keyboard.
+			// The covered content must not be reachable by keyboard.
 			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", turn !== null);
 			if (turn === null) return;
 			setText(title, `Turn ${turn}: what was sent to the model`);
@@ -55,7 +55,7 @@ export function createRequest(context: Context) {
 	};
 }
 
-/** The request itself, which is fetched from the kernel, and the button that copies it. */
+/** The request, fetched from the kernel, and the button that copies it. */
 function createBody(context: Context) {
 	const element = h("div", { class: "in" });
 	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
@@ -72,7 +72,7 @@ function createBody(context: Context) {
 			const reply = context.run.command("request", { variant, step: turn });
 			const report = async (result: Outcome): Promise<void> => {
 				const { id, kind, ok, known, ...request } = result.done ? ((await reply) as unknown as Json) : {};
-				// Another request may have been opened meanwhile.
+				// Another request may have been opened in the meantime.
 				if (mine !== asked) return;
 				json = JSON.stringify(request, null, 2);
 				copy.hidden = !result.done;
@@ -105,7 +105,7 @@ interface ModelRequest {
 	compacted?: { before: number; after: number };
 }
 
-/** The first `known` messages were in the previous request, too. */
+/** The first `known` messages were already in the previous request. */
 export function sectionsOf(request: ModelRequest, known: number, json: string): HTMLElement[] {
 	const messages = request.messages.map((message, index) => messageOf(message, index >= known));
 	const fresh = request.messages.length - known;
@@ -139,7 +139,7 @@ function section(label: string, fact: string, open: boolean, ...children: Node[]
 	);
 }
 
-/** A section whose content is made when it is first opened. */
+/** A section whose content is created when it is first opened. */
 function lazy(label: string, fact: string, make: () => Node): HTMLElement {
 	const element = section(label, fact, false);
 	element.addEventListener("toggle", () => element.lastElementChild?.append(make()), { once: true });
@@ -230,7 +230,7 @@ function toolOf({ name, description, schema }: ModelRequest["tools"][number]): H
 	);
 }
 
-/** Long text scrolls, and so it must be within reach of the keyboard. */
+/** Long text scrolls, so it must be reachable by keyboard. */
 function text(content: string): HTMLElement {
 	const long = content.length > LONG || content.split("\n").length > MANY_LINES;
 	return h("pre", long ? { tabindex: 0 } : null, content);

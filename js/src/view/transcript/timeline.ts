@@ -75,13 +75,13 @@ export function createTimeline(context: Context): BodyView {
 	};
 }
 
-/** Shows a last row, or takes it away. */
+/** Shows or removes a last row. */
 function place(log: HTMLElement, element: HTMLElement, shown: boolean): void {
 	if (!shown) element.remove();
 	else if (log.lastChild !== element) log.append(element);
 }
 
-/** A line for each function of the notebook that the page has called. */
+/** A line for each notebook function that the page has called. */
 function calledRows({ run, choices }: Context): LineRow[] {
 	return [...(run.link(choices.variant)?.called ?? [])].map((name) => ({
 		kind: "line",
@@ -93,14 +93,14 @@ function calledRows({ run, choices }: Context): LineRow[] {
 	}));
 }
 
-/** The names that the code of a run has left, below its answer. */
+/** The names that a run's code has left, below its answer. */
 function createLeftNames(context: Context) {
 	const element = h("li", { class: "anb-item" });
 	let drawn: readonly Row[] = [];
 	let undone: readonly string[] = [];
 	return {
 		element,
-		/** Whether there are new rows to look at, or names in them were undone. */
+		/** Returns whether it was redrawn, for new rows or after an undo. */
 		update(rows: readonly Row[]): boolean {
 			const { undone: now = [] } = context.run.state?.meta ?? {};
 			const same = rows === drawn && now.length === undone.length;
@@ -113,7 +113,7 @@ function createLeftNames(context: Context) {
 	};
 }
 
-/** Where a turn begins. A replay shows it, because a request was sent there. */
+/** The start of a turn, shown in a replay: a request was sent there. */
 interface TurnMark {
 	kind: "turn";
 	key: string;
@@ -215,7 +215,7 @@ function createText(context: Context): View<TextRow> {
 	};
 }
 
-/** Copies a block of code in an answer, and inserts one of Python as a cell, where cells can be inserted. */
+/** Buttons on a code block of an answer: copy, and insert as a cell if it is Python and cells can be inserted. */
 function addCodeButtons(context: Context, answer: HTMLElement): void {
 	for (const pre of answer.querySelectorAll<HTMLElement>(":not(.anb-snippet) > pre")) {
 		const code = pre.textContent?.trimEnd() ?? "";
@@ -248,7 +248,7 @@ function createLine({ state }: LineRow): View<LineRow> {
 	};
 }
 
-/** The images given with the prompt, above the transcript. */
+/** The images attached to the prompt, above the transcript. */
 export function createGiven() {
 	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
 	let drawn: readonly Thumbnail[] = [];
@@ -275,14 +275,14 @@ function createImage({ name, width, height, data }: Thumbnail, index: number): H
 	);
 }
 
-/** Seconds after which the line shows: most answers begin sooner. */
+/** Seconds after which the line appears: most answers start sooner. */
 const SHOWN_AFTER = 3;
 const REMOTE =
 	"Nothing has come yet. The server may be busy, the network slow, or a proxy may hold the answer back. You can go on waiting, or stop and try again, perhaps with another model (`-m`). `%config AgentMagics.silence` sets the seconds after which a request counts as failed.";
 const OWN =
 	"Nothing has come yet. Your server may still be loading the model, or reading the prompt: `--lean` sends it less. Its own log says more. `%config AgentMagics.silence` sets the seconds after which a request counts as failed.";
 
-/** The last line while the model has said nothing in its turn: for how long, and what may be wrong. */
+/** The last line while the model is silent: for how long, and possible causes. */
 function createWaiting() {
 	const label = h("span", { class: "lab" });
 	const advice = h("div", { class: "anb-detail anb-think", role: "status" });
@@ -292,7 +292,7 @@ function createWaiting() {
 
 	return {
 		element,
-		/** Returns whether there is something to show. */
+		/** Returns whether it is visible. */
 		update({ state, now }: Snapshot): boolean {
 			const silent = now - state.at;
 			if (!isWaiting(state) || silent < SHOWN_AFTER) return false;
@@ -307,8 +307,8 @@ function createWaiting() {
 }
 
 /**
- * What the demo model offers to do next, as buttons that fill the field below the run. It is known to quote these;
- * other models quote anything.
+ * The demo model's suggestions, as buttons that fill the field below the run. Only the demo reliably quotes them; other
+ * models quote anything.
  */
 function createSuggestions(context: Context) {
 	const row = h("div", { class: "anb-offers" });
@@ -316,7 +316,7 @@ function createSuggestions(context: Context) {
 	let shown = "";
 	return {
 		element,
-		/** Whether there are any. */
+		/** Returns whether there are any. */
 		update({ run, state }: Snapshot): boolean {
 			const offers = run.meta.demo && canRefer(context) ? offersIn(state) : [];
 			if (shown !== String(offers)) row.replaceChildren(...offers.map((text) => createOffer(context, text)));
@@ -371,7 +371,7 @@ function createRetry(ticking: Ticking): View<RetryRow> {
 	};
 }
 
-/** The seconds left, in a ring that empties. */
+/** The remaining seconds, in a ring that empties. */
 function createRing() {
 	const element = h("div", { class: "anb-ring num", "aria-hidden": "true" });
 	return {
@@ -397,7 +397,7 @@ function editedPath(item: { kind: string }): string | null {
 		: null;
 }
 
-/** The same items, with two or more consecutive edits of a file as one. */
+/** Merges consecutive edits of a file into one item. */
 export function foldEdits<T extends { kind: string; key: string }>(items: readonly T[]): (T | Edits)[] {
 	const folded: (T | Edits)[] = [];
 	for (let first = 0; first < items.length; ) {
@@ -433,7 +433,7 @@ function createEdits(context: Context, ticking: Ticking): View<Edits> {
 		element: h("li", { class: "anb-item" }, h("span", { class: "anb-node" }, icon("edit")), fold.element),
 		update({ key, path, rows }) {
 			fold.set(key, false);
-			// `foldEdits` makes a new item for each draw.
+			// `foldEdits` creates a new item for each draw.
 			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
 			drawn = rows;
 			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));

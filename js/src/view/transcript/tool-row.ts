@@ -1,4 +1,4 @@
-// A tool call and its result as one row. It draws title, status, summary and outputs, and knows no tool by name.
+// A tool call and its result as one row. It draws title, status, summary and outputs, independent of the tool.
 
 import { currentState } from "../../actions.ts";
 import { h, icon, listen, setText, type View, withCode } from "../../dom.ts";
@@ -60,7 +60,7 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	};
 }
 
-/** The card that asks about a call, in its place from the first question on. */
+/** The approval card of a call, created with the first question. */
 function createQuestion(context: Context) {
 	const element = h("div", { hidden: true });
 	let card: Approval | null = null;
@@ -99,7 +99,7 @@ function toggle<T>(set: Set<T>, value: T, on: boolean): void {
 	else set.delete(value);
 }
 
-/** The icon on the transcript's rail, which shows what kind of call it is. */
+/** The icon on the transcript's rail, by kind of call. */
 function createNode() {
 	const element = h("span", { class: "anb-node" });
 	let drawn = "";
@@ -134,12 +134,12 @@ function createLine() {
 	};
 }
 
-/** How long the tool took; not shown for a denied call, where it is the time a user took to decide. */
+/** The duration of the tool; empty for a denied call, where it is the time the user took to decide. */
 function timeOf({ seconds: took, status }: ToolRow): string {
 	return took === null || took < 0.05 || status === "denied" ? "" : seconds(took);
 }
 
-/** A row is open while it works, when it failed, and where it has code, a user's note or an image. */
+/** Whether a row is open by default: while it works, if it failed, or if it has code, a user's note or an image. */
 function opensItself(row: ToolRow): boolean {
 	if (row.status === "failed" || row.status === "writing" || runsCode(row)) return true;
 	if (row.status === "running") return row.progress !== "" || row.outputs.length > 0;
@@ -162,14 +162,14 @@ function glyphOf(row: ToolRow): IconName {
 	return targetOf(row) ? "file" : "tool";
 }
 
-/** The file that a call writes, or that its arguments name; null where it writes several. */
+/** The file that a call writes, or that its arguments name; null if it writes several. */
 function targetOf(row: ToolRow): string | null {
 	if (row.change) return row.change.path;
 	const named = row.args?.path;
 	return row.path ?? (typeof named === "string" ? named : null);
 }
 
-/** The title, with the file as code, or with the arguments, where it does not contain them yet. */
+/** The title, with the file formatted as code, or with the arguments if it does not contain them. */
 function titleOf(row: ToolRow): Node[] {
 	const target = targetOf(row);
 	if (!target) return [...withCode(row.title), ...argumentsAfter(row)];
@@ -220,8 +220,8 @@ function markOf(row: ToolRow): Node[] {
 }
 
 /**
- * The inside of a row: the newest lines of a file while it is written, then progress, arguments, outputs or the error.
- * Code stands above all that.
+ * The content of a row: the newest lines of a file while it is written, then progress, arguments, outputs or the error.
+ * Code comes first.
  */
 function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => void {
 	const tail = h("pre");
@@ -268,7 +268,7 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 	return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
 }
 
-/** A summary that the line of a change shows already: the size, or the lines. */
+/** A summary that duplicates the line of a change: the size, or the line counts. */
 const IN_THE_LINE = /^(?:[\d.]+ (?:bytes?|kB|MB)(?:, [\d,]+ lines?)?|\+\d+ -\d+)$/;
 
 /** How the call ended, in words. */
@@ -283,7 +283,7 @@ function endOf(row: ToolRow): Node[] {
 	return text ? [h("p", { class: "anb-cap first" }, text)] : [];
 }
 
-/** Where nobody was there to answer, the summary also says what to do about it. */
+/** If nobody could answer, the summary also says what to do about it. */
 function whyDenied(row: ToolRow): string {
 	const nobody = row.answer?.by === "nobody" && row.summary;
 	return nobody || captionOf(row) || row.summary || "Denied.";
@@ -295,7 +295,7 @@ function captionOf({ answer }: ToolRow): string {
 	return text && `${text[0]!.toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The answer to the question, with the note to the model and what was changed. */
+/** The user's decision, with the note to the model and the edited arguments. */
 function answerOf(row: ToolRow): Node[] {
 	const { answer, args } = row;
 	if (!answer) return [];
@@ -328,7 +328,7 @@ function argumentsOf(row: ToolRow): Node[] {
 	];
 }
 
-/** What a run that sends no values says below an output: the model has not seen it, and may be shown it. */
+/** The line below an output of a run that sends no values: the model has not seen it, with a button to share it. */
 function createHeldBack(context: Context, row: ToolRow): Node[] {
 	const { run, choices, signal, notify } = context;
 	if (currentState(context).settings.data !== "schema" || row.change) return [];
@@ -345,7 +345,7 @@ function createHeldBack(context: Context, row: ToolRow): Node[] {
 	return [line, button];
 }
 
-/** The argument `code` in the JSON of arguments that are still being written. */
+/** The argument `code` in incomplete JSON. */
 const WRITTEN = /^\s*\{\s*"code"\s*:\s*"((?:[^"\\]|\\u[0-9a-f]{4}|\\[^u])*)/i;
 
 /** The code that a call runs, or has written so far; null for a call without code. */

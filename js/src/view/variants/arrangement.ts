@@ -1,4 +1,4 @@
-// Holds one variant, or the arrangement of all of them. What is not shown is not built.
+// Shows one variant, or an arrangement of all of them. Hidden arrangements are not built.
 
 import { choicesFor } from "../../actions.ts";
 import { h, hasFocus, KeyedList, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
@@ -76,13 +76,13 @@ export interface Drawn {
 	readonly snapshot: Snapshot;
 }
 
-/** What the variants of one arrangement share. */
+/** State shared by the variants of an arrangement. */
 export interface Shared {
 	readonly sight: Sight;
 	readonly pages: Map<number, { scrollToShare(share: number): void }>;
 }
 
-/** What a cell of the grid and a column of the side-by-side view have in common. */
+/** The common parts of a grid cell and a side-by-side column. */
 export function createSummary(context: Context, number: number) {
 	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
 	const name = h("b", null, `Variant ${number + 1}`);
@@ -111,7 +111,7 @@ export function createSummary(context: Context, number: number) {
 	};
 }
 
-/** Opens the variant that asks: a question is answered where it can be read in full. */
+/** Opens a variant with a question, so that it is answered where it can be read in full. */
 function createAnswer(context: Context, number: number) {
 	const element = h(
 		"button",
@@ -128,7 +128,7 @@ function createAnswer(context: Context, number: number) {
 	};
 }
 
-/** A preview without a console, which draws only when something it shows has changed. */
+/** A preview without a console, redrawn only if its content has changed. */
 export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
 	const preview = createPreview(own, { thumbnail, ...(onScrolled && { onScrolled }) });
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
@@ -149,7 +149,7 @@ export function createQuietPreview(own: Context, thumbnail: number, onScrolled?:
 	};
 }
 
-/** Pixels: in a narrower column, the page is laid out this wide and scaled down. */
+/** Layout width in pixels; in a narrower column, the page is scaled down. */
 const COLUMN_WIDTH = 640;
 
 /** A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together. */
@@ -157,7 +157,7 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 	const summary = createSummary(context, number);
 	const { own, name, model, held, standing, facts, swap, answer, pick } = summary;
 	const preview = createQuietPreview(own, COLUMN_WIDTH, (share) => {
-		// A page that forges this can do no more than scroll.
+		// A page that forges this can only scroll.
 		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
 	});
 	pages.set(number, preview);
@@ -188,9 +188,9 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 	};
 }
 
-/** Pixels: pages are laid out for a desktop and scaled down to the cell. */
+/** Layout width in pixels: pages are laid out for a desktop and scaled down to the cell. */
 const CELL_WIDTH = 1024;
-/** Characters of the newest text in a cell, which has room for two lines. */
+/** Maximum characters of the newest text in a cell, which fits two lines. */
 const LONGEST_TEXT = 400;
 
 /** A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it. */
@@ -230,7 +230,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 	};
 }
 
-/** Why the variant failed, or the beginning of the last thing it wrote. */
+/** Why the variant failed, or the beginning of its last text. */
 function createLastText() {
 	const element = h("p", { class: "say" });
 	let shown = "";

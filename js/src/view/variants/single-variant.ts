@@ -24,7 +24,7 @@ export function createSingle(context: Context): BodyView {
 		update(snapshot) {
 			const { state } = snapshot;
 			const solo = isSolo(context);
-			// The pane slides in beside a transcript that the user has seen without it.
+			// The pane slides in if the user has seen the transcript without it.
 			element.classList.toggle("slides", !solo && element.matches(".solo, .slides"));
 			element.classList.toggle("solo", solo);
 			element.hidden =
@@ -47,13 +47,13 @@ export function createSingle(context: Context): BodyView {
 	};
 }
 
-/** Whether the transcript has the whole width: there is no page or image to show yet, or the user wants it so. */
+/** Whether the transcript has the full width: there is no page or image yet, or the user chose it. */
 export function isSolo({ run, choices }: Context): boolean {
 	const { files } = run.state?.variants.get(choices.variant) ?? EMPTY;
 	return !(choices.pane ?? [...files.values()].some(canShow));
 }
 
-/** Whether the frame is as high as its transcript: the variant has ended, and there is nothing beside it. */
+/** Whether the frame is as high as its transcript: the variant has ended, and its result is hidden. */
 export function isFitted(context: Context): boolean {
 	const { run, choices } = context;
 	return isSolo(context) && run.state?.variants.get(choices.variant)?.busy === false;

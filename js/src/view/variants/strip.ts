@@ -13,7 +13,7 @@ interface TabItem {
 	variant: Variant;
 	snapshot: Snapshot;
 	on: boolean;
-	/** Whether the Tab key stops here. */
+	/** Whether it is a tab stop. */
 	stop: boolean;
 }
 
@@ -89,7 +89,7 @@ function createTabs(context: Context) {
 	};
 }
 
-/** The figures of the one variant on screen, and the buttons to stop, open and pick it. */
+/** The figures of the single visible variant, and the buttons to stop, open and pick it. */
 function createChosen(context: Context) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
@@ -108,7 +108,7 @@ function createChosen(context: Context) {
 	};
 }
 
-/** Scrolls only the strip: `scrollIntoView` would move the notebook, too. */
+/** Scrolls only the strip: `scrollIntoView` would also scroll the notebook. */
 function keepInSight(strip: HTMLElement, number: number): void {
 	if (strip.dataset.shown === String(number)) return;
 	strip.dataset.shown = String(number);
@@ -171,7 +171,7 @@ function createArrangements(context: Context) {
 	});
 }
 
-/** Announces each question of a variant that is not on screen once; the card of the one on screen announces itself. */
+/** Announces each question of a hidden variant once; the card of the visible one announces itself. */
 function createQuestions(context: Context): (variants: readonly Variant[]) => void {
 	const announced = new Map<number, string>();
 	return (variants) => {

@@ -1,4 +1,4 @@
-// Parts of a variant that every arrangement shows: its phase, whether it is bound to the names, and its buttons.
+// Parts of a variant in every arrangement: its phase, whether the names are bound to it, and its buttons.
 
 import { openInTab } from "../../actions.ts";
 import {
@@ -82,7 +82,7 @@ export function createHeld(): VariantPart {
 	};
 }
 
-/** Binds the names to the shown variant. It counts as picked only once the kernel says so. */
+/** Binds the names to the visible variant. It counts as picked only once the kernel confirms it. */
 export function createPick(context: Context): VariantPart {
 	const label = h("span");
 	const check = icon("check");
@@ -127,7 +127,7 @@ function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolea
 	return `Pick: ${others ? "stops the others and " : ""}binds ${names}`;
 }
 
-/** Stops this variant alone while it runs; afterwards the same place opens the page that `own` shows. */
+/** A button that stops this variant while it runs, and opens its page afterwards. */
 export function createStopOrOpen(context: Context, own: Context): VariantPart {
 	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
 	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
