@@ -26,8 +26,8 @@ export function currentState(context: Pick<Context, "run" | "choices">): Variant
 
 /** Choices for one variant; the others are shared with `choices`. */
 export function choicesFor(choices: Choices, variant: number): Choices {
-	const own: Partial<Choices> = { variant, file: null, moment: null, device: "full" };
-	return Object.assign(Object.create(choices) as Choices, own);
+	const variantChoices: Partial<Choices> = { variant, file: null, moment: null, device: "full" };
+	return Object.assign(Object.create(choices) as Choices, variantChoices);
 }
 
 export function copy(context: Context): void {
@@ -73,10 +73,10 @@ export async function downloadAll(context: Context): Promise<void> {
 	const contents = await Promise.all(
 		files.map(async (file) => ({ name: file.path, input: await contentOf(context, file) })),
 	);
-	const known = contents.flatMap(({ name, input }) =>
+	const entries = contents.flatMap(({ name, input }) =>
 		input ? [{ name, input, lastModified: ARCHIVED }] : [],
 	);
-	saveFile(`${context.run.state?.meta.name ?? "files"}.zip`, await downloadZip(known).blob());
+	saveFile(`${context.run.state?.meta.name ?? "files"}.zip`, await downloadZip(entries).blob());
 }
 
 async function contentOf(context: Context, file: FileState): Promise<Uint8Array<ArrayBuffer> | null> {

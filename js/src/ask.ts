@@ -113,7 +113,7 @@ export function cellText(run: RunEntry, asking: PlacedAsk): string | null {
 export function firstLine(run: RunEntry, asking: PlacedAsk): string {
 	const { name = "", magic } = run.state?.meta ?? {};
 	const base = `--from ${baseOf(run, asking)}`;
-	const options = [base, ...repeatsOf(run, asking.ask).map((one) => one.text)].join(" ");
+	const options = [base, ...repeatsOf(run, asking.ask).map((repeat) => repeat.text)].join(" ");
 	return `%%${magic} ${nextName(name, run)}${modelOption(run)} ${options}`;
 }
 
@@ -161,10 +161,10 @@ function lineOf(name: string, { elements, text }: Note): string {
 /** `hero_2` after `hero`: the next number that neither a run nor a cell of the notebook uses. */
 export function nextName(name: string, { names, notebook }: Pick<RunEntry, "names" | "notebook">): string {
 	const [, stem = name, last = "1"] = /^(.*?)_([1-9]\d{0,5})$/u.exec(name) ?? [];
-	const taken = new Set(names());
+	const used = new Set(names());
 	const sources = sourcesOf(notebook);
 	let number = Number(last) + 1;
-	while (taken.has(`${stem}_${number}`) || sources.includes(`${stem}_${number}`)) number++;
+	while (used.has(`${stem}_${number}`) || sources.includes(`${stem}_${number}`)) number++;
 	return `${stem}_${number}`;
 }
 

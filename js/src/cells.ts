@@ -52,8 +52,8 @@ export function isReadable(text: string): boolean {
 
 /** The JupyterLab extension; null if it is not loaded or has another version. */
 export function labExtension(): Lab | null {
-	const found = (window as unknown as Record<symbol, Lab | undefined>)[LAB];
-	return found?.version === VERSION ? found : null;
+	const extension = (window as unknown as Record<symbol, Lab | undefined>)[LAB];
+	return extension?.version === VERSION ? extension : null;
 }
 
 /** The source of the cell whose output shows the run; empty if the notebook cannot be read. */

@@ -34,16 +34,16 @@ function placeOf(element: Element): Element {
 /** Whether `by` may mount a run over an output; the first message about the run arrived at `since`. */
 export function claim(element: Element, by: Claimant, since: number, takeOver: boolean): boolean {
 	const place = placeOf(element);
-	const known = table().get(place);
-	if (known && known.by !== by) {
-		if (!known.by.gone && (!takeOver || known.since >= since)) return false;
-		if (known.element) known.by.unmount(known.element);
+	const holder = table().get(place);
+	if (holder && holder.by !== by) {
+		if (!holder.by.gone && (!takeOver || holder.since >= since)) return false;
+		if (holder.element) holder.by.unmount(holder.element);
 	}
 	table().set(place, { by, since, element });
 	return true;
 }
 
 export function release(element: Element, by: Claimant): void {
-	const known = table().get(placeOf(element));
-	if (known?.by === by && known.element === element) known.element = null;
+	const holder = table().get(placeOf(element));
+	if (holder?.by === by && holder.element === element) holder.element = null;
 }

@@ -107,9 +107,9 @@ export class KeyedList<T> {
 		}
 		items.forEach((item, index) => {
 			const key = this.#key(item);
-			const known = this.#views.get(key);
-			if (known && known.item === item) return;
-			const view = known?.view ?? this.#create(item);
+			const entry = this.#views.get(key);
+			if (entry && entry.item === item) return;
+			const view = entry?.view ?? this.#create(item);
 			view.update(item);
 			this.#views.set(key, { view, item });
 			const at = this.#parent.children[index] ?? null;
@@ -120,12 +120,12 @@ export class KeyedList<T> {
 
 /** Returns a function that schedules `draw` for the next frame, at most once per frame. */
 export function oncePerFrame(draw: () => void, signal: AbortSignal): () => void {
-	let asked = 0;
-	signal.addEventListener("abort", () => cancelAnimationFrame(asked), { once: true });
+	let request = 0;
+	signal.addEventListener("abort", () => cancelAnimationFrame(request), { once: true });
 	return () => {
-		if (asked || signal.aborted) return;
-		asked = requestAnimationFrame(() => {
-			asked = 0;
+		if (request || signal.aborted) return;
+		request = requestAnimationFrame(() => {
+			request = 0;
 			draw();
 		});
 	};

@@ -110,10 +110,10 @@ class Frames {
 		const key = root ?? document.body;
 		let observer = this.#observers.get(key);
 		if (!observer) {
-			const made = new IntersectionObserver(this.#onMoved, { root, rootMargin: NEAR });
-			this.#signal.addEventListener("abort", () => made.disconnect());
-			this.#observers.set(key, made);
-			observer = made;
+			const created = new IntersectionObserver(this.#onMoved, { root, rootMargin: NEAR });
+			this.#signal.addEventListener("abort", () => created.disconnect());
+			this.#observers.set(key, created);
+			observer = created;
 		}
 		observer.observe(place);
 	}

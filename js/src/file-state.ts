@@ -89,10 +89,10 @@ export function provisionalPath(files: FileMap, call_id: string, text: string): 
 export function withNamed(files: FileMap, call_id: string, path: string): FileMap {
 	const unnamed = unnamedBy(files, call_id);
 	if (!unnamed || unnamed.path === path) return files;
-	const named = new Map(files);
-	if (unnamed.versions.length) named.set(unnamed.path, { ...unnamed, draft: null });
-	else named.delete(unnamed.path);
-	return named;
+	const renamed = new Map(files);
+	if (unnamed.versions.length) renamed.set(unnamed.path, { ...unnamed, draft: null });
+	else renamed.delete(unnamed.path);
+	return renamed;
 }
 
 function unnamedBy(files: FileMap, call_id: string): FileState | undefined {
@@ -101,12 +101,12 @@ function unnamedBy(files: FileMap, call_id: string): FileState | undefined {
 
 /** Removes the drafts of some calls, and files that have no versions. */
 export function withoutDrafts(files: FileMap, isGone: (call_id: string) => boolean): FileMap {
-	const left = new Map<string, FileState>();
+	const remaining = new Map<string, FileState>();
 	for (const [path, file] of files) {
-		const kept = file.draft && isGone(file.draft.call_id) ? { ...file, draft: null } : file;
-		if (kept.draft || kept.versions.length) left.set(path, kept);
+		const current = file.draft && isGone(file.draft.call_id) ? { ...file, draft: null } : file;
+		if (current.draft || current.versions.length) remaining.set(path, current);
 	}
-	return left;
+	return remaining;
 }
 
 /** Marks all drafts as unfinished, at the end of a run. */

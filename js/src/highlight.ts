@@ -86,9 +86,9 @@ function tokenize(text: string, rules: readonly Rule[], colour: string, emit: Em
 	for (const match of text.matchAll(patternOf(rules))) {
 		if (match.index > done) emit(text.slice(done, match.index), colour);
 		const rule = rules.findIndex((_, number) => match.groups?.[`r${number}`] !== undefined);
-		const [own, , inside] = rules[rule] as Rule;
-		if (inside) tokenize(match[0], inside, own || colour, emit);
-		else if (match[0]) emit(match[0], own || colour);
+		const [ruleColour, , inside] = rules[rule] as Rule;
+		if (inside) tokenize(match[0], inside, ruleColour || colour, emit);
+		else if (match[0]) emit(match[0], ruleColour || colour);
 		done = match.index + match[0].length;
 	}
 	if (done < text.length) emit(text.slice(done), colour);
@@ -98,8 +98,8 @@ const patterns = new Map<readonly Rule[], RegExp>();
 
 /** Combines all rules into one pattern; the group `r2` belongs to the third rule. */
 function patternOf(rules: readonly Rule[]): RegExp {
-	const known = patterns.get(rules);
-	if (known) return known;
+	const cached = patterns.get(rules);
+	if (cached) return cached;
 	const sources = rules.map(([, { source }], number) => `(?<r${number}>${source})`);
 	const pattern = new RegExp(
 		sources.join("|"),

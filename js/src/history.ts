@@ -61,8 +61,8 @@ export function readSteps(cells: readonly CellContent[]): Step[] {
 }
 
 /** The runs of one conversation: those that continue the same first run. */
-export function conversationOf(steps: readonly Step[], one: Step): Step[] {
-	return steps.filter((step) => firstOf(step) === firstOf(one));
+export function conversationOf(steps: readonly Step[], member: Step): Step[] {
+	return steps.filter((step) => firstOf(step) === firstOf(member));
 }
 
 function firstOf(step: Step): Step {
@@ -75,14 +75,14 @@ function firstOf(step: Step): Step {
  */
 export function orderOf(steps: readonly Step[], before: ReadonlyMap<string, Step>): Map<string, Step> {
 	const isNew = (step: Step): boolean => {
-		const known = before.get(step.key);
-		return !known || (known.execution !== step.execution && (step.busy || !known.busy));
+		const previous = before.get(step.key);
+		return !previous || (previous.execution !== step.execution && (step.busy || !previous.busy));
 	};
-	const kept = [...before.keys()].flatMap(
+	const unchanged = [...before.keys()].flatMap(
 		(key) => steps.findLast((step) => step.key === key && !isNew(step)) ?? [],
 	);
 	const count = ({ busy, execution }: Step): number =>
 		busy ? Number.POSITIVE_INFINITY : Number(execution) || 0;
-	const begun = steps.filter(isNew).toSorted((one, other) => count(one) - count(other) || 0);
-	return new Map([...kept, ...begun].map((step) => [step.key, step]));
+	const started = steps.filter(isNew).toSorted((a, b) => count(a) - count(b) || 0);
+	return new Map([...unchanged, ...started].map((step) => [step.key, step]));
 }

@@ -108,13 +108,13 @@ export class Host {
 
 	mount(element: Element, run: RunEntry): void {
 		const surface = surfaceOf(element);
-		const [known, mounted] = this.#mountOn(surface) ?? [];
-		if (known && known !== element && mounted?.run === run) {
-			this.#mounts.delete(known);
+		const [previous, mounted] = this.#mountOn(surface) ?? [];
+		if (previous && previous !== element && mounted?.run === run) {
+			this.#mounts.delete(previous);
 			this.#mounts.set(element, { ...mounted, restoreFrames: removeFrames(element) });
 			return;
 		}
-		if (known) this.unmount(known);
+		if (previous) this.unmount(previous);
 		const abort = new AbortController();
 		const choices = this.#choicesOf(run);
 		this.#setStage(choices, run, surface);
@@ -151,8 +151,8 @@ export class Host {
 	}
 
 	#tellSeen(...runs: RunEntry[]): void {
-		const seen = [...this.#mounts.values()].filter(({ surface }) => this.#sight?.has(surface));
-		for (const run of new Set(runs)) run.setOnScreen(seen.some((mount) => mount.run === run));
+		const visible = [...this.#mounts.values()].filter(({ surface }) => this.#sight?.has(surface));
+		for (const run of new Set(runs)) run.setOnScreen(visible.some((mount) => mount.run === run));
 	}
 
 	/** Builds the interface; null if this browser cannot, so that the frozen form stays visible. */
@@ -205,8 +205,8 @@ export class Host {
 		const mounts = [...this.#mounts].filter(([, mount]) => mount.run === run);
 		const leaving = mounts.find(([element]) => hasLeft(element))?.[1];
 		const last = leaving ?? this.#choices.get(run.key);
-		const taken = mounts.some(([, mount]) => mount !== leaving && mount.choices === last?.choices);
-		const choices = last && taken ? copyChoices(last.choices) : (last?.choices ?? newChoices());
+		const shared = mounts.some(([, mount]) => mount !== leaving && mount.choices === last?.choices);
+		const choices = last && shared ? copyChoices(last.choices) : (last?.choices ?? newChoices());
 		if (last && last.id !== id) resetRun(choices);
 		this.#choices.set(run.key, { id, choices });
 		return choices;
@@ -304,7 +304,8 @@ export class Host {
 		if (element.hasAttribute(ID) || this.#past.has(element) || this.#placed.has(run.state?.id ?? ""))
 			return false;
 		return (
-			document.querySelectorAll(".jp-Notebook").length < 2 && !outputsOf(run).some((one) => shows(one, run))
+			document.querySelectorAll(".jp-Notebook").length < 2 &&
+			!outputsOf(run).some((output) => shows(output, run))
 		);
 	}
 
@@ -340,7 +341,7 @@ function outputsIn(node: Node): Iterable<Element> {
 
 /** The outputs on the page with the run's key. */
 function outputsOf({ key }: RunEntry): Element[] {
-	return [...document.querySelectorAll(`[${KEY}]`)].filter((one) => one.getAttribute(KEY) === key);
+	return [...document.querySelectorAll(`[${KEY}]`)].filter((output) => output.getAttribute(KEY) === key);
 }
 
 /** Whether an output is no longer on the page. A widget view may be filled before it is attached. */
@@ -359,13 +360,13 @@ function shows(element: Element, run: RunEntry): boolean {
  * when they are not drawn, and one that hangs would hang the live previews too.
  */
 function removeFrames(element: Element): () => void {
-	const taken = [...element.querySelectorAll("iframe")].map((frame) => {
+	const frames = [...element.querySelectorAll("iframe")].map((frame) => {
 		const place = document.createComment("");
 		frame.replaceWith(place);
 		return { frame, place };
 	});
 	return () => {
-		for (const { frame, place } of taken) place.replaceWith(frame);
+		for (const { frame, place } of frames) place.replaceWith(frame);
 	};
 }
 
@@ -403,7 +404,7 @@ function firstFrames(
 
 /** Restores a run's first frame in its cell, if the notebook was reloaded without having been saved with it. */
 function restoreFirstFrame(notebook: NotebookContext | null, { run_id, cell_id, data }: LostRun): void {
-	const cell = notebook?.model.sharedModel.cells.find((one) => one.getId?.() === cell_id);
+	const cell = notebook?.model.sharedModel.cells.find((other) => other.getId?.() === cell_id);
 	if (!cell || notebook?.model.readOnly || firstFrames(notebook, run_id).length) return;
 	const output = { output_type: "display_data", data, metadata: {} };
 	cell.updateOutputs?.(0, cell.getOutputs?.().length ?? 0, [output]);

@@ -29,19 +29,21 @@ export function showWhole(element: Element): void {
 
 /** Scrolls the nearest ancestor that can move in that direction; false if there is none. */
 export function scrollAround(element: Element, by: number): boolean {
-	const moves = (one: Element): boolean =>
-		by < 0 ? one.scrollTop > 0 : one.scrollTop + one.clientHeight < one.scrollHeight - 1;
+	const moves = (candidate: Element): boolean =>
+		by < 0
+			? candidate.scrollTop > 0
+			: candidate.scrollTop + candidate.clientHeight < candidate.scrollHeight - 1;
 	const scroller = scrollerOf(element, moves);
 	scroller?.scrollBy({ top: by, behavior: "instant" });
 	return scroller !== null;
 }
 
 /** The nearest scrollable ancestor; null if there is none, or if it is behind a full-screen element. */
-function scrollerOf(element: Element, isWanted: (one: Element) => boolean = () => true): Element | null {
+function scrollerOf(element: Element, accepts: (candidate: Element) => boolean = () => true): Element | null {
 	const root = element.getRootNode();
 	const around = element.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
 	if (!around || around === document.fullscreenElement) return null;
 	const scrolls =
 		around === document.scrollingElement || /auto|scroll/.test(getComputedStyle(around).overflowY);
-	return scrolls && isWanted(around) ? around : scrollerOf(around, isWanted);
+	return scrolls && accepts(around) ? around : scrollerOf(around, accepts);
 }

@@ -3,8 +3,8 @@
 import type { Json } from "./events.ts";
 
 /** Whether two values are equal, regardless of the order of keys. */
-export function sameJson(one: unknown, other: unknown): boolean {
-	return canonical(one) === canonical(other);
+export function sameJson(a: unknown, b: unknown): boolean {
+	return canonical(a) === canonical(b);
 }
 
 function canonical(value: unknown): string | undefined {

@@ -32,9 +32,9 @@ export class Markdown {
 	}
 
 	#draw(): void {
-		const rest = this.#text.slice(this.#finished);
+		const remaining = this.#text.slice(this.#finished);
 		const references: References = Object.create(this.#references);
-		const tokens = parse(rest, references);
+		const tokens = parse(remaining, references);
 		// A link definition also applies to the text before it.
 		if (this.#ended && this.#finished && anyIn(references)) {
 			this.#startOver();
@@ -43,17 +43,17 @@ export class Markdown {
 		}
 		replaceFrom(this.element, this.#nodes, createElements(tokens, this.#ended));
 		if (this.#ended) typesetFormulas(this.element);
-		else this.#finish(rest, tokens);
+		else this.#finish(remaining, tokens);
 	}
 
 	/** Marks the blocks that no further text can change as finished. */
-	#finish(rest: string, tokens: readonly Token[]): void {
-		const ends = [...rest.matchAll(/\r\n?|\n/g)].map(({ index, 0: { length } }) => index + length);
+	#finish(remaining: string, tokens: readonly Token[]): void {
+		const ends = [...remaining.matchAll(/\r\n?|\n/g)].map(({ index, 0: { length } }) => index + length);
 		const blocks = tokens.filter(({ level, nesting }) => level === 0 && nesting >= 0);
 		const last = blocks.findLastIndex((block, index) => isSettled(block, blocks[index - 1], ends.length));
 		const end = ends[(blocks[last]?.map?.[0] ?? 0) - 1];
 		if (!end) return;
-		parseBlocks(rest.slice(0, end), this.#references);
+		parseBlocks(remaining.slice(0, end), this.#references);
 		this.#finished += end;
 		this.#nodes += blocks.slice(0, last).filter(({ hidden }) => !hidden).length;
 	}

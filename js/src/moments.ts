@@ -27,14 +27,14 @@ type On = { readonly tape: Tape } & Pick<Position, "count">;
 
 const NOTHING: Description = { key: "", label: "", kind: "start" };
 
-const known = new WeakMap<Tape, { length: number; moments: readonly Moment[] }>();
+const cache = new WeakMap<Tape, { length: number; moments: readonly Moment[] }>();
 
 /** The moments of a run, cached until its tape grows. */
 export function momentsOn(tape: Tape): readonly Moment[] {
-	const last = known.get(tape);
+	const last = cache.get(tape);
 	if (last?.length === tape.length) return last.moments;
 	const moments = toMoments(tape);
-	known.set(tape, { length: tape.length, moments });
+	cache.set(tape, { length: tape.length, moments });
 	return moments;
 }
 

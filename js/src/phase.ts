@@ -12,8 +12,8 @@ export const READING = "reading the prompt";
 const QUIET = 10;
 
 /** The remaining seconds of a wait, as shown in the header and the card. */
-export function retrySeconds(left: number): number {
-	return Math.max(1, Math.round(left));
+export function retrySeconds(remaining: number): number {
+	return Math.max(1, Math.round(remaining));
 }
 
 export function retryPhase(wait: number): string {

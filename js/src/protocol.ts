@@ -95,9 +95,9 @@ export type Send = (message: Record<string, unknown>) => void;
 /** A secret id per browser window. It survives a reload, so that the window finds its runs again. */
 function windowId(): string {
 	try {
-		const known = sessionStorage.getItem("anb-window") ?? randomId();
-		sessionStorage.setItem("anb-window", known);
-		return known;
+		const id = sessionStorage.getItem("anb-window") ?? randomId();
+		sessionStorage.setItem("anb-window", id);
+		return id;
 	} catch {
 		return randomId(); // the browser may forbid storage
 	}

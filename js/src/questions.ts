@@ -19,7 +19,7 @@ export function questionsOf(variants: readonly Variant[]): Question[] {
 			row.kind === "tool" && row.status === "asking" ? [{ variant: number, row }] : [],
 		),
 	);
-	return questions.sort((one, other) => one.row.asked - other.row.asked);
+	return questions.sort((a, b) => a.row.asked - b.row.asked);
 }
 
 /** A unique id for a question: a call may need two approvals. */

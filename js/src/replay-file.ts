@@ -83,8 +83,8 @@ function requestOf({ pool, turns }: ReplayRecord["requests"], variant: number, s
 }
 
 function fileOf(files: readonly BinaryFile[], { path, version }: Record<string, unknown>): object | null {
-	const found = files.find((file) => file.path === path && file.version === version);
-	return found ? { ok: true, ...found } : null;
+	const match = files.find((file) => file.path === path && file.version === version);
+	return match ? { ok: true, ...match } : null;
 }
 
 const data = document.querySelector('script[type="application/json"]');

@@ -110,8 +110,8 @@ export class RunEntry {
 
 	/** Whether there is a newer run, which folds the outputs of older ones. */
 	get isOlder(): boolean {
-		const metas = [...this.others()].map((one) => one.state?.meta).filter((meta) => meta !== undefined);
-		const newest = metas.toSorted((one, other) => one.number - other.number).at(-1);
+		const metas = [...this.others()].map((run) => run.state?.meta).filter((meta) => meta !== undefined);
+		const newest = metas.toSorted((a, b) => a.number - b.number).at(-1);
 		return newest?.folds === true && newest.number > (this.state?.meta.number ?? 0);
 	}
 
@@ -168,8 +168,8 @@ export class RunEntry {
 		const { id, meta } = this.state ?? {};
 		if (!meta?.connected) return null;
 		const key = `${id} ${variant}`;
-		const known = this.#bound.get(key);
-		if (known) return known;
+		const existing = this.#bound.get(key);
+		if (existing) return existing;
 		const link: PageLink = new PageLink(meta.bound, (message) => {
 			void this.command("bound", { variant, message }).then((answer) => answer.ok || link.lose(answer.error));
 		});
@@ -191,8 +191,8 @@ export class RunEntry {
 	/** A file's content, or null until it is loaded. Each version is loaded once, and listeners are notified. */
 	content(variant: number, path: string, version: number): Content | null {
 		const key = `${this.state?.id} ${variant} ${version} ${path}`;
-		const known = this.#contents.get(key);
-		if (known !== undefined) return known;
+		const cached = this.#contents.get(key);
+		if (cached !== undefined) return cached;
 		this.#contents.set(key, null);
 		void this.file(variant, path, version).then((content) => {
 			this.#contents.set(key, content);
@@ -338,8 +338,8 @@ export class Runs {
 	}
 
 	get(key: string): RunEntry {
-		const known = this.#byKey.get(key);
-		if (known) return known;
+		const existing = this.#byKey.get(key);
+		if (existing) return existing;
 		const [names, all] = [() => this.#names, () => this.#byKey.values()];
 		const run = new RunEntry(key, this.#link, this.notebook, names, all);
 		this.#byKey.set(key, run);
@@ -360,8 +360,8 @@ export class Runs {
 	close(run: RunEntry, isShown: (run: RunEntry) => boolean): void {
 		this.#byKey.delete(run.key);
 		this.#byKey.set(run.key, run);
-		const closed = [...this.#byKey.values()].filter((one) => one.canRelease && !isShown(one));
-		for (const one of closed.slice(0, -MOST_CLOSED)) one.release();
+		const closed = [...this.#byKey.values()].filter((entry) => entry.canRelease && !isShown(entry));
+		for (const entry of closed.slice(0, -MOST_CLOSED)) entry.release();
 	}
 
 	receive(message: FromKernel): void {

@@ -95,5 +95,5 @@ export function versionLabel(version: Version | undefined): string {
 export function presentFiles(state: VariantState): FileState[] {
 	return [...state.files.values()]
 		.filter((file) => !file.deleted)
-		.sort((one, other) => one.path.localeCompare(other.path));
+		.sort((a, b) => a.path.localeCompare(b.path));
 }

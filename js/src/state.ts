@@ -320,13 +320,13 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 	const file = fileOf(before, path);
 	const old = file.draft?.call_id === call_id ? file.draft : null;
 	// A file that keeps its provisional path starts over with its current text.
-	const named = old?.unnamed && !unnamed && text.startsWith(old.text);
-	const grows = old !== null && (named || offset === old.points);
+	const becameNamed = old?.unnamed && !unnamed && text.startsWith(old.text);
+	const grows = old !== null && (becameNamed || offset === old.points);
 	const phase = `writing ${event.path || "a file"}`;
 	const state = { ...before, files, phase, epochs: before.epochs + (grows ? 0 : 1) };
 	const draft: FileDraft = {
 		call_id,
-		text: (grows && !named ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
+		text: (grows && !becameNamed ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
 		points: offset + countPoints(text),
 		epoch: grows ? old.epoch : state.epochs,
 		unnamed,

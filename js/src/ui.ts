@@ -157,7 +157,7 @@ export function loadLayout(): Layout {
 		return {
 			split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT.split,
 			height: typeof height === "number" && height >= 240 && height <= 4000 ? height : DEFAULT.height,
-			arrangement: ARRANGEMENTS.find((one) => one === arrangement) ?? DEFAULT.arrangement,
+			arrangement: ARRANGEMENTS.find((candidate) => candidate === arrangement) ?? DEFAULT.arrangement,
 			alone: alone === true,
 			wrap: wrap === true,
 			replayed: replayed === true,

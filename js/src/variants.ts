@@ -53,7 +53,7 @@ export function toVariants(variants: readonly Omit<Variant, "label" | "model">[]
 /** The title of the tool call that waits for approval, or null. */
 export function askingTitle(state: VariantState): string | null {
 	if (!state.busy) return null;
-	const row = state.rows.findLast((one) => one.kind === "tool" && one.status === "asking");
+	const row = state.rows.findLast((candidate) => candidate.kind === "tool" && candidate.status === "asking");
 	return row?.kind === "tool" ? row.title : null;
 }
 
@@ -85,8 +85,8 @@ export function phaseOfAll(variants: readonly Variant[]): string {
 	for (const { state } of variants) {
 		const activity = activityOf(state);
 		const rank = askingTitle(state) !== null ? 0 : state.busy ? 1 : state.reason === "end_turn" ? 2 : 3;
-		const known = groups.get(activity);
-		groups.set(activity, { count: (known?.count ?? 0) + 1, rank });
+		const group = groups.get(activity);
+		groups.set(activity, { count: (group?.count ?? 0) + 1, rank });
 	}
 	const sorted = [...groups].sort(([, a], [, b]) => a.rank - b.rank || b.count - a.count);
 	return sorted

@@ -121,10 +121,10 @@ describe("messages that a page forges", () => {
 
 	test("fields are read only as far as they have the right shape", async () => {
 		const fields = [
-			{ keys: ["a"], given: "text" },
-			{ keys: ["b"], given: [true, false] },
-			{ keys: [7], given: true },
-			{ keys: ["c"], given: { html: "" } },
+			{ keys: ["a"], value: "text" },
+			{ keys: ["b"], value: [true, false] },
+			{ keys: [7], value: true },
+			{ keys: ["c"], value: { html: "" } },
 			null,
 		];
 		const asked = next();

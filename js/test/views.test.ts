@@ -7,7 +7,7 @@ import { Lines } from "../src/view/result/code.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/shared/diff-table.ts";
 import { createClock } from "../src/view/shell/app.ts";
 import { sectionsOf } from "../src/view/transcript/request.ts";
-import { createGiven } from "../src/view/transcript/timeline.ts";
+import { createPromptImages } from "../src/view/transcript/timeline.ts";
 import { changed, piece, play, script, started, tool, turn } from "./events.ts";
 
 describe("differences", () => {
@@ -155,7 +155,7 @@ describe("given images", () => {
 	test("are drawn with a text alternative", () => {
 		const images = [shot, { ...shot, name: "", data: "" }];
 		const { images: kept } = play(script({ ...started, images }));
-		const view = createGiven();
+		const view = createPromptImages();
 		view.update(kept);
 		const [first, second] = view.element.querySelectorAll("figure");
 		expect(first?.querySelector("img")?.alt).toBe("shot.png (640 x 400)");
@@ -166,7 +166,7 @@ describe("given images", () => {
 	});
 
 	test("take no room where there are none", () => {
-		const view = createGiven();
+		const view = createPromptImages();
 		view.update(play(script(started)).images);
 		expect(view.element.hidden).toBe(true);
 	});

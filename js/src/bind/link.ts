@@ -186,13 +186,13 @@ export class PageLink {
 
 	#taken(name: string): void {
 		this.#untold.delete(name);
-		const rest = (this.#untaken.get(name) ?? 0) - performance.now();
+		const delay = (this.#untaken.get(name) ?? 0) - performance.now();
 		setTimeout(
 			() => {
 				this.#untaken.delete(name);
 				this.#sendValue(name);
 			},
-			Math.max(0, rest),
+			Math.max(0, delay),
 		);
 	}
 
@@ -257,8 +257,8 @@ export class PageLink {
 /** Validates a message from the page; null if our script would not send it. */
 function readMessage(data: unknown, kinds: ReadonlyMap<unknown, BoundName["kind"]>): FromPage | null {
 	const { do: kind, name, text, id, values, ...unused } = (data ?? {}) as Record<string, unknown>;
-	const isValue = (one: unknown): one is string => /value|filled/.test(kinds.get(one) ?? "");
-	const isText = (one: unknown): one is string => typeof one === "string" && one.length <= MOST_TEXT;
+	const isValue = (value: unknown): value is string => /value|filled/.test(kinds.get(value) ?? "");
+	const isText = (value: unknown): value is string => typeof value === "string" && value.length <= MOST_TEXT;
 	if (Object.keys(unused).length > 0) return null;
 	if (kind === "get" && isValue(name)) return { do: kind, name };
 	if (kind === "call" && kinds.get(name) === "function" && isText(text) && Number.isSafeInteger(id))

@@ -137,21 +137,21 @@ class NotebookClient {
 			running.waiting.push(call);
 			return;
 		}
-		const own: Latest = { next: null, waiting: [] };
-		this.#latest.set(name, own);
-		const then = (settle: (one: Waiting) => void) => {
+		const latest: Latest = { next: null, waiting: [] };
+		this.#latest.set(name, latest);
+		const then = (settle: (waiting: Waiting) => void) => {
 			settle(call);
 			this.#latest.delete(name);
-			const all = (act: (one: Waiting) => void): void => own.waiting.forEach(act);
-			if (own.next === null) return;
-			this.#startLatest(name, own.next, {
-				resolve: (value) => all((one) => one.resolve(value)),
-				reject: (error) => all((one) => one.reject(error)),
+			const all = (act: (waiting: Waiting) => void): void => latest.waiting.forEach(act);
+			if (latest.next === null) return;
+			this.#startLatest(name, latest.next, {
+				resolve: (value) => all((waiting) => waiting.resolve(value)),
+				reject: (error) => all((waiting) => waiting.reject(error)),
 			});
 		};
 		this.#start(name, text, {
-			resolve: (value) => then((one) => one.resolve(value)),
-			reject: (error) => then((one) => one.reject(error)),
+			resolve: (value) => then((waiting) => waiting.resolve(value)),
+			reject: (error) => then((waiting) => waiting.reject(error)),
 		});
 	}
 
@@ -193,13 +193,13 @@ function written(value: unknown, otherwise: string): string {
 
 export function defineNotebook(bound: Bound): void {
 	if (Object.hasOwn(window, "notebook")) return;
-	const own = new NotebookClient(bound);
+	const client = new NotebookClient(bound);
 	const value = Object.freeze({
-		get: (name: unknown) => own.get(String(name)),
-		on: (name: unknown, listener: Listener) => own.on(String(name), listener),
-		set: (name: unknown, given: unknown) => own.set(String(name), given),
+		get: (name: unknown) => client.get(String(name)),
+		on: (name: unknown, listener: Listener) => client.on(String(name), listener),
+		set: (name: unknown, value: unknown) => client.set(String(name), value),
 		call: (name: unknown, args?: unknown, options?: { latest?: boolean }) =>
-			own.call(String(name), args, options),
+			client.call(String(name), args, options),
 	});
 	Object.defineProperty(window, "notebook", { value, enumerable: true });
 }

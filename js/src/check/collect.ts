@@ -16,17 +16,17 @@ const MISSING = "data:,";
 
 type SendPart = (part: Partial<Report>) => void;
 
-export function collect(given: CheckInput, send: SendPart): void {
+export function collect(input: CheckInput, send: SendPart): void {
 	const lines = limited((line: ConsoleLine) => send({ console: [line] }));
 	const log = (level: ConsoleLine["level"], text: string, place: SourcePosition = {}): void =>
 		lines(level, { level, text: text.slice(0, LONGEST), ...place });
 	hookConsole(log);
 	collectLoads(send);
 	window.addEventListener("error", ({ message, filename, lineno, colno }) => {
-		if (message) log("error", message, placeOf(given, filename, [lineno, colno]));
+		if (message) log("error", message, placeOf(input, filename, [lineno, colno]));
 	});
 	window.addEventListener("unhandledrejection", ({ reason }) => {
-		log("error", `Unhandled ${describe(reason)}`, placeIn(given, reason));
+		log("error", `Unhandled ${describe(reason)}`, placeIn(input, reason));
 	});
 }
 
@@ -52,11 +52,11 @@ function hookConsole(log: (level: ConsoleLine["level"], text: string) => void): 
 }
 
 function collectLoads(send: SendPart): void {
-	const known = new Set<string>();
+	const reported = new Set<string>();
 	const pass = limited((load: Report["blocked"][number]) => send({ blocked: [load] }));
 	const add = (address: string, reason: string): void => {
-		if (!address || address === MISSING || known.has(address)) return;
-		known.add(address);
+		if (!address || address === MISSING || reported.has(address)) return;
+		reported.add(address);
 		pass("", { address: address.slice(0, LONGEST), reason });
 	};
 	document.addEventListener("securitypolicyviolation", ({ blockedURI }) =>
@@ -126,8 +126,8 @@ function inlineScript(line: number, column: number): string {
 }
 
 /** The source position of a rejected promise: the first stack entry with an address. */
-function placeIn(given: CheckInput, reason: unknown): SourcePosition {
+function placeIn(input: CheckInput, reason: unknown): SourcePosition {
 	const stack = reason instanceof Error ? String(reason.stack) : "";
-	const found = /(?:at |\(|@)([^\s(@]+):(\d+):(\d+)\)?$/m.exec(stack);
-	return found?.[1] ? placeOf(given, found[1], [Number(found[2]), Number(found[3])]) : {};
+	const position = /(?:at |\(|@)([^\s(@]+):(\d+):(\d+)\)?$/m.exec(stack);
+	return position?.[1] ? placeOf(input, position[1], [Number(position[2]), Number(position[3])]) : {};
 }

@@ -62,7 +62,7 @@ async function filesOf(run: RunEntry, variant: number): Promise<Files> {
 		const content = small ? await run.file(variant, file.path, version.number) : null;
 		return content && ([file.path, { ...content, media_type }] as const);
 	});
-	return new Map((await Promise.all(contents)).filter((one) => one !== null));
+	return new Map((await Promise.all(contents)).filter((entry) => entry !== null));
 }
 
 /** Shows the page and fills the report until the script is done, the page is lost or the timeout expires. */

@@ -45,6 +45,6 @@ function selectorOf(element: Element): string {
 function nameOf(element: Element): string {
 	const { localName, classList, parentElement } = element;
 	if (classList[0]) return `${localName}.${CSS.escape(classList[0])}`;
-	const alike = [...(parentElement?.children ?? [])].filter((one) => one.localName === localName);
+	const alike = [...(parentElement?.children ?? [])].filter((sibling) => sibling.localName === localName);
 	return alike.length > 1 ? `${localName}:nth-of-type(${alike.indexOf(element) + 1})` : localName;
 }

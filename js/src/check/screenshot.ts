@@ -16,8 +16,8 @@ export async function screenshot(): Promise<Report["screenshots"][number]> {
 	checkCount(document);
 	const width = window.innerWidth;
 	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
-	const shown = Math.min(height, MOST_HEIGHT);
-	return { width, height, png: encoded(await drawTop(shown)), cut: shown < height };
+	const drawnHeight = Math.min(height, MOST_HEIGHT);
+	return { width, height, png: encoded(await drawTop(drawnHeight)), cut: drawnHeight < height };
 }
 
 /** Draws the page from the top to a height. */
@@ -83,7 +83,7 @@ export function keepDrawings(): void {
 	const { prototype } = HTMLCanvasElement;
 	const { getContext } = prototype;
 	prototype.getContext = function (this: HTMLCanvasElement, kind: string, options?: object) {
-		const kept = kind.startsWith("webgl") ? { ...options, preserveDrawingBuffer: true } : options;
-		return getContext.call(this, kind, kept);
+		const preserved = kind.startsWith("webgl") ? { ...options, preserveDrawingBuffer: true } : options;
+		return getContext.call(this, kind, preserved);
 	} as typeof getContext;
 }

@@ -31,15 +31,15 @@ function moved(from: Element, direction: "parent" | "child" | "next" | "previous
 function stepsTo(element: Element): PathStep[] {
 	const steps: PathStep[] = [];
 	for (let node = element; node.parentElement; node = node.parentElement) {
-		const same = [...node.parentElement.children].filter((one) => one.localName === node.localName);
+		const same = [...node.parentElement.children].filter((sibling) => sibling.localName === node.localName);
 		steps.unshift([node.localName, same.indexOf(node) + 1, same.length]);
 	}
 	return steps;
 }
 
 port.onmessage = ({ data }: MessageEvent<ElementQuery>) => {
-	const found = find(data) ?? at ?? document.body;
-	at = found === document.documentElement ? document.body : (found.closest("svg") ?? found);
+	const element = find(data) ?? at ?? document.body;
+	at = element === document.documentElement ? document.body : (element.closest("svg") ?? element);
 	const { x, y, width, height } = at.getBoundingClientRect();
 	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies ElementMatch);
 };

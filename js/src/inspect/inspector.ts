@@ -25,18 +25,18 @@ function createInspector(context: Context, preview: Preview) {
 	const outline = createOutline(preview);
 	const help = { class: "anb-inspect", tabindex: 0, role: "application", "aria-label": HELP, hidden: true };
 	const element = h("div", help, outline.element);
-	const finder = createFinder(preview, (found, moved) => {
-		outline.show(found);
-		if (moved) context.announce(nameOf(found));
+	const finder = createFinder(preview, (match, moved) => {
+		outline.show(match);
+		if (moved) context.announce(nameOf(match));
 	});
 	preview.element.append(element);
 	const frame = element.closest<HTMLElement>(".anb-frame");
 
 	function toggle(on: boolean): void {
 		if (element.hidden === !on) return;
-		const held = hasFocus(element);
+		const hadFocus = hasFocus(element);
 		element.hidden = !on;
-		if (held) moveFocus(frame?.querySelector<HTMLElement>(".anb-point"));
+		if (hadFocus) moveFocus(frame?.querySelector<HTMLElement>(".anb-point"));
 		outline.show(null);
 		finder.forget();
 		if (on) element.focus({ preventScroll: true });
@@ -51,8 +51,8 @@ function createInspector(context: Context, preview: Preview) {
 	}
 
 	function choose(event: MouseEvent | KeyboardEvent): void {
-		if (!event.isTrusted || !finder.found) return;
-		select(context, finder.found, event.shiftKey);
+		if (!event.isTrusted || !finder.match) return;
+		select(context, finder.match, event.shiftKey);
 		if (!event.shiftKey) toggle(false);
 	}
 
@@ -91,21 +91,21 @@ function listenForMoves(
 }
 
 /** Queries the page for elements, one at a time, and validates the answers. */
-function createFinder(preview: Preview, show: (found: ElementMatch, moved: boolean) => void) {
+function createFinder(preview: Preview, show: (match: ElementMatch, moved: boolean) => void) {
 	let port: MessagePort | null = null;
-	let asked = 0;
+	let pending = 0;
 	let next: ElementQuery | null = null;
-	let found: ElementMatch | null = null;
+	let match: ElementMatch | null = null;
 
 	function connect(): void {
 		const channel = new MessageChannel();
 		port?.close();
 		port = channel.port1;
 		port.onmessage = ({ data }: MessageEvent<unknown>) => {
-			if (!asked) return;
-			asked = 0;
-			found = readMatch(data);
-			if (found) show(found, last !== null && "move" in last);
+			if (!pending) return;
+			pending = 0;
+			match = readMatch(data);
+			if (match) show(match, last !== null && "move" in last);
 			if (next) ask(next);
 		};
 		preview.run(inside, { port: channel.port2 });
@@ -114,24 +114,24 @@ function createFinder(preview: Preview, show: (found: ElementMatch, moved: boole
 	let last: ElementQuery | null = null;
 	function ask(where: ElementQuery): void {
 		const now = performance.now();
-		if (asked && now - asked < PATIENCE) {
+		if (pending && now - pending < PATIENCE) {
 			next = where;
 			return;
 		}
-		if (!port || asked) connect();
-		[asked, last, next] = [now, where, null];
+		if (!port || pending) connect();
+		[pending, last, next] = [now, where, null];
 		port?.postMessage(where);
 	}
 
 	return {
 		ask,
-		get found() {
-			return found;
+		get match() {
+			return match;
 		},
 		/** Restarts with the current page. */
 		forget() {
 			port?.close();
-			[port, asked, next, found] = [null, 0, null, null];
+			[port, pending, next, match] = [null, 0, null, null];
 		},
 	};
 }
@@ -153,12 +153,12 @@ function createOutline(preview: Preview) {
 	const element = h("div", { class: "anb-outline", "aria-hidden": "true", hidden: true }, name);
 	return {
 		element,
-		show(found: ElementMatch | null) {
-			element.hidden = found === null;
-			if (!found) return;
+		show(match: ElementMatch | null) {
+			element.hidden = match === null;
+			if (!match) return;
 			const { box, scale } = frameOf(preview);
 			const around = preview.element.getBoundingClientRect();
-			const [x, y, width, height] = found.box.map(
+			const [x, y, width, height] = match.box.map(
 				(length) => length * scale,
 			) as unknown as ElementMatch["box"];
 			const top = box.top - around.top + y;
@@ -166,7 +166,7 @@ function createOutline(preview: Preview) {
 			Object.assign(element.style, { left: `${left}px`, top: `${top}px` });
 			Object.assign(element.style, { width: `${width}px`, height: `${height}px` });
 			element.classList.toggle("low", top < 22);
-			setText(name, nameOf(found));
+			setText(name, nameOf(match));
 		},
 	};
 }
@@ -176,16 +176,16 @@ function nameOf({ steps, box }: ElementMatch): string {
 }
 
 /** Adds an element to the notes: to the last one with `more`, else to a new one. */
-function select(context: Context, found: ElementMatch, more: boolean): void {
+function select(context: Context, match: ElementMatch, more: boolean): void {
 	const { choices, run } = context;
 	const state = run.state?.variants.get(choices.variant);
 	const page = state && shownPage(state, choices);
 	if (!page || page.text === null) return;
-	const steps = stepsInSource(page.text, found.steps);
+	const steps = stepsInSource(page.text, match.steps);
 	const path = pathOf(steps);
 	if (!isPath(path) || !isFile(page.file.path)) return;
-	const tag = found.steps.at(-1)?.[0] ?? "";
-	const inSource = steps.length === found.steps.length;
+	const tag = match.steps.at(-1)?.[0] ?? "";
+	const inSource = steps.length === match.steps.length;
 	const around = wordsFor(steps.at(-1)?.[0] ?? "html");
 	const label = inSource ? wordsFor(tag) : `${wordsFor(tag)} made by a script, in ${around}`;
 	const pointed: ElementRef = { path, file: page.file.path, label, line: null, origin: "" };
@@ -223,7 +223,7 @@ async function locate(
 	});
 	Object.assign(choices, { file, moment: null, line: Number(line) });
 	const { notes } = choices.ask;
-	choices.ask.notes = notes.map((one) => (one.elements.includes(pointed) ? { ...one } : one));
+	choices.ask.notes = notes.map((other) => (other.elements.includes(pointed) ? { ...other } : other));
 	// Text typed before the next frame would go into the replaced note.
 	draw();
 }

@@ -14,7 +14,7 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 		() => createNote(context, remove),
 	);
 	function remove(note: Note): void {
-		choices.ask.notes = choices.ask.notes.filter((one) => one !== note);
+		choices.ask.notes = choices.ask.notes.filter((other) => other !== note);
 		moveFocus(field);
 		context.redraw();
 	}

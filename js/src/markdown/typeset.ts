@@ -11,8 +11,8 @@ let typesetter: Typesetter | undefined;
 let count = 0;
 
 /** Without a typesetter, formulas stay plain text. */
-export function setTypesetter(found: Typesetter | undefined): void {
-	typesetter ??= found;
+export function setTypesetter(available: Typesetter | undefined): void {
+	typesetter ??= available;
 }
 
 /** A formula, to be typeset if its text is complete. */

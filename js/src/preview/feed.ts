@@ -64,7 +64,7 @@ export class Feed {
 	#epoch: number | null = null;
 	#closed = false;
 	/** The user's input in the previous frame. */
-	#given: SavedField[] = [];
+	#savedFields: SavedField[] = [];
 	#html = "";
 	/** The last scroll position set from outside. */
 	#share: number | null = null;
@@ -113,7 +113,7 @@ export class Feed {
 
 	#replace(keep: Keep): void {
 		if (keep !== "all") {
-			this.#given = [];
+			this.#savedFields = [];
 			this.#before = null;
 		}
 		if (keep === "all" && this.#closed)
@@ -147,8 +147,8 @@ export class Feed {
 
 	/** Restores the user's input from the previous frame. */
 	#put(fields: SavedField[] | null): void {
-		if (fields) this.#given = fields;
-		if (this.#closed && this.#given.length) void this.#frame?.ask("put", this.#given);
+		if (fields) this.#savedFields = fields;
+		if (this.#closed && this.#savedFields.length) void this.#frame?.ask("put", this.#savedFields);
 	}
 
 	/** Removes the frame, unless the user has interacted with the page: that state could not be restored. */

@@ -8,7 +8,7 @@ export type FieldValue = string | boolean | boolean[];
 export interface SavedField {
 	/** Either of them identifies the field. */
 	keys: string[];
-	given: FieldValue;
+	value: FieldValue;
 }
 
 const FIELDS = "input:not([type=file]), textarea, select";
@@ -26,15 +26,15 @@ export class Fields {
 	take(): SavedField[] {
 		const all = keyed();
 		return all.flatMap(({ field, keys }) =>
-			this.#touched.has(field) ? [{ keys, given: fieldValue(field) }] : [],
+			this.#touched.has(field) ? [{ keys, value: fieldValue(field) }] : [],
 		);
 	}
 
 	/** Restores the values from `take`, unless an edit has changed or removed the fields. */
-	put(given: readonly SavedField[]): void {
-		const found = new Map(keyed().flatMap(({ field, keys }) => keys.map((key) => [key, field])));
-		for (const { keys, given: value } of given) {
-			const field = keys.map((key) => found.get(key)).find(Boolean);
+	put(saved: readonly SavedField[]): void {
+		const byKey = new Map(keyed().flatMap(({ field, keys }) => keys.map((key) => [key, field])));
+		for (const { keys, value } of saved) {
+			const field = keys.map((key) => byKey.get(key)).find(Boolean);
 			if (!field) continue;
 			this.#touched.add(field);
 			give(field, value);
@@ -87,14 +87,14 @@ function fieldValue(field: Field): FieldValue {
 	return isCheckable(field) ? field.checked : field.value;
 }
 
-function give(field: Field, given: FieldValue): void {
+function give(field: Field, value: FieldValue): void {
 	if (field instanceof HTMLSelectElement) {
 		for (const [at, option] of [...field.options].entries())
-			option.selected = Array.isArray(given) && given[at] === true;
+			option.selected = Array.isArray(value) && value[at] === true;
 	} else if (isCheckable(field)) {
-		field.checked = given === true;
-	} else if (field.value !== given) {
+		field.checked = value === true;
+	} else if (field.value !== value) {
 		// Setting even the same text would move the cursor.
-		field.value = String(given);
+		field.value = String(value);
 	}
 }

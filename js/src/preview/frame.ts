@@ -69,7 +69,7 @@ export class Frame {
 	#received = { second: 0, all: 0, shown: 0 };
 	#gate = new Gate();
 	readonly #blocked = new Set<string>();
-	readonly #told: { [K in keyof FrameReports]: (given: FrameReports[K]) => void };
+	readonly #handlers: { [K in keyof FrameReports]: (given: FrameReports[K]) => void };
 	scroll: Scroll = { x: 0, y: 0 };
 
 	readonly mode: Mode;
@@ -87,7 +87,7 @@ export class Frame {
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
-		this.#told = this.#listeners();
+		this.#handlers = this.#listeners();
 		const timer = setInterval(() => this.#ping(), PING_EVERY);
 		signal.addEventListener("abort", () => clearInterval(timer));
 	}
@@ -196,8 +196,8 @@ export class Frame {
 	}
 
 	#hear<K extends keyof FrameReports>(tell: K, data: unknown): void {
-		const given = REPORTS[tell](data);
-		if (given !== null) this.#told[tell](given);
+		const report = REPORTS[tell](data);
+		if (report !== null) this.#handlers[tell](report);
 	}
 
 	#listeners(): { [K in keyof FrameReports]: (given: FrameReports[K]) => void } {

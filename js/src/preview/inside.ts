@@ -71,9 +71,9 @@ function report(level: ConsoleLevel, text: string, where: ScriptPosition = {}): 
 	reported = now === second ? reported + 1 : 1;
 	second = now;
 	if (reported > MOST_PER_SECOND) return;
-	const shown = reported === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
+	const logged = reported === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
 	const { line, script, file } = where;
-	const entry = { level, text: shown, ...(line && { line }), ...(file && { file }) };
+	const entry = { level, text: logged, ...(line && { line }), ...(file && { file }) };
 	tell("console", { entry, ...(script && { script }) });
 }
 
@@ -118,7 +118,7 @@ function keepFocusOut(): void {
 
 const onError = (event: ErrorEvent): void => {
 	// In a document made by `document.write`, lines are counted from the script's tag, which the widget can locate.
-	const inline = [...document.scripts].filter((one) => !one.src);
+	const inline = [...document.scripts].filter((script) => !script.src);
 	const running = document.currentScript instanceof HTMLScriptElement ? document.currentScript : null;
 	const script = (running ?? (inline.length === 1 ? inline[0] : null))?.text ?? "";
 	const file = ADDRESS.test(event.filename) ? "" : decoded(event.filename);

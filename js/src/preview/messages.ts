@@ -111,10 +111,10 @@ export const REPORTS: { [K in keyof FrameReports]: Reader<FrameReports[K]> } = {
 function readConsole(data: unknown): FrameReports["console"] | null {
 	const { entry, script } = (data ?? {}) as Record<string, unknown>;
 	const { level, text, line, file } = (entry ?? {}) as Record<string, unknown>;
-	const known = LEVELS.find((name) => name === level);
-	if (!known || !isShort(text)) return null;
+	const knownLevel = LEVELS.find((name) => name === level);
+	if (!knownLevel || !isShort(text)) return null;
 	return {
-		entry: { level: known, text, ...(isNumber(line) && { line }), ...(isShort(file) && { file }) },
+		entry: { level: knownLevel, text, ...(isNumber(line) && { line }), ...(isShort(file) && { file }) },
 		...(typeof script === "string" && { script }),
 	};
 }
@@ -132,14 +132,14 @@ function readWheel(data: unknown): FrameReports["wheel"] | null {
 function readFields(fields: unknown): SavedField[] | null {
 	if (!Array.isArray(fields)) return null;
 	return fields.slice(0, MOST_FIELDS).flatMap((field: Partial<SavedField> | null) => {
-		const { keys, given } = field ?? {};
-		return Array.isArray(keys) && keys.every(isString) && isFieldValue(given) ? [{ keys, given }] : [];
+		const { keys, value } = field ?? {};
+		return Array.isArray(keys) && keys.every(isString) && isFieldValue(value) ? [{ keys, value }] : [];
 	});
 }
 
-function isFieldValue(given: unknown): given is FieldValue {
-	const flags = Array.isArray(given) ? given : [given];
-	return isString(given) || flags.every((flag) => typeof flag === "boolean");
+function isFieldValue(value: unknown): value is FieldValue {
+	const flags = Array.isArray(value) ? value : [value];
+	return isString(value) || flags.every((flag) => typeof flag === "boolean");
 }
 
 function isNumber(value: unknown): value is number {

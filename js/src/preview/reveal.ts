@@ -25,24 +25,24 @@ function counterpart(element: Element): Element | null {
 	const parent = element.localName === "body" ? null : element.parentElement;
 	if (!parent) return document.body;
 	const at = [...parent.children].indexOf(element);
-	const found = counterpart(parent)?.children[at];
-	return found?.localName === element.localName ? found : null;
+	const match = counterpart(parent)?.children[at];
+	return match?.localName === element.localName ? match : null;
 }
 
 export function reveal(old: Document, next: Document, mayScroll: boolean): void {
-	const shown = changes(old.body, next.body)
+	const visible = changes(old.body, next.body)
 		.map(counterpart)
 		.filter((element) => element && element !== document.body && element.getClientRects().length > 0)
 		.slice(0, MOST_GLOWING) as Element[];
 	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-	if (mayScroll && shown[0]) scrollToElement(shown[0], still ? "instant" : "smooth");
+	if (mayScroll && visible[0]) scrollToElement(visible[0], still ? "instant" : "smooth");
 	const glow = { outline: "3px solid #1976d2", boxShadow: "0 0 24px 8px #1976d2", outlineOffset: "2px" };
 	const faded = {
 		outline: "3px solid transparent",
 		boxShadow: "0 0 24px 8px transparent",
 		outlineOffset: "2px",
 	};
-	for (const element of shown)
+	for (const element of visible)
 		element.animate([glow, still ? glow : faded], { duration: GLOWS, easing: "ease-in" });
 }
 

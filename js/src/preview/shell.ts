@@ -30,9 +30,9 @@ export function tabDocument(title: string, html: string, mode: Mode, bound: Boun
 
 /** A document whose script gets a value under a global name. */
 function starter(name: string, value: unknown, script: string): string {
-	const given = JSON.stringify(value).replaceAll("<", "\\u003c");
+	const json = JSON.stringify(value).replaceAll("<", "\\u003c");
 	const safe = script.replaceAll("</script", "<\\/script");
-	return `<!doctype html><meta charset="utf-8"><script>"use strict";{const ${name}=${given};${safe}}</script>`;
+	return `<!doctype html><meta charset="utf-8"><script>"use strict";{const ${name}=${json};${safe}}</script>`;
 }
 
 /** A document with only the policy and a frame that inherits it. */

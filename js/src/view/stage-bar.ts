@@ -65,8 +65,8 @@ function createEntry(actions: BarActions, { runs, key, versions }: BarState, ind
 	const step = runs[index] as Step;
 	const { moments = [], moment = null } = versions[index] ?? {};
 	// The initial page is the last version of the previous run.
-	const own = step.base ? moments.filter((change) => change > 0) : moments;
-	const stops = own.length > 1 ? own : [null];
+	const changes = step.base ? moments.filter((change) => change > 0) : moments;
+	const stops = changes.length > 1 ? changes : [null];
 	const last = stops.at(-1) ?? null;
 	const buttons = stops.map((stop, at) => {
 		const label = stops.length > 1 ? `${step.name} v${at + 1}` : step.name;

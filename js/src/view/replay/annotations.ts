@@ -126,12 +126,12 @@ export class Annotations implements Stops {
 
 /** The annotated moments of the visible variant, cached per tape and list of annotations. */
 function createPlaces({ run, choices }: Context): (replay: Replay) => readonly AnnotatedMoment[] {
-	let known: { tape: unknown; annotations: unknown; places: readonly AnnotatedMoment[] } | null = null;
+	let cached: { tape: unknown; annotations: unknown; places: readonly AnnotatedMoment[] } | null = null;
 	return ({ tape }) => {
 		const annotations = run.state?.meta.annotations ?? [];
-		if (known?.tape !== tape || known.annotations !== annotations)
-			known = { tape, annotations, places: placesOf(annotations, choices.variant, tape) };
-		return known.places;
+		if (cached?.tape !== tape || cached.annotations !== annotations)
+			cached = { tape, annotations, places: placesOf(annotations, choices.variant, tape) };
+		return cached.places;
 	};
 }
 
@@ -218,10 +218,10 @@ function createCards(
 	});
 	const goOn = h("button", { class: "anb-btn primary sm", type: "button", onclick: proceed }, "Go on");
 	const next = h("div", { class: "next" }, goOn);
-	let shown: AnnotatedMoment | null = null;
+	let current: AnnotatedMoment | null = null;
 
 	function draw(place: AnnotatedMoment | null): void {
-		shown = place;
+		current = place;
 		const answers = answersOf(run);
 		const cards = (place?.annotations ?? []).map((annotation) =>
 			createCard(annotation, answers, (answer) => give(annotation, answer)),
@@ -237,7 +237,7 @@ function createCards(
 		draw,
 		/** The button is visible only where the replay waits. */
 		update({ tape, count, time, playing }: Replay) {
-			const here = shown !== null && comparePositions(shown, { count, time }) === 0;
+			const here = current !== null && comparePositions(current, { count, time }) === 0;
 			goOn.hidden = playing || !here || count >= tape.length;
 		},
 		focus() {
@@ -252,11 +252,11 @@ const LONGEST_ANSWER = 2000;
 /** One annotation: its text, and its question with the controls to answer it, or with the answer. */
 function createCard(annotation: Annotation, answers: Answers, give: (answer: string) => void) {
 	const { text, ask } = annotation;
-	const given = answers.of(annotation);
+	const stored = answers.of(annotation);
 	const element = h("div", { class: "note" });
 	if (text) element.append(createText(text));
 	if (ask) element.append(h("p", { class: "question", dir: "auto" }, ...withCode(ask)));
-	if (given) element.append(...createVerdict(annotation, given));
+	if (stored) element.append(...createVerdict(annotation, stored));
 	else if (annotation.choices.length) element.append(createChoices(annotation, give));
 	else if (ask) element.append(createOwnWords(annotation, answers, give));
 	return element;
@@ -303,25 +303,29 @@ function createOwnWords(question: Annotation, answers: Answers, give: (answer: s
 }
 
 /** The reader's answer, and whether it matches the expected one, if any. */
-function createVerdict({ choices, answer }: Annotation, given: ReaderAnswer): HTMLElement[] {
-	const own = h(
+function createVerdict({ choices, answer }: Annotation, stored: ReaderAnswer): HTMLElement[] {
+	const answerLine = h(
 		"p",
 		null,
 		choices.length ? "You chose: " : "You wrote: ",
-		h("bdi", null, ...withCode(given.answer)),
+		h("bdi", null, ...withCode(stored.answer)),
 	);
-	if (!answer) return [own];
+	if (!answer) return [answerLine];
 	const expected = h("bdi", null, ...withCode(answer));
-	if (choices.length === 0) return [own, h("p", null, "Expected: ", expected)];
-	if (given.answer === answer) return [own, h("p", { class: "right" }, icon("done"), "That is right.")];
-	return [own, h("p", { class: "wrong" }, icon("error"), h("span", null, "The right answer is: ", expected))];
+	if (choices.length === 0) return [answerLine, h("p", null, "Expected: ", expected)];
+	if (stored.answer === answer)
+		return [answerLine, h("p", { class: "right" }, icon("done"), "That is right.")];
+	return [
+		answerLine,
+		h("p", { class: "wrong" }, icon("error"), h("span", null, "The right answer is: ", expected)),
+	];
 }
 
 /** The verdict for a screen reader. */
-function spokenVerdict({ choices, answer }: Annotation, given: string): string {
+function spokenVerdict({ choices, answer }: Annotation, choice: string): string {
 	if (!answer) return "Answered";
 	if (choices.length === 0) return `Expected: ${answer}`;
-	return given === answer ? "That is right." : `The right answer is: ${answer}`;
+	return choice === answer ? "That is right." : `The right answer is: ${answer}`;
 }
 
 /** All annotations at one moment. */
@@ -330,8 +334,8 @@ interface AnnotatedMoment extends Position {
 }
 
 /** Orders positions in a replay. */
-function comparePositions(one: Position, other: Position): number {
-	return one.count - other.count || one.time - other.time;
+function comparePositions(a: Position, b: Position): number {
+	return a.count - b.count || a.time - b.time;
 }
 
 /** The annotated moments of one variant, in order. */

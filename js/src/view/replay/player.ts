@@ -85,12 +85,12 @@ function at({ tape }: Replay, events: number): Position {
 
 /** The time after playing for some seconds; long waits are shortened. */
 export function advanced(tape: Tape, time: number, seconds: number): number {
-	let [now, left] = [time, seconds];
+	let [now, remaining] = [time, seconds];
 	for (let count = tape.countAt(now); count < tape.length; count = tape.countAt(now)) {
 		const next = tape.timeAt(count + 1);
 		const rate = Math.max(1, (next - tape.timeAt(count)) / LONGEST_WAIT);
-		if ((next - now) / rate > left) return now + left * rate;
-		left -= (next - now) / rate;
+		if ((next - now) / rate > remaining) return now + remaining * rate;
+		remaining -= (next - now) / rate;
 		now = next;
 	}
 	return tape.seconds;

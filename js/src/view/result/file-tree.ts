@@ -58,7 +58,7 @@ export function createTree(context: Context) {
 function toLines(paths: readonly string[], selected: string): Line[] {
 	const lines: Line[] = [];
 	let last = "";
-	for (const path of paths.toSorted((one, other) => folderOf(one).localeCompare(folderOf(other)))) {
+	for (const path of paths.toSorted((a, b) => folderOf(a).localeCompare(folderOf(b)))) {
 		const folder = folderOf(path);
 		if (folder !== last) lines.push({ path: folder, folder: true, on: false });
 		last = folder;

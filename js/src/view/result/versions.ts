@@ -71,7 +71,7 @@ export function momentsOf({ files }: VariantState, { file }: ShownFile): Version
 	for (const { path, versions } of files.values())
 		for (const { change } of versions) if (change >= first) stops.set(change, { change, path });
 	return withUnfinished(
-		[...stops.values()].sort((one, other) => one.change - other.change),
+		[...stops.values()].sort((a, b) => a.change - b.change),
 		[...files.values()],
 	);
 }

@@ -25,8 +25,8 @@ export function createFold(context: Context, summary: HTMLElement, detail: HTMLE
 		/** `ended` means that the content is final. */
 		set(rowKey: string, open: boolean, ended = false) {
 			key = rowKey;
-			const wanted = context.choices.rows.get(key) ?? open;
-			if (details.open !== wanted) details.open = wanted;
+			const isOpen = context.choices.rows.get(key) ?? open;
+			if (details.open !== isOpen) details.open = isOpen;
 			const next = ended && !detail.hasChildNodes() && !hasFocus(summary) ? line : details;
 			if (next !== element) swap(next);
 		},

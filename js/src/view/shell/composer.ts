@@ -72,14 +72,14 @@ function labelButtons(
 function createOptions(context: Context, field: HTMLElement) {
 	const { choices, run } = context;
 	const element = h("ul", { class: "anb-options", "aria-label": "Options of the next cell" });
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		update() {
 			const repeats = run.state?.meta.magic ? repeatsOf(run, choices.ask) : [];
 			const next = JSON.stringify(repeats);
-			if (shown === next) return;
-			shown = next;
+			if (drawn === next) return;
+			drawn = next;
 			const chips = repeats.map(({ text, label }) => {
 				const drop = iconButton(context, "cross", `Leave out ${text}`, () => {
 					choices.ask.without = [...(choices.ask.without ?? []), text];

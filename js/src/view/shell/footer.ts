@@ -17,7 +17,7 @@ export function createFooter(context: Context) {
 	const parts = [code.element, line, copy, load.element, gap, paths];
 	const element = h("footer", { class: "anb-foot", hidden: true }, ...parts);
 	copy.hidden = true;
-	let shown = "";
+	let drawn = "";
 	let name = "";
 
 	return {
@@ -28,8 +28,8 @@ export function createFooter(context: Context) {
 			const text = warning || lineOf(context, snapshot);
 			code.update(snapshot);
 			element.hidden = text === "" && code.element.hidden;
-			if (shown === text) return;
-			shown = text;
+			if (drawn === text) return;
+			drawn = text;
 			load.update(warning ? null : loadCell(snapshot));
 			name = warning || lost || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
 			copy.hidden = name === "";
@@ -60,7 +60,8 @@ function createRunningCode(context: Context) {
 		update({ run }: Snapshot) {
 			variants = context.run.busy ? (run.meta.running_code ?? []) : [];
 			element.hidden = variants.length === 0;
-			const where = run.variants.size > 1 ? ` in variant ${variants.map((one) => one + 1).join(", ")}` : "";
+			const where =
+				run.variants.size > 1 ? ` in variant ${variants.map((number) => number + 1).join(", ")}` : "";
 			line.replaceChildren(...withCode(`\`run_python\` is allowed for this run${where}`));
 		},
 	};

@@ -51,9 +51,9 @@ export function createHeader(context: Context) {
 	return {
 		element,
 		update(snapshot: Snapshot) {
-			const held = hasFocus(stop.element);
+			const hadFocus = hasFocus(stop.element);
 			for (const part of parts) part.update(snapshot);
-			if (held && stop.element.hidden) moveFocus(afterStop());
+			if (hadFocus && stop.element.hidden) moveFocus(afterStop());
 		},
 	};
 }

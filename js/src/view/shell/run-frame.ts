@@ -113,13 +113,13 @@ interface Part {
 }
 
 /** A part of the frame that is built on first use. */
-function createLazyView(wanted: (snapshot: Snapshot) => boolean, create: () => Part): Part {
+function createLazyView(isNeeded: (snapshot: Snapshot) => boolean, create: () => Part): Part {
 	const element = h("div", { hidden: true });
 	let part: Part | null = null;
 	return {
 		element,
 		update(snapshot) {
-			if (!part && wanted(snapshot)) {
+			if (!part && isNeeded(snapshot)) {
 				part = create();
 				element.replaceWith(part.element);
 			}

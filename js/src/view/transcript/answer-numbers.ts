@@ -33,11 +33,11 @@ function mark(answer: Element, numbers: readonly AnswerNumber[]): void {
 	// From last to first, so that splitting a text node does not affect the remaining numbers.
 	for (const { start, text, call_id } of [...numbers].reverse()) {
 		while (texts.length > 1 && texts.at(-1)!.start > start) texts.pop();
-		const found = texts.at(-1);
-		const at = start - (found?.start ?? 0);
-		if (!found || found.node.data.slice(at, at + text.length) !== text) continue;
-		if (found.node.parentElement?.closest("a")) continue;
-		const number = found.node.splitText(at);
+		const last = texts.at(-1);
+		const at = start - (last?.start ?? 0);
+		if (!last || last.node.data.slice(at, at + text.length) !== text) continue;
+		if (last.node.parentElement?.closest("a")) continue;
+		const number = last.node.splitText(at);
 		number.splitText(text.length);
 		const element = call_id
 			? h("a", { class: "anb-number", href: "#", title: "Show the output", "data-output": call_id })
@@ -62,9 +62,9 @@ function textsOf(answer: Element): { start: number; node: Text }[] {
 /** Scrolls to the call with this output. */
 function show(log: HTMLElement, callId: string): void {
 	for (const row of log.querySelectorAll<HTMLElement>("[data-call]")) {
-		const found = row.dataset.call === callId;
-		row.classList.toggle("found", found);
-		if (!found) continue;
+		const isMatch = row.dataset.call === callId;
+		row.classList.toggle("found", isMatch);
+		if (!isMatch) continue;
 		for (const details of row.querySelectorAll(":scope > details")) details.toggleAttribute("open", true);
 		row.querySelector("summary")?.focus({ preventScroll: true });
 		row.scrollIntoView({ block: "nearest" });

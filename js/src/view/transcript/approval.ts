@@ -65,16 +65,16 @@ export class Approval {
 	update(row: ToolRow): void {
 		this.#row = row;
 		const asking = row.status === "asking";
-		const held = !asking && hasFocus(this.element);
+		const hadFocus = !asking && hasFocus(this.element);
 		this.element.hidden = !asking;
-		if (held) moveFocus(this.element.parentElement?.querySelector("summary"));
-		const asked = asking ? row.asked : 0;
-		if (asking && this.#shown !== asked) this.#ask();
+		if (hadFocus) moveFocus(this.element.parentElement?.querySelector("summary"));
+		const question = asking ? row.asked : 0;
+		if (asking && this.#shown !== question) this.#ask();
 		if (!asking && this.#shown) {
 			this.#context.choices.drafts.delete(this.#key);
 			this.#stillness.unwatch();
 		}
-		this.#shown = asked;
+		this.#shown = question;
 	}
 
 	/** Draws what depends on other windows and questions: who may answer, and which questions are queued. */
@@ -237,10 +237,10 @@ export class Approval {
 		this.#setSent(result.done);
 		this.#answer.setHint(result.done ? "" : result.why);
 		if (result.done || Object.keys(result.fields ?? {}).length === 0) return;
-		const held = hasFocus(this.element);
+		const hadFocus = hasFocus(this.element);
 		const form = this.#openForm();
 		this.#answer.setHint(form.refuse(result.fields ?? {}).join(" "));
-		if (held) form.focus();
+		if (hadFocus) form.focus();
 	}
 
 	#setSent(sent: boolean): void {

@@ -94,14 +94,14 @@ function keptLine(state: VariantState): string {
 	const files = presentFiles(state);
 	const kept = files.filter(({ versions }) => versions.length);
 	const cut = files.filter(({ unfinished }) => unfinished !== null);
-	const named = kept.map(({ path, versions }) => `\`${path}\` ${versionLabel(versions.at(-1))}`);
+	const names = kept.map(({ path, versions }) => `\`${path}\` ${versionLabel(versions.at(-1))}`);
 	const lost = cut.length ? ` Unfinished, not kept: ${listed(cut.map(({ path }) => `\`${path}\``))}.` : "";
-	return (kept.length ? `Kept: ${listed(named)}.` : "No file was kept.") + lost;
+	return (kept.length ? `Kept: ${listed(names)}.` : "No file was kept.") + lost;
 }
 
 function listed(names: readonly string[]): string {
-	const rest = names.length - MOST;
-	return names.slice(0, MOST).join(", ") + (rest > 0 ? ` and ${plural(rest, "file")} more` : "");
+	const omitted = names.length - MOST;
+	return names.slice(0, MOST).join(", ") + (omitted > 0 ? ` and ${plural(omitted, "file")} more` : "");
 }
 
 /** The cell that continues the run; null if it would continue another variant, or if the kernel has no such run. */

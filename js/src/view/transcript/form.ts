@@ -31,15 +31,15 @@ export function createForm(args: Json, schema: Json) {
 		onChange: (_args: Json | null, _problems: Problems): void => {},
 		/** Shows the kernel's validation problems; returns those that belong to no field. */
 		refuse(problems: Problems): string[] {
-			const rest: string[] = [];
+			const unmatched: string[] = [];
 			for (const [path, problem] of Object.entries(problems)) {
 				const [name = "", ...inside] = path.split("/").map(unescaped);
 				const sentence = inside.length ? `${inside.join(" / ")}: ${problem}` : problem;
 				const row = rows.get(name);
 				if (row) row.setProblem(sentence);
-				else rest.push(problem);
+				else unmatched.push(problem);
 			}
-			return rest;
+			return unmatched;
 		},
 		/** Moves the focus to the first field with a problem, or to the first field. */
 		focus(): void {
@@ -152,12 +152,12 @@ function createEditor(field: Field, changed: () => void): Control {
 	const code = field.language !== null;
 	const plain = code ? { spellcheck: "false", autocapitalize: "off", autocomplete: "off" } : {};
 	const input = h("textarea", { rows: 1, oninput, onkeydown: code && indent, ...plain });
-	const shown = h("pre", { "aria-hidden": "true" });
+	const copy = h("pre", { "aria-hidden": "true" });
 	input.value = field.initial;
 
 	function draw(): void {
 		// The last line needs a character to take up space.
-		shown.replaceChildren(...coloured(field.language ?? "", `${input.value}\n`));
+		copy.replaceChildren(...coloured(field.language ?? "", `${input.value}\n`));
 	}
 	function oninput(): void {
 		draw();
@@ -165,7 +165,7 @@ function createEditor(field: Field, changed: () => void): Control {
 	}
 	draw();
 	return {
-		element: h("div", { class: code ? "anb-editor code" : "anb-editor" }, input, shown),
+		element: h("div", { class: code ? "anb-editor code" : "anb-editor" }, input, copy),
 		input,
 		text: () => input.value,
 	};
@@ -217,21 +217,21 @@ export function fieldsOf(args: Json, schema: Json): Field[] {
 }
 
 function fieldOf(name: string, args: Json, schema: Json): Field {
-	const own = resolved(schema, fieldSchema(schema, name));
+	const property = resolved(schema, fieldSchema(schema, name));
 	const value = args[name] ?? null;
 	const given = name in args;
-	const kind = kindOf(name, value, own);
-	const language = languageOf(name, { properties: { [name]: own } });
+	const kind = kindOf(name, value, property);
+	const language = languageOf(name, { properties: { [name]: property } });
 	return {
 		name,
 		kind,
 		given,
-		description: String(own.description ?? ""),
+		description: String(property.description ?? ""),
 		required: ((schema.required as string[] | undefined) ?? []).includes(name),
 		initial: given ? textOf(kind, value) : "",
 		language: kind === "json" ? "json" : language || (CODE.test(name) ? "" : null),
-		choices: kind === "choice" ? choicesOf(own, given, value) : [],
-		schema: own,
+		choices: kind === "choice" ? choicesOf(property, given, value) : [],
+		schema: property,
 	};
 }
 
@@ -254,16 +254,16 @@ function resolved(root: Json, schema: Json, depth = 0): Json {
 	return { ...schema, type: types.length === 1 ? types[0] : undefined };
 }
 
-function kindOf(name: string, value: unknown, own: Json): Kind {
-	const { type, enum: values } = own;
+function kindOf(name: string, value: unknown, property: Json): Kind {
+	const { type, enum: values } = property;
 	if (Array.isArray(values) || (type === "boolean" && value === null)) return "choice";
-	const wanted = type === "integer" ? "number" : (type ?? "string");
+	const declared = type === "integer" ? "number" : (type ?? "string");
 	// A value of an undeclared type is edited as JSON, so that it is shown as it is.
-	const actual = value === null && type !== undefined ? wanted : typeof value;
-	if (actual !== wanted) return "json";
-	if (wanted === "boolean") return "switch";
-	if (wanted === "number") return "number";
-	return wanted === "string" ? kindOfText(name, String(value ?? ""), own) : "json";
+	const actual = value === null && type !== undefined ? declared : typeof value;
+	if (actual !== declared) return "json";
+	if (declared === "boolean") return "switch";
+	if (declared === "number") return "number";
+	return declared === "string" ? kindOfText(name, String(value ?? ""), property) : "json";
 }
 
 function kindOfText(name: string, text: string, { contentMediaType }: Json): Kind {
@@ -279,8 +279,8 @@ function textOf(kind: Kind, value: unknown): string {
 }
 
 function choicesOf({ enum: values }: Json, given: boolean, value: unknown): string[] {
-	const known = (Array.isArray(values) ? values : [true, false]).map((one) => JSON.stringify(one));
-	return [...new Set(given ? [...known, JSON.stringify(value)] : ["", ...known])];
+	const options = (Array.isArray(values) ? values : [true, false]).map((one) => JSON.stringify(one));
+	return [...new Set(given ? [...options, JSON.stringify(value)] : ["", ...options])];
 }
 
 /** Parses the text of a field: a value, unset, or a problem. */

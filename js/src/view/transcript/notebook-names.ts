@@ -32,7 +32,7 @@ export function createNames(
 		{
 			class: "anb-btn sm",
 			type: "button",
-			hidden: !undo || undoneIn(context).some((one) => one.startsWith(`${undo} `)),
+			hidden: !undo || undoneIn(context).some((entry) => entry.startsWith(`${undo} `)),
 			title: "Put these names back. Changes inside objects stay.",
 		},
 		"Undo",
@@ -66,14 +66,14 @@ export function createNames(
 
 /** The names that a run's code has left in the notebook, each with a button that inserts a cell to display it. */
 export function createLeft(context: Context, rows: readonly Row[]): HTMLElement {
-	const left = namesLeft(rows, undoneIn(context));
-	const items = [...left].map(([name, kind]) => {
+	const names = namesLeft(rows, undoneIn(context));
+	const items = [...names].map(([name, kind]) => {
 		const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert a cell that shows it" });
 		button.append(h("code", null, name));
 		insertOnClick(context, button, () => name);
 		return h("span", null, button, ` ${kind}`);
 	});
-	const line = h("div", { class: "anb-names left" }, left.size ? "In the notebook:" : null, ...items);
+	const line = h("div", { class: "anb-names left" }, names.size ? "In the notebook:" : null, ...items);
 	line.append(createKeep(context));
 	return line;
 }
@@ -121,14 +121,15 @@ function undoneIn({ run }: Context): readonly string[] {
 }
 
 function namesLeft(rows: readonly Row[], undone: readonly string[]): Map<string, string> {
-	const left = new Map<string, string>();
+	const remaining = new Map<string, string>();
 	for (const bundle of rows.flatMap((row) => (row.kind === "tool" ? row.outputs : []))) {
 		const { deleted = [], kinds = {}, undo } = (bundle[NAMES_TYPE] ?? {}) as Partial<Names>;
 		const stays = (name: string): boolean => !undone.includes(`${undo} ${name}`);
-		for (const name of [...deleted, ...Object.keys(kinds)].filter(stays)) left.delete(name);
-		for (const [name, kind] of Object.entries(kinds)) if (isName(name) && stays(name)) left.set(name, kind);
+		for (const name of [...deleted, ...Object.keys(kinds)].filter(stays)) remaining.delete(name);
+		for (const [name, kind] of Object.entries(kinds))
+			if (isName(name) && stays(name)) remaining.set(name, kind);
 	}
-	return left;
+	return remaining;
 }
 
 /** `bound df, total` */

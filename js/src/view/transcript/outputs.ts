@@ -19,13 +19,13 @@ const TAIL_LINES = 15;
 const FIGURE = "anb-figure";
 export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
-	const rest: Node[] = [];
+	const nodes: Node[] = [];
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
-		if (image) (image.className === FIGURE ? rest : images).push(image);
-		else rest.push(...createOutput(context, bundle));
+		if (image) (image.className === FIGURE ? nodes : images).push(image);
+		else nodes.push(...createOutput(context, bundle));
 	}
-	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...rest] : rest;
+	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...nodes] : nodes;
 }
 
 /** The outputs of a tool that is still running. Only the last one can grow. */
@@ -51,11 +51,11 @@ export function createLiveOutputs(context: Context) {
 
 /** The end of a text, rendered as in a terminal: a carriage return overwrites the line. */
 function createTail(text: string): HTMLElement {
-	const shown = text
+	const visible = text
 		.slice(-TAIL)
 		.replace(/\r\n/g, "\n")
 		.replace(/[^\n\r]*\r/g, "");
-	const lines = shown.trimEnd().split("\n").slice(-TAIL_LINES);
+	const lines = visible.trimEnd().split("\n").slice(-TAIL_LINES);
 	return h("div", { class: "anb-code" }, h("pre", null, lines.join("\n")));
 }
 
@@ -160,8 +160,8 @@ function createFrame(context: Context, html: string, scripts = false): HTMLEleme
 		"message",
 		({ source, data }) => {
 			const height = Number(data?.anbHeight);
-			const own = scripts ? frame.contentWindow?.[0] : frame.contentWindow;
-			if (source && source === own && height > 0) frame.style.height = `${Math.min(height, MOST_HEIGHT)}px`;
+			const inner = scripts ? frame.contentWindow?.[0] : frame.contentWindow;
+			if (source && source === inner && height > 0) frame.style.height = `${Math.min(height, MOST_HEIGHT)}px`;
 		},
 		{ signal: context.signal },
 	);

@@ -60,20 +60,20 @@ function createBody(context: Context) {
 	const element = h("div", { class: "in" });
 	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
 	let json = "";
-	let asked = 0;
+	let latest = 0;
 
 	return {
 		element,
 		copy,
 		load(variant: number, turn: number) {
-			const mine = ++asked;
+			const current = ++latest;
 			copy.hidden = true;
 			element.replaceChildren(h("p", { class: "anb-note" }, "Loading the request from the kernel."));
 			const reply = context.run.command("request", { variant, step: turn });
 			const report = async (result: Outcome): Promise<void> => {
 				const { id, kind, ok, known, ...request } = result.done ? ((await reply) as unknown as Json) : {};
 				// Another request may have been opened in the meantime.
-				if (mine !== asked) return;
+				if (current !== latest) return;
 				json = JSON.stringify(request, null, 2);
 				copy.hidden = !result.done;
 				element.replaceChildren(

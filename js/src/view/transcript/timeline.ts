@@ -30,12 +30,12 @@ import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow } from "./tool-row.ts";
 
 export function createTimeline(context: Context): BodyView {
-	const given = createGiven();
+	const promptImages = createPromptImages();
 	const log = h("ol", { class: "anb-log" });
 	const scroll = h(
 		"div",
 		{ class: "anb-scroll", tabindex: 0, role: "region", "aria-label": "Transcript" },
-		h("div", { class: "anb-transcript" }, given.element, log),
+		h("div", { class: "anb-transcript" }, promptImages.element, log),
 	);
 	const ticking: Ticking = new Set();
 	const list = new KeyedList<Row | TurnMark | Edits>(
@@ -45,7 +45,7 @@ export function createTimeline(context: Context): BodyView {
 	);
 	const offers = createSuggestions(context);
 	const end = createEnd(context);
-	const left = createLeftNames(context);
+	const leftNames = createLeftNames(context);
 	const fix = createFixCard(context);
 	const waiting = createWaiting();
 	const markNumbers = createNumbers(context, log);
@@ -53,15 +53,15 @@ export function createTimeline(context: Context): BodyView {
 	return {
 		element: scroll,
 		update(snapshot) {
-			given.update(snapshot.state.images);
-			const shown = context.choices.replay
+			promptImages.update(snapshot.state.images);
+			const items = context.choices.replay
 				? withTurns(snapshot.state)
 				: [...snapshot.state.rows, ...calledRows(context)];
-			list.update(foldEdits(shown));
+			list.update(foldEdits(items));
 			const { busy, rows } = snapshot.state;
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
-			if (left.update(ended ? rows : [])) log.append(left.element);
+			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
 			if (fix.update(snapshot)) log.append(fix.element);
 			place(log, offers.element, offers.update(snapshot));
 			place(log, end.element, end.update(snapshot));
@@ -76,8 +76,8 @@ export function createTimeline(context: Context): BodyView {
 }
 
 /** Shows or removes a last row. */
-function place(log: HTMLElement, element: HTMLElement, shown: boolean): void {
-	if (!shown) element.remove();
+function place(log: HTMLElement, element: HTMLElement, isVisible: boolean): void {
+	if (!isVisible) element.remove();
 	else if (log.lastChild !== element) log.append(element);
 }
 
@@ -249,7 +249,7 @@ function createLine({ state }: LineRow): View<LineRow> {
 }
 
 /** The images attached to the prompt, above the transcript. */
-export function createGiven() {
+export function createPromptImages() {
 	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
 	let drawn: readonly Thumbnail[] = [];
 	element.hidden = true;
@@ -288,7 +288,7 @@ function createWaiting() {
 	const advice = h("div", { class: "anb-detail anb-think", role: "status" });
 	const node = h("span", { class: "anb-node" }, icon("think"));
 	const element = h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label), advice);
-	let shown = "";
+	let drawn = "";
 
 	return {
 		element,
@@ -299,8 +299,8 @@ function createWaiting() {
 			const text = waitingPhase(silent);
 			label.textContent = text[0]?.toUpperCase() + text.slice(1);
 			const says = silent < WAITS_LONG ? "" : state.settings.server ? OWN : REMOTE;
-			if (shown !== says) advice.replaceChildren(...withCode(says));
-			shown = says;
+			if (drawn !== says) advice.replaceChildren(...withCode(says));
+			drawn = says;
 			return true;
 		},
 	};
@@ -313,14 +313,14 @@ function createWaiting() {
 function createSuggestions(context: Context) {
 	const row = h("div", { class: "anb-offers" });
 	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), row);
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		/** Returns whether there are any. */
 		update({ run, state }: Snapshot): boolean {
 			const offers = run.meta.demo && canRefer(context) ? offersIn(state) : [];
-			if (shown !== String(offers)) row.replaceChildren(...offers.map((text) => createOffer(context, text)));
-			shown = String(offers);
+			if (drawn !== String(offers)) row.replaceChildren(...offers.map((text) => createOffer(context, text)));
+			drawn = String(offers);
 			return offers.length > 0;
 		},
 	};
@@ -376,9 +376,9 @@ function createRing() {
 	const element = h("div", { class: "anb-ring num", "aria-hidden": "true" });
 	return {
 		element,
-		update(left: number, wait: number) {
-			setText(element, String(retrySeconds(left)));
-			element.style.setProperty("--left", `${wait > 0 ? (100 * left) / wait : 0}%`);
+		update(remaining: number, wait: number) {
+			setText(element, String(retrySeconds(remaining)));
+			element.style.setProperty("--left", `${wait > 0 ? (100 * remaining) / wait : 0}%`);
 		},
 	};
 }

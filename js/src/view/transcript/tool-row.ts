@@ -165,8 +165,8 @@ function glyphOf(row: ToolRow): IconName {
 /** The file that a call writes, or that its arguments name; null if it writes several. */
 function targetOf(row: ToolRow): string | null {
 	if (row.change) return row.change.path;
-	const named = row.args?.path;
-	return row.path ?? (typeof named === "string" ? named : null);
+	const argument = row.args?.path;
+	return row.path ?? (typeof argument === "string" ? argument : null);
 }
 
 /** The title, with the file formatted as code, or with the arguments if it does not contain them. */
@@ -174,9 +174,9 @@ function titleOf(row: ToolRow): Node[] {
 	const target = targetOf(row);
 	if (!target) return [...withCode(row.title), ...argumentsAfter(row)];
 	const at = row.title.indexOf(target);
-	const [lead, rest] =
+	const [lead, tail] =
 		at < 0 ? [`${row.title} `, ""] : [row.title.slice(0, at), row.title.slice(at + target.length)];
-	return [document.createTextNode(lead), h("code", null, target), document.createTextNode(rest)];
+	return [document.createTextNode(lead), h("code", null, target), document.createTextNode(tail)];
 }
 
 const LONGEST_VALUES = 80;
@@ -238,9 +238,9 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 		live.update(row.outputs);
 		const writes = text !== "" && row.status === "writing" && !runsCode(row);
 		const parts = [row.outputs.length && live.element, row.progress && progress, writes && tailBox];
-		const shown = parts.find((part) => part instanceof HTMLElement) ?? null;
-		if (drawn !== shown) fill(row, shown ? [shown] : []);
-		drawn = shown;
+		const visible = parts.find((part) => part instanceof HTMLElement) ?? null;
+		if (drawn !== visible) fill(row, visible ? [visible] : []);
+		drawn = visible;
 	}
 
 	function fill(row: ToolRow, nodes: readonly Node[]): void {
@@ -278,8 +278,8 @@ function endOf(row: ToolRow): Node[] {
 		return [h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null)];
 	}
 	const stopped = row.status === "stopped" && (row.summary || "Stopped before it finished.");
-	const told = row.change !== null && IN_THE_LINE.test(row.summary);
-	const text = row.status === "denied" ? whyDenied(row) : stopped || (told ? "" : row.summary);
+	const isRedundant = row.change !== null && IN_THE_LINE.test(row.summary);
+	const text = row.status === "denied" ? whyDenied(row) : stopped || (isRedundant ? "" : row.summary);
 	return text ? [h("p", { class: "anb-cap first" }, text)] : [];
 }
 

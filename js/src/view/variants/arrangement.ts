@@ -9,7 +9,7 @@ import { type BodyView, type Context, openVariant, type Snapshot } from "../cont
 import { createPreview } from "../result/preview.ts";
 import { Sight } from "../shared/on-screen.ts";
 import { createSingle } from "./single-variant.ts";
-import { createHeld, createPick, createStanding, createStopOrOpen, factsOf } from "./variant-parts.ts";
+import { createBoundMark, createPick, createStanding, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 export function createPlace(context: Context): BodyView {
 	const element = h("div", { class: "anb-place" });
@@ -25,10 +25,10 @@ export function createPlace(context: Context): BodyView {
 		if (shown) resetVariant(choices);
 		const own = { ...context, signal: life.signal };
 		const built = arrangement === "one" ? createSingle(own) : createAll(own, arrangement);
-		const held = hasFocus(element);
+		const hadFocus = hasFocus(element);
 		element.replaceChildren(built.element);
 		const tab = '.anb-vars [role="tab"][tabindex="0"]';
-		if (held) moveFocus(element.parentElement?.querySelector<HTMLElement>(tab));
+		if (hadFocus) moveFocus(element.parentElement?.querySelector<HTMLElement>(tab));
 		return built;
 	}
 
@@ -84,20 +84,20 @@ export interface Shared {
 
 /** The common parts of a grid cell and a side-by-side column. */
 export function createSummary(context: Context, number: number) {
-	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
+	const variantContext: Context = { ...context, choices: choicesFor(context.choices, number) };
 	const name = h("b", null, `Variant ${number + 1}`);
 	const model = h("span");
 	const facts = h("span");
 	const parts = {
-		held: createHeld(),
+		boundMark: createBoundMark(),
 		standing: createStanding(),
 		pick: createPick(context),
-		swap: createStopOrOpen(context, own),
+		swap: createStopOrOpen(context, variantContext),
 		answer: createAnswer(context, number),
 	};
 	return {
 		...parts,
-		own,
+		variantContext,
 		name,
 		model,
 		facts,
@@ -129,15 +129,19 @@ function createAnswer(context: Context, number: number) {
 }
 
 /** A preview without a console, redrawn only if its content has changed. */
-export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
-	const preview = createPreview(own, { thumbnail, ...(onScrolled && { onScrolled }) });
+export function createQuietPreview(
+	variantContext: Context,
+	thumbnail: number,
+	onScrolled?: (share: number) => void,
+) {
+	const preview = createPreview(variantContext, { thumbnail, ...(onScrolled && { onScrolled }) });
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
 	return {
 		element: preview.element,
 		scrollToShare: preview.scrollToShare,
 		update(state: VariantState) {
-			const { loads } = own.run;
-			const { file } = own.choices;
+			const { loads } = variantContext.run;
+			const { file } = variantContext.choices;
 			if (drawn?.state === state && drawn.loads === loads && drawn.file === file) return;
 			preview.update({ state });
 			drawn = { state, loads, file };
@@ -155,8 +159,8 @@ const COLUMN_WIDTH = 640;
 /** A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together. */
 function createColumn(context: Context, { sight, pages }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { own, name, model, held, standing, facts, swap, answer, pick } = summary;
-	const preview = createQuietPreview(own, COLUMN_WIDTH, (share) => {
+	const { variantContext, name, model, boundMark, standing, facts, swap, answer, pick } = summary;
+	const preview = createQuietPreview(variantContext, COLUMN_WIDTH, (share) => {
 		// A page that forges this can only scroll.
 		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
 	});
@@ -164,7 +168,7 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 	const who = h(
 		"div",
 		{ class: "who" },
-		h("div", null, name, model, held.element),
+		h("div", null, name, model, boundMark.element),
 		h("div", null, standing.element, facts),
 	);
 	const head = h("header", null, who, swap.element, answer.element, pick.element);
@@ -196,15 +200,15 @@ const LONGEST_TEXT = 400;
 /** A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it. */
 function createCell(context: Context, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { own, name, held, standing, model, facts, answer, pick, swap } = summary;
-	const preview = createQuietPreview(own, CELL_WIDTH);
+	const { variantContext, name, boundMark, standing, model, facts, answer, pick, swap } = summary;
+	const preview = createQuietPreview(variantContext, CELL_WIDTH);
 	const open = h("button", { class: "open", type: "button", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
 	const text = createLastText();
 	const body = h(
 		"div",
 		{ class: "bd" },
-		h("div", { class: "line" }, name, held.element, standing.element),
+		h("div", { class: "line" }, name, boundMark.element, standing.element),
 		h("div", { class: "line facts" }, model, facts),
 		text.element,
 		h("div", { class: "line acts" }, answer.element, pick.element, swap.element),
@@ -233,13 +237,13 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 /** Why the variant failed, or the beginning of its last text. */
 function createLastText() {
 	const element = h("p", { class: "say" });
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		update(state: VariantState) {
 			const text = state.error || lastText(state);
-			if (text !== shown) element.replaceChildren(...withCode(text));
-			shown = text;
+			if (text !== drawn) element.replaceChildren(...withCode(text));
+			drawn = text;
 			element.classList.toggle("err", state.error !== null);
 			setAttribute(element, "title", text || null);
 		},
@@ -247,7 +251,7 @@ function createLastText() {
 }
 
 function lastText({ rows }: VariantState): string {
-	const row = rows.findLast((one) => one.kind === "text" && beginningOf(one.text) !== "");
+	const row = rows.findLast((candidate) => candidate.kind === "text" && beginningOf(candidate.text) !== "");
 	return row?.kind === "text" ? beginningOf(row.text) : "";
 }
 

@@ -34,14 +34,14 @@ export function createSingle(context: Context): BodyView {
 				context.choices.unfolded ?? (endedEarly(state) || ![...state.files.values()].some(canShow));
 			// A question is never folded away.
 			const alone = context.choices.alone && !solo && askingTitle(state) === null;
-			const held = hasFocus(fold.element);
+			const hadFocus = hasFocus(fold.element);
 			element.classList.toggle("alone", alone);
 			element.classList.toggle("folded", alone || (!state.busy && !open && !replay && !solo));
 			result.element.hidden = solo;
 			timeline.update(snapshot);
 			if (!solo) result.update(snapshot);
 			fold.update(snapshot, solo, alone, open);
-			if (held && fold.element.offsetParent === null) moveFocus(timeline.element);
+			if (hadFocus && fold.element.offsetParent === null) moveFocus(timeline.element);
 		},
 		tick: (snapshot) => timeline.tick(snapshot),
 	};

@@ -7,7 +7,7 @@ import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { createRadios, rove } from "../shared/buttons.ts";
 import { phaseNow, withoutSeconds } from "../shared/status.ts";
-import { createHeld, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
+import { createBoundMark, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 interface TabItem {
 	variant: Variant;
@@ -125,7 +125,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 	const prefix = h("span", { class: "prefix" }, "Variant ");
 	const model = h("span", { class: "mut model" });
 	const asks = h("span", { class: "anb-asks", hidden: true }, "asks");
-	const held = createHeld();
+	const boundMark = createBoundMark();
 	const status = h("span", { class: "anb-sr" });
 	const element = h(
 		"button",
@@ -134,7 +134,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 		h("span", null, prefix, label),
 		model,
 		asks,
-		held.element,
+		boundMark.element,
 		status,
 	);
 	let number = 0;
@@ -150,7 +150,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 			setText(status, `, ${withoutSeconds(phaseNow(variant))}`);
 			mark.update(variant, snapshot);
 			setAttribute(element, "title", variant.state.error ?? variant.state.model);
-			held.update(variant, snapshot);
+			boundMark.update(variant, snapshot);
 			setAttribute(element, "aria-selected", String(on));
 			setAttribute(element, "tabindex", stop ? "0" : "-1");
 		},

@@ -27,13 +27,13 @@ export interface VariantPart {
 /** An icon once the variant has ended or asks, a dot while it works. */
 export function createMark(): VariantPart {
 	const element = h("span", { class: "anb-mark" });
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		update({ state }) {
 			const [tone, glyph] = statusOf(state);
-			if (shown === `${tone} ${glyph}`) return;
-			shown = `${tone} ${glyph}`;
+			if (drawn === `${tone} ${glyph}`) return;
+			drawn = `${tone} ${glyph}`;
 			element.className = `anb-mark ${tone}`;
 			element.replaceChildren(glyph ? icon(glyph) : h("i", { class: "anb-pdot live" }));
 		},
@@ -65,17 +65,17 @@ export function factsOf({ state, now }: Variant): string {
 }
 
 /** Marks the variant that the names are bound to; with a check once it was picked. */
-export function createHeld(): VariantPart {
+export function createBoundMark(): VariantPart {
 	const element = h("span", { class: "anb-held", hidden: true });
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		update(variant, { run }) {
-			const held = run.ready?.variant === variant.number;
-			const picked = held && run.ready?.picked === true;
-			element.hidden = !held;
-			if (!held || shown === `${picked} ${run.meta.name}`) return;
-			shown = `${picked} ${run.meta.name}`;
+			const isBound = run.ready?.variant === variant.number;
+			const picked = isBound && run.ready?.picked === true;
+			element.hidden = !isBound;
+			if (!isBound || drawn === `${picked} ${run.meta.name}`) return;
+			drawn = `${picked} ${run.meta.name}`;
 			element.classList.toggle("picked", picked);
 			element.replaceChildren(...(picked ? [icon("check")] : []), ...withCode(`in \`${run.meta.name}\``));
 		},
@@ -88,17 +88,17 @@ export function createPick(context: Context): VariantPart {
 	const check = icon("check");
 	const element = h("button", { class: "anb-btn sm anb-pick", type: "button" }, check, label);
 	let variant: Variant | null = null;
-	let asked: number | null = null;
+	let pending: number | null = null;
 
 	function press(): void {
-		if (!variant || asked !== null) return;
+		if (!variant || pending !== null) return;
 		const { number, label: name } = variant;
-		asked = number;
+		pending = number;
 		context.choices.note = "";
 		context.redraw();
 		const reply = context.run.command("pick", { variant: number });
 		followInFooter(context, reply, "The kernel did not answer. Pick again when it is idle.", (result) => {
-			asked = null;
+			pending = null;
 			context.announce(result.done ? `${name} picked` : result.why);
 		});
 	}
@@ -109,7 +109,7 @@ export function createPick(context: Context): VariantPart {
 		update(next, { run }) {
 			variant = next;
 			const picked = run.ready?.picked === true && run.ready.variant === next.number;
-			const action = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
+			const action = picked ? "Picked" : pending === next.number ? "Picking" : "Pick";
 			element.hidden = run.lost !== "" || !context.run.greeted;
 			element.toggleAttribute("disabled", next.state.busy);
 			element.classList.toggle("picked", picked);
@@ -128,38 +128,38 @@ function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolea
 }
 
 /** A button that stops this variant while it runs, and opens its page afterwards. */
-export function createStopOrOpen(context: Context, own: Context): VariantPart {
+export function createStopOrOpen(context: Context, variantContext: Context): VariantPart {
 	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
 	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
 	const element = h("span", { class: "anb-swap" }, stop, open);
 	let variant: Variant | null = null;
-	let asked: number | null = null;
+	let stopping: number | null = null;
 
 	function press(): void {
-		if (!variant || asked === variant.number) return;
+		if (!variant || stopping === variant.number) return;
 		const { number } = variant;
-		asked = number;
+		stopping = number;
 		context.redraw();
 		const reply = context.run.command("stop", { variant: number });
 		followInFooter(context, reply, STOP_HINT, ({ done }) => {
-			asked = done ? number : null;
+			stopping = done ? number : null;
 		});
 	}
 	listen(stop, "click", context.signal, press);
-	listen(open, "click", context.signal, () => openInTab(own));
+	listen(open, "click", context.signal, () => openInTab(variantContext));
 
 	return {
 		element,
 		update(next) {
 			variant = next;
-			const held = hasFocus(stop);
+			const hadFocus = hasFocus(stop);
 			stop.hidden = !next.state.busy;
 			open.hidden = next.state.busy;
-			setLabel(stop, `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`);
-			setAttribute(stop, "aria-disabled", asked === next.number ? "true" : null);
+			setLabel(stop, `${stopping === next.number ? "Stopping" : "Stop"} ${next.label}`);
+			setAttribute(stop, "aria-disabled", stopping === next.number ? "true" : null);
 			setLabel(open, `Open ${next.label} in new tab`, "Open in new tab");
 			open.toggleAttribute("disabled", !presentFiles(next.state).some(canShow));
-			if (held && stop.hidden) moveFocus(open);
+			if (hadFocus && stop.hidden) moveFocus(open);
 		},
 	};
 }
