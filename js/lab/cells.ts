@@ -1,30 +1,35 @@
-// Inserts, runs and opens cells for the widget, through JupyterLab's own actions.
+// Inserts, runs and opens cells for the widget, through JupyterLab's actions.
 
-import { type CellText, type Lab, type Place, type Stage, VERSION } from "./interface.ts";
+import { type CellText, type Lab, type RunOutput, type Stage, VERSION } from "./interface.ts";
 import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 
-/** Milliseconds after which a press no longer counts. The kernel may be asked for the cells in between. */
+/** Milliseconds for which a press is valid. The cells may have to be requested from the kernel in between. */
 const FRESH = 10_000;
 const SAVE = "docmanager:save";
 
-type Runs = Pick<NotebookModule["NotebookActions"], "runCells">;
+type CellRunner = Pick<NotebookModule["NotebookActions"], "runCells">;
 
 export interface Stages {
-	/** False in Notebook 7, which has no room beside the notebook. */
+	/** False in Notebook 7, which has no space beside the notebook. */
 	readonly isPossible: boolean;
 	get(context: object | null): Stage | null;
-	/** The notebook whose stage has the element. */
+	/** The notebook whose stage contains the element. */
 	notebookOf(element: Element): NotebookPanel | undefined;
-	/** Opens the stage. If the user asks for it, it comes to the front with that run; else it stays closed once closed. */
+	/** Opens the stage. At the user's request it shows that run in front; otherwise it stays closed once closed. */
 	show(notebook: NotebookPanel, key: string, isAsked: boolean): boolean;
 }
 
-interface Found {
+interface CellPosition {
 	readonly panel: NotebookPanel;
 	readonly index: number;
 }
 
-export function createLab(app: App, tracker: Tracker, actions: Runs, stages: Stages): Omit<Lab, "setRuns"> {
+export function createLab(
+	app: App,
+	tracker: Tracker,
+	actions: CellRunner,
+	stages: Stages,
+): Omit<Lab, "setRuns"> {
 	const locate = createLocate(tracker, stages);
 	const insert = createInsert(locate);
 	return {
@@ -56,9 +61,10 @@ export function createLab(app: App, tracker: Tracker, actions: Runs, stages: Sta
 
 		save(place) {
 			const panel = locate(place)?.panel;
-			const held = outside(place.element).contains(document.activeElement) && panel === tracker.currentWidget;
+			const hasFocus =
+				outside(place.element).contains(document.activeElement) && panel === tracker.currentWidget;
 			const { readOnly = true, dirty = false } = panel?.content.model ?? {};
-			if (!held || readOnly || !app.commands.isEnabled(SAVE)) return false;
+			if (!hasFocus || readOnly || !app.commands.isEnabled(SAVE)) return false;
 			if (dirty) void app.commands.execute(SAVE);
 			return true;
 		},
@@ -72,18 +78,18 @@ export function createLab(app: App, tracker: Tracker, actions: Runs, stages: Sta
 	};
 }
 
-/** Inserts cells below an output and those inserted there before; null in a notebook that cannot be changed. */
+/** Inserts cells below an output and cells inserted there before; null if the notebook is read-only. */
 function createInsert(locate: Locate) {
 	/** The id of the cell inserted last below each output, by the run's key. */
 	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
-	return (place: Place, cells: readonly CellText[]): string | null => {
+	return (place: RunOutput, cells: readonly CellText[]): string | null => {
 		const { panel, index } = locate(place) ?? {};
 		if (!panel || index === undefined || panel.content.model?.readOnly !== false) return null;
 		const below = inserted.get(panel) ?? new Map<string, string>();
 		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
 		const last = insertCells(panel, at, cells);
 		inserted.set(panel, below.set(place.key, last));
-		// Nothing behind an element over the whole screen takes the focus.
+		// Nothing behind a full-screen element can take the focus.
 		if (!document.fullscreenElement) void edit(panel);
 		return last;
 	};
@@ -113,16 +119,20 @@ interface Output {
 
 const SHOWN = /^(?:text\/(?:plain|html|markdown)|image\/[\w.+-]+)$/;
 
-/** What is text or an image in an output. The cell is not trusted, so JupyterLab runs no script in it. */
+/** Keeps only text and images of an output. The cell is not trusted, so JupyterLab runs no script in it. */
 function knownOutput(value: unknown): object[] {
 	const { output_type, text, data } = (value ?? {}) as Output;
 	if (output_type === "stream" && typeof text === "string") return [{ output_type, name: "stdout", text }];
 	if (output_type !== "display_data" || typeof data !== "object" || data === null) return [];
-	const shown = Object.entries(data).filter(([kind, part]) => SHOWN.test(kind) && typeof part === "string");
-	return shown.length ? [{ output_type, data: Object.fromEntries(shown), metadata: {} }] : [];
+	const visible = Object.entries(data).filter(([kind, part]) => SHOWN.test(kind) && typeof part === "string");
+	return visible.length ? [{ output_type, data: Object.fromEntries(visible), metadata: {} }] : [];
 }
 
-export function runCell(actions: Runs, { content, sessionContext }: NotebookPanel, id: string): boolean {
+export function runCell(
+	actions: CellRunner,
+	{ content, sessionContext }: NotebookPanel,
+	id: string,
+): boolean {
 	const cell = content.widgets[indexOf(content.widgets, id)];
 	if (!cell) return false;
 	content.mode = "command";
@@ -130,7 +140,7 @@ export function runCell(actions: Runs, { content, sessionContext }: NotebookPane
 	return true;
 }
 
-/** Puts the cursor into the active cell, at the start of this line. */
+/** Moves the cursor to the start of a line in the active cell. */
 export async function edit({ content }: NotebookPanel, line = 0): Promise<void> {
 	const cell = content.activeCell;
 	await cell?.ready;
@@ -140,10 +150,10 @@ export async function edit({ content }: NotebookPanel, line = 0): Promise<void> 
 	cell?.editor?.focus();
 }
 
-/** The browser's own time of an event. It throws for an object that only looks like an event. */
+/** The browser's timestamp of an event. It throws for an object that only resembles an event. */
 const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp")?.get as (this: Event) => number;
 
-/** Whether the user has pressed a key or a button just now. Scripts cannot make such an event, only keep an old one. */
+/** Whether the user has just pressed a key or a button. Scripts cannot create such an event, only keep an old one. */
 export function isPress(event: UIEvent): boolean {
 	try {
 		return event.isTrusted && performance.now() - stamp.call(event) < FRESH;
@@ -152,13 +162,13 @@ export function isPress(event: UIEvent): boolean {
 	}
 }
 
-type Locate = (place: Place) => Found | null;
+type Locate = (place: RunOutput) => CellPosition | null;
 
-/** Finds the cell whose output this is: the one around the element, or for another view the one with the run's key. */
+/** Finds the cell of an output: the one that contains the element, or for another view the one with the run's key. */
 function createLocate(tracker: Tracker, stages: Stages): Locate {
-	function search(matches: (cell: Cell) => boolean, only?: NotebookPanel): Found | null {
+	function search(matches: (cell: Cell) => boolean, only?: NotebookPanel): CellPosition | null {
 		const has = ({ content }: NotebookPanel): boolean => content.widgets.some(matches);
-		const panel = tracker.find((one) => (only ?? one) === one && has(one));
+		const panel = tracker.find((candidate) => (only ?? candidate) === candidate && has(candidate));
 		return panel ? { panel, index: panel.content.widgets.findIndex(matches) } : null;
 	}
 	return ({ element, key }) => {
@@ -173,7 +183,7 @@ function showsRun(cell: Cell, key: string): boolean {
 	return outputs.includes(`data-anb-run=\\"${key}\\"`);
 }
 
-/** The element, or that around the shadow roots it is in. */
+/** The element, or the outermost host of the shadow roots that contain it. */
 export function outside(element: Element): Element {
 	const root = element.getRootNode();
 	return root instanceof ShadowRoot ? outside(root.host) : element;

@@ -1,5 +1,5 @@
 // A prebuilt extension of JupyterLab, Notebook 7 and JupyterLite. They load it as a module federation container: an
-// object on the window with `init` and `get`. Whatever is missing in another version leaves the notebook as it is.
+// object on the window with `init` and `get`. If another version lacks an API, the notebook stays as it is.
 
 import styles from "../src/styles/lab.css";
 import { createLab } from "./cells.ts";
@@ -53,10 +53,10 @@ page._JUPYTERLAB ??= {};
 page._JUPYTERLAB[NAME] = {
 	init: setScope,
 	get: async () => {
-		const found = await plugins().catch((error: unknown) => {
+		const loaded = await plugins().catch((error: unknown) => {
 			console.warn("agent_nb: its JupyterLab extension does not fit this version.", error);
 			return [];
 		});
-		return () => ({ __esModule: true, default: found });
+		return () => ({ __esModule: true, default: loaded });
 	},
 };

@@ -1,4 +1,4 @@
-// A button below the error of a cell that failed: it inserts `%agent fix` below that cell and runs it.
+// A button below the error of a failed cell that inserts `%agent fix` below it and runs it.
 
 import { insertCells, isPress, runCell } from "./cells.ts";
 import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
@@ -7,7 +7,7 @@ type Actions = NotebookModule["NotebookActions"];
 
 const CLASS = "anb-fix";
 
-/** Shows the button at cells that fail, in notebooks that use agent_nb and can be changed. */
+/** Adds the button to failed cells, in writable notebooks that use agent_nb. */
 export function addFixButtons(tracker: Tracker, actions: Actions): void {
 	actions.executionScheduled.connect((_, { cell }) => cell.node.querySelector(`.${CLASS}`)?.remove());
 	actions.executed.connect((_, { notebook, cell }) => {
@@ -25,7 +25,7 @@ export function addFixButtons(tracker: Tracker, actions: Actions): void {
 	});
 }
 
-/** Whether a cell has an error, and is not a prompt: those have a button of their own. */
+/** Whether a cell has an error and is not a prompt, which has its own button. */
 export function hasFailed({ model }: Cell): boolean {
 	const outputs = (model.outputs?.toJSON() ?? []) as { output_type?: string }[];
 	const failed = outputs.some(({ output_type }) => output_type === "error");

@@ -1,5 +1,5 @@
-// What we use of JupyterLab, as small interfaces: its own packages would add minutes to the installation. At run time
-// its modules come out of the scope that it shares with prebuilt extensions.
+// The subset we use of JupyterLab, as small interfaces: its packages would add minutes to the installation. At run time
+// its modules come from the scope that it shares with prebuilt extensions.
 
 /** A signal of Lumino. */
 interface Signal<T> {
@@ -59,7 +59,7 @@ export interface Notebook {
 }
 
 /** An open notebook, which may have several panels. */
-export interface Context {
+export interface DocumentContext {
 	readonly path: string;
 	readonly model: { readonly contentChanged: Signal<unknown> };
 	readonly pathChanged: Signal<unknown>;
@@ -71,7 +71,7 @@ export interface NotebookPanel {
 	readonly id: string;
 	readonly node: HTMLElement;
 	readonly content: Notebook;
-	readonly context: Context;
+	readonly context: DocumentContext;
 	readonly sessionContext: {
 		readonly session?: { readonly kernel?: { interrupt(): Promise<void> } | null } | null;
 	};
@@ -85,7 +85,7 @@ export interface Tracker {
 
 export interface App {
 	readonly name: string;
-	/** Resolves when the layout of the last visit is there again. */
+	/** Resolves when the previous layout is restored. */
 	readonly restored: Promise<unknown>;
 	readonly shell: {
 		add(widget: Widget, area: "main", options: { mode: string; ref: string; activate: boolean }): void;

@@ -1,8 +1,8 @@
-// Prompts read as prose: the lines below `%%agent` are not coloured as Python.
+// Displays prompts as prose: the lines below `%%agent` are not highlighted as Python.
 
 import { shared } from "./jupyter.ts";
 
-interface View {
+interface CodeView {
 	readonly state: {
 		readonly doc: {
 			readonly lines: number;
@@ -17,7 +17,10 @@ interface ViewModule {
 		set(ranges: readonly unknown[]): unknown;
 	};
 	readonly ViewPlugin: {
-		fromClass(plugin: new (view: View) => object, spec: { decorations(value: unknown): unknown }): unknown;
+		fromClass(
+			plugin: new (view: CodeView) => object,
+			spec: { decorations(value: unknown): unknown },
+		): unknown;
 	};
 	readonly EditorView: { baseTheme(spec: Record<string, Record<string, string>>): unknown };
 }
@@ -37,7 +40,7 @@ const PLAIN = {
 	fontWeight: "normal !important",
 };
 
-/** Registers the editor extension. The magic may have another name: then its cells keep Python's colours. */
+/** Registers the editor extension. The cells of a renamed magic keep Python's colours. */
 export async function addProse(registry: EditorExtensions): Promise<void> {
 	const [{ Decoration, ViewPlugin, EditorView }, { EditorExtensionRegistry }] = await Promise.all([
 		shared<ViewModule>("@codemirror/view"),
@@ -45,7 +48,7 @@ export async function addProse(registry: EditorExtensions): Promise<void> {
 	]);
 	const line = Decoration.line({ class: "anb-prose" });
 
-	function marked({ doc }: View["state"]): unknown {
+	function marked({ doc }: CodeView["state"]): unknown {
 		if (!PROMPT.test(doc.line(1).text)) return Decoration.set([]);
 		const numbers = Array.from({ length: doc.lines - 1 }, (_, index) => index + 2);
 		return Decoration.set(numbers.map((number) => line.range(doc.line(number).from)));
@@ -53,10 +56,10 @@ export async function addProse(registry: EditorExtensions): Promise<void> {
 
 	class Prose {
 		decorations: unknown;
-		constructor(view: View) {
+		constructor(view: CodeView) {
 			this.decorations = marked(view.state);
 		}
-		update(update: View & { docChanged: boolean }): void {
+		update(update: CodeView & { docChanged: boolean }): void {
 			if (update.docChanged) this.decorations = marked(update.state);
 		}
 	}

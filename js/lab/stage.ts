@@ -1,19 +1,19 @@
-// The stage: a panel beside a notebook that shows one of its runs at full height, above it the history of the
-// conversation. The view of the run is a second one of its cell's output, over which the widget mounts as over others.
+// The stage: a panel beside a notebook that shows one of its runs at full height, below the history of the conversation.
+// The run is a second view of its cell's output, over which the widget mounts as over any other.
 
 import type { CellContent, Step, Versions } from "../src/history.ts";
 import { conversationOf, orderOf, readSteps } from "../src/history.ts";
 import { createBar } from "../src/view/stage-bar.ts";
 import { edit, insertCells, isPress, outside } from "./cells.ts";
-import { type Place, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
-import type { App, Cell, Context, NotebookPanel, Panel, Widget, WidgetModule } from "./jupyter.ts";
+import { type RunOutput, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
+import type { App, Cell, DocumentContext, NotebookPanel, Panel, Widget, WidgetModule } from "./jupyter.ts";
 
-/** Milliseconds after a change of the notebook before it is read again. */
+/** Debounce in milliseconds after a change of the notebook. */
 const READ_AFTER = 100;
 
 export interface StageOptions {
 	readonly app: App;
-	readonly context: Context;
+	readonly context: DocumentContext;
 	readonly lumino: WidgetModule;
 	notebook(): NotebookPanel | undefined;
 	onPin(): void;
@@ -29,16 +29,16 @@ export class NotebookStage implements Stage {
 		follow: () => this.pin(""),
 		next: (press) => this.#continue(press),
 	});
-	/** The versions of each run, as far as a view has reported them. */
+	/** The versions of each run that a view has reported. */
 	readonly #versions = new Map<string, Versions>();
-	/** What the view on the stage has reported. */
+	/** The versions reported by the view on the stage. */
 	#view: Versions | null = null;
-	/** The version to show as soon as the view is there. */
-	#wanted: number | null | undefined;
-	/** The run to stay with; empty to follow the newest. */
+	/** The version to show once the view exists. */
+	#requested: number | null | undefined;
+	/** The key of the pinned run; empty to follow the newest. */
 	pinned: string;
 	#steps: Step[] = [];
-	/** The runs by key, the newest last. */
+	/** The runs by key, newest last. */
 	#order = new Map<string, Step>();
 	#cell: Cell | null = null;
 	#area: Widget | null = null;
@@ -69,27 +69,27 @@ export class NotebookStage implements Stage {
 		return this.panel.node.contains(outside(element));
 	}
 
-	/** Stays with a run, or follows the newest if the key is empty. */
+	/** Pins a run, or follows the newest if the key is empty. */
 	pin(key: string): void {
 		this.pinned = key;
 		this.#read();
 		this.#options.onPin();
 	}
 
-	/** Shows a run: the newest stays followed. */
+	/** Shows a run. The newest run is followed, not pinned. */
 	show(key: string): void {
 		this.#read();
 		this.pin(key === [...this.#order.keys()].at(-1) ? "" : key);
 	}
 
-	setVersions(place: Place, versions: Versions): void {
+	setVersions(place: RunOutput, versions: Versions): void {
 		const isView = place.key === this.key && this.contains(place.element);
 		if (isView) this.#view = versions;
 		else if (place.key === this.key && this.#view) return;
 		this.#versions.set(place.key, versions);
-		if (isView && this.#wanted !== undefined) {
-			const moment = this.#wanted;
-			this.#wanted = undefined;
+		if (isView && this.#requested !== undefined) {
+			const moment = this.#requested;
+			this.#requested = undefined;
 			versions.choose(moment);
 		}
 		this.#draw();
@@ -100,15 +100,15 @@ export class NotebookStage implements Stage {
 		const { content } = this.#options.notebook() ?? {};
 		if (!content) return;
 		const steps = readSteps(content.widgets.map(contentOf));
-		const own = steps.find(({ index }) => content.widgets[index] === this.#cell);
+		const current = steps.find(({ index }) => content.widgets[index] === this.#cell);
 		const order = orderOf(steps, this.#order);
 		const newest = [...order.values()].at(-1);
 		const isBegun = newest && newest.execution !== this.#order.get(newest.key)?.execution;
-		// The output of a cell that is run again is empty for a moment.
-		if (this.#cell && content.widgets.includes(this.#cell) && !own && !isBegun) return;
+		// When a cell is run again, its output is briefly empty.
+		if (this.#cell && content.widgets.includes(this.#cell) && !current && !isBegun) return;
 		this.#steps = steps;
 		this.#order = order;
-		if (!order.has(this.pinned)) this.pinned = (this.pinned && own?.key) ?? "";
+		if (!order.has(this.pinned)) this.pinned = (this.pinned && current?.key) ?? "";
 		const step = order.get(this.pinned) ?? newest;
 		this.#place(step?.key ?? "", step ? (content.widgets[step.index] ?? null) : null);
 		this.#draw();
@@ -131,26 +131,26 @@ export class NotebookStage implements Stage {
 
 	#draw(): void {
 		const { key, pinned } = this;
-		const shown = this.#order.get(key);
-		const runs = shown ? conversationOf(this.#steps, shown) : [];
+		const step = this.#order.get(key);
+		const runs = step ? conversationOf(this.#steps, step) : [];
 		const versions = runs.map((step) => this.#versions.get(step.key));
 		this.#bar.update({ runs, key, versions, isPinned: pinned !== "", next: this.#view?.next ?? null });
 	}
 
 	#choose(step: Step, moment: number | null): void {
-		if (step.key !== this.key) this.#wanted = moment;
+		if (step.key !== this.key) this.#requested = moment;
 		else this.#view?.choose(moment);
 		if (moment === null) this.show(step.key);
 		else this.pin(step.key);
 	}
 
-	/** Inserts a cell that continues from what is shown, below the last run of the conversation. */
+	/** Inserts a cell that continues from the visible version, below the last run of the conversation. */
 	#continue(press: UIEvent): void {
 		const notebook = this.#options.notebook();
-		const shown = this.#order.get(this.key);
+		const step = this.#order.get(this.key);
 		const source = this.#view?.next;
-		if (!isPress(press) || !shown || !source || notebook?.content.model?.readOnly !== false) return;
-		const last = Math.max(...conversationOf(this.#steps, shown).map(({ index }) => index));
+		if (!isPress(press) || !step || !source || notebook?.content.model?.readOnly !== false) return;
+		const last = Math.max(...conversationOf(this.#steps, step).map(({ index }) => index));
 		const isHidden = notebook.node.offsetParent === null;
 		if (isHidden) this.#options.app.shell.activateById(notebook.id);
 		insertCells(notebook, last + 1, [{ kind: "code", source: `${source}\n` }]);

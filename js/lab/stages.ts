@@ -1,11 +1,11 @@
-// The stages of all notebooks: one each. A stage closes with its notebook, and is there again when that is opened.
+// The stages of all notebooks, one each. A stage closes with its notebook and reopens with it.
 
 import type { Stages } from "./cells.ts";
 import { STAGE_CLASS, STAGED } from "./interface.ts";
-import type { App, Context, NotebookPanel, Panel, Tracker, WidgetModule } from "./jupyter.ts";
+import type { App, DocumentContext, NotebookPanel, Panel, Tracker, WidgetModule } from "./jupyter.ts";
 import { NotebookStage } from "./stage.ts";
 
-/** Where there is less room, the stage opens below the notebook. */
+/** In a narrower window, the stage opens below the notebook. */
 const NARROW = 700;
 const STORE = "agent_nb.stages";
 
@@ -13,12 +13,12 @@ export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): 
 	const isPossible = app.name !== "Jupyter Notebook";
 	const stages = new Map<object, NotebookStage>();
 	/** Notebooks whose stage the user has closed. */
-	const closed = new WeakSet<Context>();
+	const closed = new WeakSet<DocumentContext>();
 	let count = 0;
 
 	function open({ context, id, node }: NotebookPanel): NotebookStage {
-		const known = stages.get(context);
-		if (known) return known;
+		const existing = stages.get(context);
+		if (existing) return existing;
 		const notebook = () => tracker.find((panel) => panel.context === context);
 		const onPin = (): void => store(context.path, stage.pinned);
 		const options = { app, context, lumino, notebook, onPin };
@@ -60,8 +60,8 @@ export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): 
 	};
 }
 
-/** Names a stage after its notebook, now and whenever that is renamed. */
-function nameAfter(context: Context, { title }: Panel, onName: () => void): void {
+/** Keeps the title of a stage in sync with its notebook's name. */
+function nameAfter(context: DocumentContext, { title }: Panel, onName: () => void): void {
 	const name = (): void => {
 		const label = `Stage: ${context.path.split("/").at(-1)}`;
 		Object.assign(title, { label, caption: context.path, closable: true });
@@ -71,7 +71,7 @@ function nameAfter(context: Context, { title }: Panel, onName: () => void): void
 	name();
 }
 
-/** The notebooks with a stage, by path, each with the run that is pinned there. */
+/** The notebooks with a stage, by path, each with its pinned run. */
 function stored(): Record<string, string> {
 	try {
 		return JSON.parse(localStorage.getItem(STORE) ?? "{}") as Record<string, string>;
@@ -80,12 +80,12 @@ function stored(): Record<string, string> {
 	}
 }
 
-/** Stores the run that is pinned on a stage; null if the stage is closed. */
+/** Stores the pinned run of a stage; null if the stage is closed. */
 function store(path: string, pinned: string | null): void {
 	const { [path]: _, ...others } = stored();
 	try {
 		localStorage.setItem(STORE, JSON.stringify(pinned === null ? others : { ...others, [path]: pinned }));
 	} catch {
-		// Storage is full or forbidden: the stage is not there after a reload.
+		// Storage is full or blocked: the stage is not restored after a reload.
 	}
 }

@@ -1,4 +1,4 @@
-// An item of the status bar that says how many runs are under way: JupyterLab shows their kernel as idle.
+// A status bar item with the number of active runs: JupyterLab shows their kernel as idle.
 
 import type { Lab } from "./interface.ts";
 import type { WidgetModule } from "./jupyter.ts";
