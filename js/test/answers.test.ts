@@ -107,12 +107,15 @@ test.each([
 	"%s on a card that has just appeared does not count; on one that has moved: %s",
 	async (_name, counts, press) => {
 		const answers = () => [...kernel.commands("approve"), ...kernel.commands("deny")];
+		// A slow machine must not make the card ready before the press.
+		const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
 		kernel.batch(1, script(started, turn, ...asks("a")));
 		await soon();
 		expect(find(".anb-acts .primary").getAttribute("aria-disabled")).toBe("true");
 		press();
 		expect(answers()).toEqual([]);
 		await later(() => expect(shadow().textContent).toContain("that press did not count"));
+		clock.mockRestore();
 		await still();
 		find(".anb-acts").getBoundingClientRect = () => new DOMRect(0, 40, 300, 80);
 		press();
