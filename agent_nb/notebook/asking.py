@@ -18,14 +18,14 @@ _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTAL
 
 
 async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> Answer:
-    """Shows the call and reads the answer; with nobody to read it from, the answer is no.
+    """Shows the call and reads the answer; the answer is no if nobody can give one.
 
     `input()` blocks the event loop: where the cell waits for the run, so does everything else. It must run in the
     main thread, because an abandoned thread would take the next line that the user types.
     """
     print(question_text(request, several=several))
     try:
-        # While a cell runs, the handler of ipykernel only tells the event loop, which is blocked.
+        # While a cell runs, ipykernel's handler only notifies the event loop, which is blocked.
         with on_interrupt(signal.default_int_handler):
             return read_answer(input(PROMPT))  # noqa: ASYNC250 - see above
     except NO_INPUT:
@@ -44,34 +44,36 @@ def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
 
 
 def _visible(text: str) -> str:
-    """The text without secrets, and with everything that a terminal would not show written out."""
+    """The text with secrets masked and invisible characters escaped."""
     return printable(safe_text(text))
 
 
 def _arguments(request: ApprovalRequested) -> Iterator[str]:
     for name, value in change_texts(request.args, _visible).items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        first, *rest = text.split("\n")
+        first, *more_lines = text.split("\n")
         yield from (
-            (f"{name}:", *(f"    {line}" for line in (first, *rest))) if rest else (f"{name}: {first}",)
+            (f"{name}:", *(f"    {line}" for line in (first, *more_lines)))
+            if more_lines
+            else (f"{name}: {first}",)
         )
 
 
 def read_answer(line: str) -> Answer:
-    """`yes`, `no`, either with a note after it, or a note alone, which denies the call."""
-    found = _YES_OR_NO.fullmatch(line.strip())
-    if found is None:
+    """Parses `yes` or `no`, optionally followed by a note; a note alone denies the call."""
+    match = _YES_OR_NO.fullmatch(line.strip())
+    if match is None:
         return Answer(False, line.strip())
-    return Answer(found[1].lower().startswith("y"), found[2].strip())
+    return Answer(match[1].lower().startswith("y"), match[2].strip())
 
 
 def confirm(question: str) -> bool:
-    """Asks a question of yes or no; no where nobody can answer. Parts of it may have been made printable already.
+    """Asks a yes/no question; False if nobody can answer. Parts of it may already be escaped.
 
-    Nothing is masked here: what is shown must be what a yes allows.
+    Nothing is masked: the user must see exactly what a yes allows.
     """
-    shown = printable(question, keep="\n\t<")
+    text = printable(question, keep="\n\t<")
     try:
-        return input(f"{shown} [y/N] ").strip().lower() in ("y", "yes")
+        return input(f"{text} [y/N] ").strip().lower() in ("y", "yes")
     except NO_INPUT:
         return False

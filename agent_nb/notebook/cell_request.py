@@ -1,4 +1,4 @@
-"""From a prompt to runs that are ready to start, in every host: its cassette plays them, or models are asked."""
+"""Prepares runs for a prompt in any host, from a cassette or from models."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,15 +30,17 @@ def default_mode() -> CassetteMode | None:
 
 
 def read_mode(options: Mapping[str, Any], spelling: str) -> tuple[CassetteMode | None, str]:
-    """The mode that the options choose, and the path that they give.
+    """The cassette mode and path selected by the options.
 
     `options` may have `record` and `replay`: a path, True or empty text for the default one, `off` for `replay`.
-    `spelling` is that of an option, as in `--{}`.
+    `spelling` formats an option's name for error messages, such as `--{}`.
     """
-    given = {name: options[name] for name in ("record", "replay") if options.get(name) not in (None, False)}
-    if len(given) > 1:
-        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, given))}.")
-    for name, value in given.items():
+    selected = {
+        name: options[name] for name in ("record", "replay") if options.get(name) not in (None, False)
+    }
+    if len(selected) > 1:
+        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, selected))}.")
+    for name, value in selected.items():
         if value == OFF:
             return "live", ""
         path = "" if value is True else Path(value).as_posix() if value else ""
@@ -57,11 +59,11 @@ def play(
     prepare: Callable[[Provider], list[Prepared]],
     models: Sequence[str | None],
 ) -> list[Prepared]:
-    """The runs of a cassette; raises `CassetteError` if it was recorded for another request. Needs no key.
+    """Prepares the runs of a cassette; raises `CassetteError` if it was recorded for another request. Needs no key.
 
     `models` names the model of each variant, None where any will do; if it is empty, all variants are played.
     """
-    exists = os.path.exists(locate(path, folder))  # `Path.exists` raises if it is too long
+    exists = os.path.exists(locate(path, folder))  # `Path.exists` raises if the path is too long
     try:
         prepared = prepare(replay(path, pace=pace, folder=folder))
         differences = prepared[0].differences(models or [None] * len(prepared))
@@ -74,17 +76,17 @@ def play(
 
 
 def providers(models: Sequence[str | Provider], pace: float, **options: Any) -> list[Provider]:
-    """The providers of these models; `pace` is for the demo alone."""
+    """The providers of these models; `pace` applies only to the demo."""
     demo: dict[str, Any] = {"pace": pace}
-    given = [name for name, value in options.items() if value is not None]
-    for each in models:
-        if given and not isinstance(each, str):
+    names = [name for name, value in options.items() if value is not None]
+    for item in models:
+        if names and not isinstance(item, str):
             raise ConfigError(
-                f"{each.name!r} is a model object already: pass {listed(given)} when you make it."
+                f"{item.name!r} is a model object already: pass {listed(names)} when you make it."
             )
     return [
-        model(each, **options, **(demo if is_demo(each) else {})) if isinstance(each, str) else each
-        for each in models
+        model(item, **options, **(demo if is_demo(item) else {})) if isinstance(item, str) else item
+        for item in models
     ]
 
 

@@ -1,4 +1,4 @@
-"""Cells that `%agent fix` and `%agent explain` are about. `%load_ext` imports this module, so it stays light."""
+"""The cells that `%agent fix` and `%agent explain` refer to. `%load_ext` imports this module, so it stays light."""
 
 import re
 import traceback
@@ -10,12 +10,12 @@ MOST_FRAMES = 30
 _THIS = "<this cell>"
 _INSTALLED = re.compile(r".*[\\/](?:site-packages|lib[\\/]python[\d.]+)[\\/]")
 MAX_ERROR = 8_000
-"""Characters of an error: its beginning and its end."""
+"""Maximum characters of an error, from its start and its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedCell:
-    """A cell that failed. It keeps texts alone: an exception would keep every value in its frames."""
+    """A failed cell. Stores only text: an exception would keep all values in its frames alive."""
 
     number: int
     """The execution count."""
@@ -25,23 +25,23 @@ class FailedCell:
     error: str
     """The traceback as text, without the frames of IPython."""
     message: str
-    """The first line of what the exception says, with its type."""
+    """The exception's type and the first line of its message."""
     line: int | None
-    """The line of the cell."""
+    """Line number in the cell."""
     undefined: str = ""
-    """The name that a NameError is about."""
+    """The undefined name of a NameError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainCell:
-    """A cell that `%agent explain` is about, with the text that it put out."""
+    """A cell for `%agent explain`, with its text output."""
 
     source: str
     output: str
 
 
 class Failures:
-    """The last failed cells that have not been run again since."""
+    """The last failed cells that have not been run again."""
 
     def __init__(self) -> None:
         self._by_number: dict[int, FailedCell] = {}
@@ -49,8 +49,8 @@ class Failures:
     def note(self, result: Any, cell_id: str) -> None:
         """Called after each cell."""
         source = result.info.raw_cell
-        for number, old in list(self._by_number.items()):
-            if old.source == source or (cell_id and old.cell_id == cell_id):
+        for number, earlier in list(self._by_number.items()):
+            if earlier.source == source or (cell_id and earlier.cell_id == cell_id):
                 del self._by_number[number]
         if failure := _failure_of(result, cell_id):
             self._by_number[failure.number] = failure
@@ -68,34 +68,36 @@ def _failure_of(result: Any, cell_id: str) -> FailedCell | None:
     if error is None or not number:
         return None
     name = getattr(error, "name", "") if isinstance(error, NameError) else ""
-    told = traceback.TracebackException.from_exception(error, limit=-MOST_FRAMES)
-    text = _error_text(told, source)
-    lines = [frame.lineno for frame in told.stack if frame.filename == _THIS]
-    said = next((line for line in told.format_exception_only() if line[:1].strip()), "")
+    report = traceback.TracebackException.from_exception(error, limit=-MOST_FRAMES)
+    text = _error_text(report, source)
+    lines = [frame.lineno for frame in report.stack if frame.filename == _THIS]
+    message = next((line for line in report.format_exception_only() if line[:1].strip()), "")
     return FailedCell(
         number=number,
         source=source,
         cell_id=cell_id,
         error=text,
-        message=said.partition("\n")[0],
+        message=message.partition("\n")[0],
         line=getattr(error, "lineno", None) or (lines[-1] if lines else None),
         undefined=name or "",
     )
 
 
-def _error_text(told: traceback.TracebackException, source: str) -> str:
-    """The traceback as Python writes it, of limited length. Cells have no path, which would differ each time."""
-    seen: list[Any] = [told]
-    for each in seen:
-        followed = (each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ()))
-        seen += [other for other in followed if other is not None and other not in seen]
-        own = (
-            frame for frame in each.stack if not re.search(r"[\\/](?:IPython|ipykernel)[\\/]", frame.filename)
+def _error_text(report: traceback.TracebackException, source: str) -> str:
+    """The traceback as Python formats it, truncated. Paths of cells, which differ in each session, are replaced."""
+    reports: list[Any] = [report]
+    for current in reports:
+        followed = (current.__cause__, current.__context__, *(getattr(current, "exceptions", None) or ()))
+        reports += [related for related in followed if related is not None and related not in reports]
+        frames = (
+            frame
+            for frame in current.stack
+            if not re.search(r"[\\/](?:IPython|ipykernel)[\\/]", frame.filename)
         )
-        each.stack = traceback.StackSummary.from_list([_named(frame, source) for frame in own])
-        if isinstance(getattr(each, "filename", None), str):  # of a SyntaxError
-            each.filename = _named_file(each.filename, getattr(each, "text", "") or "", source)
-    text = "".join(told.format()).strip()
+        current.stack = traceback.StackSummary.from_list([_named(frame, source) for frame in frames])
+        if isinstance(getattr(current, "filename", None), str):  # a SyntaxError
+            current.filename = _named_file(current.filename, getattr(current, "text", "") or "", source)
+    text = "".join(report.format()).strip()
     if len(text) <= MAX_ERROR:
         return text
     half = MAX_ERROR // 2
@@ -108,7 +110,7 @@ def _named(frame: traceback.FrameSummary, source: str) -> traceback.FrameSummary
 
 
 def _named_file(path: str, line: str, source: str) -> str:
-    """A path below `site-packages`, or the kind of cell: IPython's own paths of cells differ each time."""
+    """The path below `site-packages`, or a name for the cell: IPython's paths of cells differ in each session."""
     if not re.search(r"ipykernel_\d+[\\/]\d+\.py$|^<", path):
         return _INSTALLED.sub("", path)
     return _THIS if line.strip() in source or line.startswith("get_ipython()") else "<another cell>"

@@ -13,11 +13,11 @@ from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.threads import off_loop
 
 ANSWER_PATIENCE = 1.5
-"""Seconds that a page has to answer, from when it was first asked."""
+"""Timeout in seconds for a page's answer, from the first request."""
 
 
 def needs_view() -> bool:
-    """Whether a kernel is in Colab or VS Code, which load a widget's code only together with a view of it."""
+    """Whether the kernel is in Colab or VS Code, which load a widget's code only with a view of it."""
     return "google.colab" in sys.modules or bool(os.environ.get("VSCODE_PID"))
 
 
@@ -33,7 +33,7 @@ def is_attended(shell: Any) -> bool:
 
 
 async def is_watched(shell: Any) -> bool:
-    """Whether what a cell shows is seen while it runs: the user is there, or a page has answered."""
+    """Whether a cell's output is visible while it runs: the user is present, or a page has answered."""
     if is_attended(shell):
         return True
     _page.ask()
@@ -41,16 +41,16 @@ async def is_watched(shell: Any) -> bool:
 
 
 def ask_for_page() -> None:
-    """Begins to ask whether a page is connected to this kernel; `is_watched` waits for the answer."""
+    """Starts checking whether a page is connected to this kernel; `is_watched` waits for the answer."""
     _page.ask()
 
 
 class _PageQuestion:
-    """Asks whether a page is connected to this kernel. Some servers execute the cells themselves and allow no input, as
-    nbclient does, while users watch in their pages.
+    """Checks whether a page is connected to this kernel. Some servers execute the cells themselves without input, like
+    nbclient, while users watch in a page.
 
-    Jupyter's pages close a comm whose target they do not know: that is the answer. Only a kernel that a Jupyter server
-    has started for a notebook asks, since nbclient would log a warning about the comm.
+    Jupyter's pages close a comm with an unknown target, which serves as the answer. Only kernels that a Jupyter server
+    started for a notebook check, since nbclient would log a warning about the comm.
     """
 
     def __init__(self) -> None:
@@ -66,16 +66,16 @@ class _PageQuestion:
         create_comm(target_name="agent_nb.page").on_close(lambda message: self._answered.set())
 
     async def answers(self) -> bool:
-        left = self._deadline - time.monotonic()
-        return self._answered.is_set() or (left > 0 and await off_loop(self._answered.wait, left))
+        seconds = self._deadline - time.monotonic()
+        return self._answered.is_set() or (seconds > 0 and await off_loop(self._answered.wait, seconds))
 
 
 _page = _PageQuestion()
 
 
 def has_cells(shell: Any) -> bool:
-    """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have none, and ignore updates
-    of what they have shown."""
+    """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have no cells, and ignore
+    display updates."""
     return IN_BROWSER or not (request := cell_message(shell)) or "cellId" in (request.get("metadata") or {})
 
 
@@ -93,7 +93,7 @@ def cell_id(shell: Any) -> str:
 
 @contextlib.contextmanager
 def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
-    """Makes Ctrl-C call `handler` in the block, with the arguments of a signal handler."""
+    """Installs `handler` as the SIGINT handler for the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Completion for IPython 7, the version of Colab, which has no matchers that know the cell and the cursor."""
+"""Completion for IPython 7, Colab's version, whose matchers receive neither the cell nor the cursor."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,7 +15,7 @@ completion_matcher: Any = (lambda **_: lambda matcher: matcher) if _IS_OLD else 
 
 
 def add_matcher(shell: Any, matcher: Matcher) -> Callable[[], None]:
-    """Adds a matcher of API version 2 to the shell's completer, and returns what removes it."""
+    """Adds a matcher (API version 2) to the shell's completer; returns a function that removes it."""
     target = shell.Completer
     if _IS_OLD:
         target.completions = partial(_completions, matcher, target.completions)
@@ -25,14 +25,14 @@ def add_matcher(shell: Any, matcher: Matcher) -> Callable[[], None]:
 
 
 def _completions(
-    matcher: Matcher, own: Callable[..., Iterator[Any]], text: str, offset: int
+    matcher: Matcher, fallback: Callable[..., Iterator[Any]], text: str, offset: int
 ) -> Iterator[Any]:
-    """The matcher's completions where it suppresses others, else IPython's own."""
+    """The matcher's completions if it suppresses others, else IPython's."""
     line, column = completer.position_to_cursor(text, offset)
-    found = matcher(SimpleNamespace(full_text=text, cursor_line=line, cursor_position=column))
-    if not found["suppress"]:
-        yield from own(text, offset)
+    result = matcher(SimpleNamespace(full_text=text, cursor_line=line, cursor_position=column))
+    if not result["suppress"]:
+        yield from fallback(text, offset)
         return
-    start = offset - len(found["matched_fragment"])
-    for each in found["completions"]:
-        yield completer.Completion(start, offset, each.text, type=each.type)
+    start = offset - len(result["matched_fragment"])
+    for completion in result["completions"]:
+        yield completer.Completion(start, offset, completion.text, type=completion.type)

@@ -20,7 +20,7 @@ CHECK = "--check"
 
 
 def parse_line(line: str, magic: str) -> Options:
-    written = line.strip()
+    original = line.strip()
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
         raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
@@ -47,7 +47,7 @@ def parse_line(line: str, magic: str) -> Options:
             check = read_check(check)
         except ConfigError as error:
             raise UsageError(str(error)) from None
-    return Options(**values, is_named=is_named, check=check, line=written)
+    return Options(**values, is_named=is_named, check=check, line=original)
 
 
 def _parser() -> MagicArgumentParser:
@@ -78,29 +78,29 @@ PARSER = _parser()
 
 def _values(arguments: list[str], magic: str) -> dict[str, Any]:
     try:
-        namespace, others = PARSER.parse_known_args(arguments)
+        namespace, extras = PARSER.parse_known_args(arguments)
     except ArgumentError as error:
-        (option,) = (each for each in OPTIONS.values() if "/".join(each.flags) == error.argument_name)
+        (option,) = (option for option in OPTIONS.values() if "/".join(option.flags) == error.argument_name)
         raise UsageError(_expected(option, arguments)) from None
     values: dict[str, Any] = vars(namespace)
     values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     if len(values.get("name", "").split()) > 1:
-        others = [values["name"]]
-    if others:
-        raise UsageError(_unexpected(others, magic))
+        extras = [values["name"]]
+    if extras:
+        raise UsageError(_unexpected(extras, magic))
     return values
 
 
 def _with_values(words: Sequence[str]) -> Iterator[str]:
-    """The words, with `=` and the value after each option whose value may be left out: argparse would take any word."""
+    """Joins options that have an optional value with it (`--flag=value`): argparse would consume any next word."""
     optional = {flag: option for option in OPTIONS.values() if option.is_optional for flag in option.flags}
-    rest = deque(words)
-    while rest:
-        word = rest.popleft()
+    remaining = deque(words)
+    while remaining:
+        word = remaining.popleft()
         if word not in optional:
             yield word
         else:
-            yield f"{word}={rest.popleft() if rest and optional[word].takes(rest[0]) else ''}"
+            yield f"{word}={remaining.popleft() if remaining and optional[word].takes(remaining[0]) else ''}"
 
 
 def _cut_check(line: str) -> tuple[str, str | None]:
@@ -119,21 +119,21 @@ def _unexpected(arguments: Sequence[str], magic: str) -> str:
     if not flag.startswith("-"):
         text = shortened(" ".join(arguments), 40)
         return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {text!r}."
-    known = [each for option in OPTIONS.values() for each in option.flags]
-    near = difflib.get_close_matches(flag, known, 1, 0.5) if flag.startswith("--") else []
+    flags = [known_flag for option in OPTIONS.values() for known_flag in option.flags]
+    near = difflib.get_close_matches(flag, flags, 1, 0.5) if flag.startswith("--") else []
     return f"There is no option {flag}. " + (
         f"Did you mean {near[0]}?" if near else f"`%%{magic}?` lists the options."
     )
 
 
 def _expected(option: Option, arguments: Sequence[str]) -> str:
-    typed = [flag for flag in option.flags if any(argument.startswith(flag) for argument in arguments)]
-    flag = (typed or option.flags)[-1]
+    typed_flags = [flag for flag in option.flags if any(argument.startswith(flag) for argument in arguments)]
+    flag = (typed_flags or option.flags)[-1]
     if option.is_switch:
         return f"{flag} takes no value."
     if option.is_optional:
-        others = "".join(f", or `{choice}`" for choice in option.choices)
-        return f"{flag} takes a path, such as `{flag} cassettes/hero.run.jsonl`{others}."
+        alternatives = "".join(f", or `{choice}`" for choice in option.choices)
+        return f"{flag} takes a path, such as `{flag} cassettes/hero.run.jsonl`{alternatives}."
     if option.choices:
         return f"{flag} takes one of {', '.join(option.choices)}."
     if option.number:

@@ -1,4 +1,4 @@
-"""The cells that the page offers: a failed one once more, with another model or fixed; the options of the next one."""
+"""Cells that the page can insert: a failed cell again, with another model or fixed; and options for the next cell."""
 
 import re
 from typing import Any
@@ -17,29 +17,29 @@ from agent_nb.run import Run
 from agent_nb.run.protocol import Fix, Repeat
 
 MAX_CELL = 2_000
-"""Characters. A longer cell is not offered: the user is to read what the button inserts."""
+"""Maximum characters of an offered cell: the user should be able to read what the button inserts."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
 _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
-"""What a block of Python is called."""
+"""Info strings of Python code blocks in Markdown."""
 _MODEL = re.compile(r"\s(?:-m\s*|--model[=\s]\s*)[^\s-]\S*")
 
 
 def written_cell(shell: Any, prompt: str) -> str:
-    """The cell that is being run, as the user wrote it; empty if the history does not have it."""
+    """The source of the current cell as the user wrote it; empty if it is not in the history."""
     history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", None) or [""]
     cell = str(history[-1])
     return cell if prompt.strip() in cell else ""
 
 
 def retry_cells(run: Run, cell: str) -> tuple[str, tuple[str, ...]]:
-    """The cell, and the cell with other models; empty unless the run failed and the cell can be shown."""
+    """The cell and its versions with other models; empty unless the run failed and the cell can be shown."""
     if run.reason != "failed" or not 0 < len(cell) <= MAX_CELL or safe_text(cell) != cell:
         return "", ()
     return cell, tuple(filter(None, (with_model(cell, model) for model in _other_models(run))))
 
 
 def _other_models(run: Run) -> tuple[str, ...]:
-    """Models of the same vendor if it does not have the run's, else the default of another vendor."""
+    """Other models of the vendor if it does not offer the run's model, else the default of another vendor."""
     match run.events[-1:]:
         case [RunFinished(other_models=models)] if models:
             return models
@@ -48,17 +48,17 @@ def _other_models(run: Run) -> tuple[str, ...]:
 
 
 def with_model(cell: str, model: str) -> str:
-    """The cell with `-m MODEL` in place of its own models; empty if it has no line to put it in."""
-    found = _MAGIC_LINE.search(cell)
-    if found is None:
+    """The cell with its models replaced by `-m MODEL`; empty if it has no magic line."""
+    match = _MAGIC_LINE.search(cell)
+    if match is None:
         return ""
-    options, check, expression = found[2].partition(" --check")
-    line = f"{found[1]} -m {model}{_MODEL.sub('', options)}{check}{expression}"
-    return cell[: found.start(1)] + line + cell[found.end() :]
+    options, check, expression = match[2].partition(" --check")
+    line = f"{match[1]} -m {model}{_MODEL.sub('', options)}{check}{expression}"
+    return cell[: match.start(1)] + line + cell[match.end() :]
 
 
 def fix_of(run: Run, failure: FailedCell | PlainCell | None) -> Fix | None:
-    """The last block of Python in the answer, for the cell that `%agent fix` was about."""
+    """The last Python block of the answer as a fix for the failed cell; None if there is none."""
     if not isinstance(failure, FailedCell) or run.reason != "end_turn":
         return None
     from markdown_it import MarkdownIt
@@ -70,7 +70,7 @@ def fix_of(run: Run, failure: FailedCell | PlainCell | None) -> Fix | None:
 
 
 def line_options(settings: Json) -> Options:
-    """The options of the cell of a run with these settings; none if its line is unknown or cannot be read."""
+    """The options of the run's cell, from its settings; defaults if the line is unknown or invalid."""
     try:
         return parse_line(str(settings.get("line", "")), "agent")
     except UsageError:
@@ -78,14 +78,14 @@ def line_options(settings: Json) -> Options:
 
 
 def repeats(settings: Json, *, is_loaded: bool = False) -> tuple[Repeat, ...]:
-    """The options that a cell which continues the run repeats.
+    """The options to repeat in a cell that continues the run.
 
-    The cell of a loaded or replayed run may be someone else's, and so may the approval in it.
+    Approval options are left out for loaded and replayed runs, whose cell may be someone else's.
     """
     if not settings.get("line"):
         return ()
     options, is_own = line_options(settings), not is_loaded and not settings.get("replayed")
-    named = [
+    option_values = [
         (option.flags[0], option.label, value)
         for name, option in OPTIONS.items()
         if option.label and (is_own or name != "approve")
@@ -93,7 +93,7 @@ def repeats(settings: Json, *, is_loaded: bool = False) -> tuple[Repeat, ...]:
     ]
     return tuple(
         Repeat(text=f"{flag} {_word(value)}", label=show(value))
-        for flag, show, value in named
+        for flag, show, value in option_values
         if str(value).isprintable()
     )
 

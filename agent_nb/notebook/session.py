@@ -1,4 +1,4 @@
-"""Session: what lasts from one `%%agent` cell to the next."""
+"""State that persists between `%%agent` cells."""
 
 import asyncio
 import os
@@ -18,14 +18,14 @@ from agent_nb.notebook.front_end import cell_id
 from agent_nb.options import APPROVE
 from agent_nb.prompts import check_stack
 
-if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
+if TYPE_CHECKING:  # too slow to import for `%load_ext`
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
     from agent_nb.tools.mcp.server import Server
 
 
 class MagicSettings(Configurable):
-    """The defaults of cells. They can change between cells, so they are read when they are needed."""
+    """The defaults of cells. They can change between cells, so they are read on use."""
 
     model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.")
     instructions = Unicode("", help="Text appended to the system text of every run.")
@@ -91,7 +91,7 @@ for _trait in MagicSettings.class_own_traits().values():
 
 
 UNDO_LIMIT = 10
-"""Runs kept for `%agent undo`; few, because a run holds all its events and files."""
+"""Maximum number of runs for `%agent undo`; low, because a run keeps all its events and files."""
 
 
 class Session:
@@ -99,22 +99,22 @@ class Session:
         self.shell = shell
         self.defaults = defaults
         self.home = Path.cwd()
-        """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
+        """The working directory at `%load_ext`, the base of relative paths even after `%cd`."""
         self.background: dict[str, Handle] = {}
         self.finishing: set[asyncio.Task[None]] = set()
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
-        """Names and what they held before, newest last."""
+        """Names and their previous values, newest last."""
         self.servers: dict[str, Server] = {}
         self.middleware: list[str] = []
         self.ended: deque[tuple[str, float]] = deque(maxlen=10)
-        """The sources of the last cells that have run and when they ended, the newest last."""
+        """Source and end time of the last cells, newest last."""
         self.pages: dict[str, str] = {}
-        """The id of the newest run of each name, whose page the next one of that name replaces."""
+        """Id of the newest run of each name; the next run of that name replaces its page."""
         self.failures = Failures()
         self.demo_noted = False
-        """Whether a cell has said that the demo model answers because there is no key."""
+        """Whether the note on the demo model (no key set) has been shown."""
         self.bound_files: Files | None = None
-        """The last value we gave to `files`. Anything else under that name belongs to the user."""
+        """The last value assigned to `files` by a run. Any other value is the user's."""
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -133,19 +133,19 @@ class Session:
 
 
 def settings(shell: Any = None) -> MagicSettings:
-    """The settings of this kernel; the defaults where the extension is not loaded."""
+    """The settings of this kernel; defaults if the extension is not loaded."""
     shell = shell or get_ipython()
     loaded = shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
     return loaded or MagicSettings()
 
 
 def default_model() -> str:
-    """The model of cells that name none; empty if the configured one is unknown."""
+    """The model of cells without `-m`; empty if the configured one is unknown."""
     from agent_nb.providers import default_model_name, full_name
 
-    named = settings().named_model
+    model = settings().named_model
     try:
-        return full_name(named) if named else default_model_name() or full_name(DEMO_MODEL)
+        return full_name(model) if model else default_model_name() or full_name(DEMO_MODEL)
     except ConfigError:
         return ""
 
@@ -159,5 +159,5 @@ def shown_hub() -> Any:
 
 
 def set_hub(hub: Any) -> None:
-    """Called by the `Hub` of this kernel, whose module takes long to import."""
+    """Registers this kernel's `Hub`, whose module is slow to import."""
     _hubs[:] = [hub]

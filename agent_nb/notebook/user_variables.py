@@ -1,9 +1,9 @@
-"""The user's variables: what Tab offers, what the kernel tools list, and what code can be seen to change.
+"""The user's variables, for Tab completion and the kernel tools.
 
-A dict keeps the place of a name that is assigned again, so the order of the namespace is that of first
-assignments. The source of the cells shows later ones: a name is as new as the last cell that assigns it, or an
-item or attribute of it, or calls a method of it. A name that no cell assigns, because a magic or `exec` did, is as
-new as the one before it.
+A dict keeps the position of a reassigned name, so the namespace is in the order of first assignments. Later ones
+are found in the source of the cells: the age of a name is that of the last cell that assigns it, assigns an item or
+attribute of it, or calls a method of it. A name that no cell assigns, because a magic or `exec` did, has the age of
+the name before it.
 """
 
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -22,17 +22,17 @@ def is_of(value: Any, module: str, name: str) -> bool:
 
 
 def user_names(shell: Any) -> dict[str, Any]:
-    """All names that are the user's, with their values: no private names, nothing that IPython put there."""
-    hidden = shell.user_ns_hidden
+    """The user's names and values, without private names and those that IPython defines."""
+    ipython_names = shell.user_ns_hidden
     return {
         name: value
         for name, value in list(shell.user_ns.items())
-        if isinstance(name, str) and name[:1] != "_" and hidden.get(name, hidden) is not value
+        if isinstance(name, str) and name[:1] != "_" and ipython_names.get(name, ipython_names) is not value
     }
 
 
 def user_data(shell: Any) -> dict[str, Any]:
-    """The names that hold data: no modules, functions and classes."""
+    """The user's names that contain data, without modules, functions and classes."""
     return {name: value for name, value in user_names(shell).items() if not _is_code(value, ModuleType)}
 
 
@@ -44,12 +44,12 @@ def newest_variables(shell: Any) -> list[tuple[str, Any]]:
     for place, name in enumerate(list(shell.user_ns)):
         newest = max(newest, first.get(name, 0))
         ages[name] = last.get(name, newest), place
-    own = [item for item in user_names(shell).items() if not _is_imported(item[1])]
-    return sorted(own, key=lambda item: ages[item[0]], reverse=True)
+    variables = [item for item in user_names(shell).items() if not _is_imported(item[1])]
+    return sorted(variables, key=lambda item: ages[item[0]], reverse=True)
 
 
 def _is_code(value: Any, *others: type) -> bool:
-    """Goes by the class: `isinstance` would ask the value, which may raise."""
+    """Checks the class: `isinstance` may run the value's own code, which may raise."""
     return issubclass(type(value), (*_CODE, *others))
 
 

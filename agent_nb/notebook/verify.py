@@ -1,4 +1,4 @@
-"""`%agent cells NAME --verify`: the cells of a run in a fresh kernel, and what differs from what the run left."""
+"""`%agent cells NAME --verify`: runs the cells of a run in a fresh kernel and compares the results."""
 
 import ast
 import importlib
@@ -30,7 +30,7 @@ from agent_nb.run.code_names import names_in, parsed
 
 EQUAL, DIFFERS, NOT_VERIFIED = "equal", "differs", "not verified"
 _TESTS = {"DataFrame": "assert_frame_equal", "Series": "assert_series_equal", "ndarray": "assert_array_equal"}
-# Both get a namespace of their own, so that no name of theirs stands in for one that the cells forgot to set.
+# Both use a separate namespace, so that their names cannot hide one that the cells forgot to set.
 _PREPARE = """import pickle, sys
 sys.path.append(home)
 for name, data in pickle.load(open("../inputs", "rb")).items():
@@ -45,7 +45,7 @@ for name, result in compared("../values", namespace):
 
 
 def check_verifiable(run: Run, cells: Cells) -> None:
-    """Raises `ConfigError` for code that cannot run, or that has not run in this kernel, which needs consent."""
+    """Raises `ConfigError` if the code cannot run, or has not run in this kernel and so needs consent."""
     if not cells:
         raise ConfigError(f"`{run.name}` has executed no code.")
     if cells.is_masked:
@@ -80,28 +80,28 @@ def _rows(
     inputs = _pickled(_inputs(run, cells, namespace), folder / "inputs", "cloudpickle")
     values = _pickled(_values(run, cells, namespace), folder / "values", "pickle")
     _copy_files(cells.code, folder / "work")
-    (problem, _), *outcomes, (late, shown) = _execute(cells.code, folder, seconds)
+    (problem, _), *outcomes, (late, comparisons) = _execute(cells.code, folder, seconds)
     if problem:
         raise ConfigError(f"The inputs of the cells could not be loaded in a fresh kernel ({problem}).")
-    values |= {bundle["name"]: bundle["result"] for bundle in shown if "result" in bundle}
+    values |= {bundle["name"]: bundle["result"] for bundle in comparisons if "result" in bundle}
     yield from ((f"input {name}", text) for name, text in inputs.items() if text)
     error, unreached = outcomes[-1][0], set[str]()
     if error:
         names = [names_in(code) for code in cells.code[len(outcomes) - 1 :]]
         unknown = any(inputs.get(name, "").startswith(NOT_VERIFIED) for name in names[0].reads)
         yield f"cell {len(outcomes)}", f"{NOT_VERIFIED if unknown else DIFFERS}: {error}"
-        unreached = {name for each in names for name in each.changes}
+        unreached = {name for cell_names in names for name in cell_names.changes}
     for name, text in values.items():
-        missing = "a cell failed" if name in unreached else late
-        yield name, f"{NOT_VERIFIED}: {missing}" if name in unreached or not text else text
-    left = [bundle for step in kept_steps(run) if step.end for bundle in step.end.outputs]
-    found = [bundle for _, bundles in outcomes for bundle in bundles]
-    for number, pair in enumerate(zip_longest(_images(left), _images(found)), 1):
+        reason = "a cell failed" if name in unreached else late
+        yield name, f"{NOT_VERIFIED}: {reason}" if name in unreached or not text else text
+    run_bundles = [bundle for step in kept_steps(run) if step.end for bundle in step.end.outputs]
+    cell_bundles = [bundle for _, bundles in outcomes for bundle in bundles]
+    for number, pair in enumerate(zip_longest(_images(run_bundles), _images(cell_bundles)), 1):
         yield f"figure {number}", _compared_figures(*pair)
 
 
 def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Each input, the names among which its value is, and a remark. The value is that from before the run."""
+    """Each input, the namespace with its value from before the run, and a remark."""
     steps = [step for step in steps_of(run) if has_run(step.executed)]
     in_place = {name for step in steps for name in names_in(step.code).changes}
     for name in cells.inputs:
@@ -111,16 +111,16 @@ def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
             for how in ("bound", "changed", "deleted")
             if name in step.names.get(how, ())
         )
-        first = next(changes, None)
-        if first is None:
-            changed = name in in_place and not isinstance(namespace.get(name), ModuleType)
-            yield name, namespace, "as it is now: the code changes it in place" if changed else ""
-        elif name not in first.get("bound", ()):  # a function of the run reads it later
-            yield name, undo_store.before(str(first.get("undo", ""))), ""
+        first_change = next(changes, None)
+        if first_change is None:
+            is_changed = name in in_place and not isinstance(namespace.get(name), ModuleType)
+            yield name, namespace, "as it is now: the code changes it in place" if is_changed else ""
+        elif name not in first_change.get("bound", ()):  # a name bound first is only read later
+            yield name, undo_store.before(str(first_change.get("undo", ""))), ""
 
 
 def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """The same for what the run left: the names that it bound or changed, also in place, and did not delete."""
+    """The same for the run's results: names that it bound or changed, also in place, and did not delete."""
     names: set[str] = set()
     for step in steps_of(run):
         names |= {*step.names.get("bound", ()), *step.names.get("changed", ())}
@@ -132,7 +132,7 @@ def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
 
 
 def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) -> dict[str, str]:
-    """Writes the values, and returns the remarks. cloudpickle takes functions and classes of the notebook along."""
+    """Pickles the values to a file; returns the remarks. cloudpickle includes the notebook's functions and classes."""
     pickles, remarks = {}, {}
     for name, namespace, remark in values:
         remarks[name] = remark
@@ -140,7 +140,7 @@ def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) ->
             pickles[name] = importlib.import_module(module).dumps(namespace[name])
         except KeyError:
             remarks[name] = f"{NOT_VERIFIED}: the notebook does not hold its value"
-        except Exception as error:  # `__reduce__` is code of any class
+        except Exception as error:  # `__reduce__` can raise anything
             remarks[name] = f"{NOT_VERIFIED}: it cannot be pickled ({_message(error)})"
     path.write_bytes(pickle.dumps(pickles))
     return remarks
@@ -161,15 +161,15 @@ def _images(bundles: Iterable[Any]) -> list[bytes]:
 
 
 def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tuple[str, list[Any]]]:
-    """The error, if any, and the outputs of our first cell, of those up to one that fails, and of our last."""
+    """Runs setup, cells and comparison; yields error and outputs of each. A failed cell skips the remaining cells."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, DeadKernelError
     from nbformat.v4 import new_code_cell, new_notebook
 
     package = str(Path(__file__).parents[2])
-    given = f"home={os.getcwd()!r}, package={package!r}, namespace=globals(), show=display"
-    first, last = (f"exec({code!r}, dict({given}))" for code in (_PREPARE, _COMPARE))
+    arguments = f"home={os.getcwd()!r}, package={package!r}, namespace=globals(), show=display"
+    first, last = (f"exec({code!r}, dict({arguments}))" for code in (_PREPARE, _COMPARE))
     manager = AsyncKernelManager()
     manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]  # type: ignore[union-attr]
     client = NotebookClient(
@@ -197,7 +197,7 @@ def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tup
 
 
 def compared(path: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Runs in the fresh kernel: compares the values that the run left with those of the cells."""
+    """Compares the run's values with those of the cells. Runs in the fresh kernel."""
     for name, data in pickle.loads(Path(path).read_bytes()).items():
         try:
             if name not in namespace:
@@ -205,48 +205,48 @@ def compared(path: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str
             else:
                 different = difference(pickle.loads(data), namespace[name])
                 yield name, f"{DIFFERS}: {different}" if different else EQUAL
-        except Exception as error:  # pickles and `__eq__` are code of any class
+        except Exception as error:  # unpickling and `__eq__` can raise anything
             yield name, f"{NOT_VERIFIED}: {_message(error)}"
 
 
-def difference(expected: Any, found: Any) -> str:
-    """What is different, in a few words; empty if nothing is. Objects without `==` are compared by their attributes."""
-    kind, package = type(found).__qualname__, type(found).__module__.partition(".")[0]
+def difference(expected: Any, actual: Any) -> str:
+    """A short description of the difference; empty if equal. Objects without `==` are compared by attributes."""
+    kind, package = type(actual).__qualname__, type(actual).__module__.partition(".")[0]
     if kind != type(expected).__qualname__:
         return f"a {kind} instead of a {type(expected).__qualname__}"
     if kind in _TESTS and package in ("numpy", "pandas", "polars"):
         try:
-            getattr(importlib.import_module(f"{package}.testing"), _TESTS[kind])(found, expected)
+            getattr(importlib.import_module(f"{package}.testing"), _TESTS[kind])(actual, expected)
         except AssertionError as error:
             return shortened(" ".join(str(error).split()), 160)
         return ""
-    if isinstance(found, list | tuple | dict):
-        if len(found) != len(expected):
-            return f"{len(found)} items instead of {len(expected)}"
-        one, other = (
-            dict(value if isinstance(value, dict) else enumerate(value)) for value in (expected, found)
+    if isinstance(actual, list | tuple | dict):
+        if len(actual) != len(expected):
+            return f"{len(actual)} items instead of {len(expected)}"
+        expected_items, actual_items = (
+            dict(value if isinstance(value, dict) else enumerate(value)) for value in (expected, actual)
         )
-    elif "__eq__" not in {*chain(*map(vars, type(found).__mro__[:-1]))} and hasattr(found, "__dict__"):
-        one, other = (
-            {**vars(value), "_cache": None} for value in (expected, found)
-        )  # pandas fills its cache late
+    elif "__eq__" not in {*chain(*map(vars, type(actual).__mro__[:-1]))} and hasattr(actual, "__dict__"):
+        expected_items, actual_items = (
+            {**vars(value), "_cache": None} for value in (expected, actual)
+        )  # pandas fills its cache lazily
     else:
-        close = isinstance(found, float) and math.isclose(expected, found, rel_tol=1e-7)
-        same: Any = close or expected == found
-        every = getattr(same, "all", lambda: same)  # arrays of pandas compare item by item
-        return "" if every() else f"{shortened(repr(found), 60)} instead of {shortened(repr(expected), 60)}"
-    for key, value in one.items():
-        if different := "it is missing" if key not in other else difference(value, other[key]):
+        close = isinstance(actual, float) and math.isclose(expected, actual, rel_tol=1e-7)
+        same: Any = close or expected == actual
+        every = getattr(same, "all", lambda: same)  # pandas arrays compare element by element
+        return "" if every() else f"{shortened(repr(actual), 60)} instead of {shortened(repr(expected), 60)}"
+    for key, value in expected_items.items():
+        if different := "it is missing" if key not in actual_items else difference(value, actual_items[key]):
             return shortened(f"at {shortened(repr(key), 40)}: {different}", 200)
     return ""
 
 
-def _compared_figures(expected: bytes | None, found: bytes | None) -> str:
-    if expected is None or found is None:
-        return f"{DIFFERS}: only {'the run' if found is None else 'the cells'} made it"
-    if expected == found:
+def _compared_figures(expected: bytes | None, actual: bytes | None) -> str:
+    if expected is None or actual is None:
+        return f"{DIFFERS}: only {'the run' if actual is None else 'the cells'} made it"
+    if expected == actual:
         return EQUAL
-    score = closeness(Image(expected), Image(found))
+    score = closeness(Image(expected), Image(actual))
     return f"{EQUAL if score and score >= 99 else DIFFERS}: {score or 0:.1f} of 100 alike"
 
 

@@ -1,1 +1,1 @@
-"""A run on its way to the page and back."""
+"""Communication between runs and the page."""

@@ -1,4 +1,4 @@
-"""The hub: one undisplayed widget per kernel, through which every run reaches the page and back."""
+"""The hub: one hidden widget per kernel that carries the messages between all runs and the page."""
 
 import asyncio
 import itertools
@@ -36,18 +36,18 @@ from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 _CHECK_CODE = BUNDLE.with_name("check.js")
-"""What looks at pages; it is large, and sent when a page first needs it."""
+"""The page check script. It is large, so it is sent on first use."""
 MOST_RUNS = 50
 MOST_DIFFERENCES = 3
-"""Differences that a badge names."""
+"""Maximum number of differences named in a badge."""
 _KERNEL = uuid4().hex[:12]
-"""Tells this kernel from others of the same page. In a browser all have the same process id."""
+"""Distinguishes this kernel from others on the same page. In a browser all have the same process id."""
 _CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Command:
-    """What a page asks for. Each command uses some of the fields."""
+    """A command from a page. Each command uses some of the fields."""
 
     command: str
     id: str
@@ -82,7 +82,7 @@ class _Command:
 
 
 class HubModel(anywidget.AnyWidget):
-    """The widget itself: it carries the page's code and the messages, and has no view of its own."""
+    """The widget model: it carries the page's code and messages, and has no view."""
 
     _esm = BUNDLE
     kernel = traitlets.Unicode().tag(sync=True)
@@ -110,13 +110,13 @@ class Hub:
             self.model.comm.on_close(self._on_close)
 
     def send(self, message: Json) -> None:
-        if self.model.comm is None:  # somebody called Widget.close_all()
+        if self.model.comm is None:  # closed by `Widget.close_all()`
             self._open()
         self.model.send(message)
 
     def follow(self, handle: Handle, *, network: bool = False) -> LiveRun:
-        """Shows a run that is under way; with `network` its live preview may load from any https address."""
-        if self._refused:  # the page may have widgets by now
+        """Adds a running run; with `network`, its live preview may load any https URL."""
+        if self._refused:  # the page may support widgets by now
             self._open()
         run = LiveRun.following(handle, self.send, network=network)
         run.cell_id = cell_id(get_ipython())
@@ -124,25 +124,25 @@ class Hub:
         return run
 
     def send_new(self) -> None:
-        """Sends what the running runs have not sent, from any thread."""
+        """Sends pending events of all running runs. Thread-safe."""
         for run in list(self._runs.values()):
             if not run.done:
                 run.stream.send_new()
 
     def console_of(self, name: str) -> PageConsole | None:
-        """What the page of the newest run of that name has logged; None if no such run was shown."""
-        shown = [run for run in self._runs.values() if run.name == name]
-        return shown[-1].console() if shown else None
+        """The page console of the newest run with that name; None if no such run was shown."""
+        runs = [run for run in self._runs.values() if run.name == name]
+        return runs[-1].console() if runs else None
 
     def knows(self, key: str, run_id: str) -> bool:
         run = self._runs.get(key)
         return run is not None and run.id == run_id
 
     def adopt(self, run: Run) -> str:
-        """Makes a finished run known to the page, and returns the key to display it under.
+        """Adds a finished run, and returns the key to display it under.
 
-        Runs of the same request share a key. The newest holds it, older ones get a numbered one. A run whose files
-        were changed by hand has no events that lead to them: it gets no key and is shown frozen.
+        Runs of the same request share a key: the newest has it, older ones get a numbered one. A run with hand-edited
+        files has no events that produce them, so it gets no key and is shown frozen.
         """
         if run.given_files is not None or not run.events:
             return ""
@@ -158,12 +158,12 @@ class Hub:
     def _add(self, run: LiveRun) -> None:
         self._runs.pop(run.key, None)
         self._runs[run.key] = run
-        done = [key for key, old in self._runs.items() if old.done]
-        for key in done[: max(0, len(self._runs) - MOST_RUNS)]:
+        finished_keys = [key for key, other in self._runs.items() if other.done]
+        for key in finished_keys[: max(0, len(self._runs) - MOST_RUNS)]:
             del self._runs[key]
 
     def _on_close(self, message: object) -> None:
-        """JupyterLab without the widget manager closes every comm that is opened to it."""
+        """Called when the front end closes the comm, as JupyterLab without the widget manager does."""
         self._refused = True
         for run in list(self._runs.values()):
             run.refused = True
@@ -184,7 +184,7 @@ class Hub:
         try:
             command = _read(content)
             if command.command == "under_way":
-                result: Any = {"runs": self._lost_by(command.client)}
+                result: Any = {"runs": self._active_runs(command.client)}
             else:
                 run = self._find(command)
                 result = COMMANDS[command.command](run, command)
@@ -205,8 +205,8 @@ class Hub:
         except AgentError as error:
             self.send({**answer, "ok": False, "error": str(error)})
 
-    def _lost_by(self, client: str) -> list[Json]:
-        """The runs under way of a window that has been loaded again, with what their cells showed."""
+    def _active_runs(self, client: str) -> list[Json]:
+        """The active runs of a reloaded window, with the initial outputs of their cells."""
         return [
             {
                 "run_id": run.id,
@@ -218,7 +218,7 @@ class Hub:
         ]
 
     def _find(self, command: _Command) -> LiveRun:
-        """The run that a command is about: a page that has only seen an output knows its key alone."""
+        """The run of a command, by id or key: a page that has only a saved output has no id."""
         for run in self._runs.values():
             if command.run_id == run.id or command.key == run.key:
                 run.check_variant(command.number)
@@ -227,11 +227,11 @@ class Hub:
 
 
 def _listen(handle: Callable[[Any], None]) -> Any:
-    """A second way from the page to a kernel in the same browser, for as long as the returned object is kept.
+    """Opens a second channel from the page to a kernel in the same browser, active while the returned object exists.
 
-    JupyterLite hands a kernel one message at a time, so a comm message waits until the cell has ended: too late for
-    Stop and for an approval. A broadcast channel reaches the kernel's worker at once, and only pages of the same
-    origin can use it, which previews do not have.
+    JupyterLite delivers one message at a time, so a comm message waits until the cell has ended: too late for Stop and
+    for approvals. A broadcast channel reaches the kernel's worker at once. Only pages of the same origin can use it,
+    which excludes previews.
     """
     from pyodide.ffi import create_proxy
 
@@ -244,7 +244,7 @@ def _listen(handle: Callable[[Any], None]) -> Any:
 
 
 def _read(content: Json) -> _Command:
-    """The command in a message; whoever has the kernel's connection can send any."""
+    """Validates a message and returns its command; any client of the kernel can send one."""
     try:
         command: _Command = from_wire(_Command, change_texts(from_wire(Json, content), whole_text))
     except WireError as error:
@@ -316,16 +316,16 @@ async def _verified(run: Run, cells: Cells) -> Json:
 
     shell = get_ipython()
     table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
-    differing = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
-    told = "; ".join(differing[:MOST_DIFFERENCES])
-    more = f" and {len(differing) - MOST_DIFFERENCES} more" if len(differing) > MOST_DIFFERENCES else ""
-    text = f"{told}{more}" if differing else f"Reproduced in a fresh kernel: {len(table.rows)} equal"
-    return {"text": safe_text(text), "equal": not differing}
+    differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
+    summary = "; ".join(differences[:MOST_DIFFERENCES])
+    suffix = f" and {len(differences) - MOST_DIFFERENCES} more" if len(differences) > MOST_DIFFERENCES else ""
+    text = f"{summary}{suffix}" if differences else f"Reproduced in a fresh kernel: {len(table.rows)} equal"
+    return {"text": safe_text(text), "equal": not differences}
 
 
 COMMANDS: dict[str, Callable[[LiveRun, _Command], Any]] = {
     "hello": _hello,
-    "resync": lambda run, command: None,  # everything is sent after the answer
+    "resync": lambda run, command: None,  # all events are sent after the answer
     "stop": _stop,
     "approve": lambda run, command: run.answer(
         command.question, Answer(True, command.note, command.args), command.scope
@@ -351,7 +351,7 @@ COMMANDS: dict[str, Callable[[LiveRun, _Command], Any]] = {
 
 
 def hub() -> Hub:
-    """The kernel's hub, made with the first run that somebody watches."""
+    """The kernel's hub, created with the first watched run."""
     if shown_hub() is None:
         set_hub(Hub())
     return shown_hub()  # type: ignore[no-any-return]

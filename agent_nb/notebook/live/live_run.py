@@ -1,4 +1,4 @@
-"""One run as the hub knows it: its stream to the page, and what the page's commands act on."""
+"""A run in the hub: its event stream to the page, and the state that page commands act on."""
 
 import asyncio
 import base64
@@ -37,12 +37,12 @@ from agent_nb.run.run import Run
 from agent_nb.run_settings import header_words
 
 FIRST_HELLO = 1.5
-"""Seconds that a page has to say hello before the run is shown without it."""
+"""Seconds to wait for a page's hello before the run is shown without it."""
 PATIENCE = 5.0
-"""Seconds from the start of the run that a page has before questions are asked without it, or nobody looks."""
+"""Seconds from the start of the run to wait for a page before approvals and page checks fall back."""
 POLL = 0.1
 CHECK_PATIENCE = 70.0
-"""Seconds that the page has to look at a page. It does so for one variant after the other, 30 s each at most."""
+"""Timeout in seconds for a page check. Variants are checked one after the other, at most 30 s each."""
 
 Send = Callable[[Json], None]
 _check_ids = count(1)
@@ -51,20 +51,20 @@ _windows: dict[str, int] = {}
 
 
 def window_number(client: str) -> int:
-    """What a window is called in messages that all of them get."""
+    """The number that identifies a window in messages to all windows."""
     return _windows.setdefault(client, len(_windows) + 1)
 
 
 INTERVAL = 0.04
-"""Seconds between two batches: text that arrives 25 times a second looks continuous."""
+"""Seconds between two batches: text updated 25 times a second looks continuous."""
 FIRST_CHECKPOINT = 256
 """Number of events after which everything is sent again if no page has answered yet."""
 MESSAGE_SECONDS = 1 / 300
 """Average seconds between two messages of all runs together. JupyterLab handles about 700 messages a second."""
 BURST = 0.1
-"""Seconds by which messages may be ahead of that average, so that a few runs never wait for each other."""
+"""Seconds by which messages may run ahead of that average, so that a few runs never wait for each other."""
 OFF_SCREEN = 1.0
-"""Seconds between two batches of a run that no window has on screen: the messages are for those that somebody sees."""
+"""Seconds between two batches of a run that is not on screen in any window."""
 MAX_PAGE = 3_000_000
 
 
@@ -75,7 +75,7 @@ class Pace:
         self._taken_until = -math.inf
 
     def delay(self, now: float) -> float:
-        """Counts one more batch; returns the seconds that it has to wait."""
+        """Registers a batch; returns the seconds to wait before sending it."""
         waiting = max(0.0, self._taken_until - now)
         self._taken_until = now + waiting + MESSAGE_SECONDS
         return max(0.0, waiting - BURST)
@@ -85,7 +85,7 @@ _PACE, _OFF_SCREEN_PACE = Pace(), Pace()
 
 
 class RunStream:
-    """Sends one run to the page, and knows what has been sent."""
+    """Sends the events of one run to the page, and tracks what was sent."""
 
     def __init__(
         self, run_id: str, events: EventList, meta: Meta, send: Callable[[Json], None], pace: Pace = _PACE
@@ -94,7 +94,7 @@ class RunStream:
         self.watched = asyncio.Event()
         """Set once a page has asked for this run."""
         self.windows: dict[str, bool] = {}
-        """Whether each window has the run on screen, as far as they have said."""
+        """Whether the run is on screen, for each window that has reported it."""
         self._send, self._pace = send, pace
         self._encoder = Encoder()
         self._sent = 0
@@ -104,11 +104,11 @@ class RunStream:
         """The earliest time of the next batch, on the monotonic clock."""
         self._next_checkpoint = FIRST_CHECKPOINT
         self._lock = threading.RLock()
-        """Held while events are encoded and sent: code that blocks the loop has them sent by another thread."""
+        """Guards encoding and sending: while code blocks the loop, another thread sends."""
 
     def on_event(self, event: Event) -> None:
         """Schedules the batch that will carry this event."""
-        # These two need not be seen at once: they are sent with the next event.
+        # These two are not urgent: they are sent with the next event.
         if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
             now = time.monotonic()
             wait, pace = (0.0, self._pace) if self.on_screen else (OFF_SCREEN, _OFF_SCREEN_PACE)
@@ -117,11 +117,11 @@ class RunStream:
 
     @property
     def on_screen(self) -> bool:
-        """Whether somebody may see the run: front ends that do not say count as if they showed it."""
+        """Whether the run may be visible. Front ends that do not report it count as showing it."""
         return not self.windows or any(self.windows.values())
 
     def set_on_screen(self, window: str, *, on_screen: bool) -> None:
-        """A window has scrolled to the run, or away from it. What it has not got is sent at once."""
+        """Records whether the run is on screen in a window; if so, sends pending events at once."""
         self.windows[window] = on_screen
         if on_screen:
             self.flush()
@@ -138,27 +138,27 @@ class RunStream:
             self._send_new()
 
     def _send_new(self) -> None:
-        new = self.events[self._sent :]
-        first, count = self._sent + 1, len(new)
+        pending = self.events[self._sent :]
+        first, count = self._sent + 1, len(pending)
         if count == 0:
             return
         self._next_batch = time.monotonic() + INTERVAL
-        # A run that is sent late keeps its pace for a replay on the page.
+        # A run that is sent late keeps its timing for a replay on the page.
         span = JOINED_SECONDS if first == 1 else math.inf
-        events = self._encoder.encode(new, span)
+        events = self._encoder.encode(pending, span)
         self._sent += count
         batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
         self._send({**batch, "meta": to_wire(self.meta)} if first == 1 else batch)
         if self._sent >= self._next_checkpoint and not self.watched.is_set():
-            # On older kernels a page cannot ask while the cell runs: it catches up from these.
+            # On older kernels a page cannot request events while the cell runs: it catches up from these.
             self._next_checkpoint = self._sent * 2
             self.send_all()
 
     def send_all(self) -> None:
-        """Sends the run from its first event, for a page that has missed some of it."""
+        """Sends the run from its first event, for a page that has missed events."""
         with self._lock:
             if self._sent:
-                self._send_new()  # all that pages need which have the rest
+                self._send_new()  # for pages that have all earlier events
             self._encoder, self._sent = Encoder(), 0
             self._send_new()
         if self._ready is not None:
@@ -171,13 +171,13 @@ class RunStream:
         self._send_ready(ready)
 
     def set_annotations(self, annotations: tuple[Annotation, ...]) -> None:
-        """Sends the run again if its notes have changed. A page that has all events takes only the notes."""
+        """Sends the run again if its notes have changed. A page that has all events applies only the notes."""
         if self.meta.annotations != annotations:
             self.meta = replace(self.meta, annotations=annotations)
             self.send_all()
 
     def set_undone(self, undone: Iterable[str]) -> None:
-        """Tells all pages which names are no longer what a call left in them."""
+        """Marks the names of calls as undone, and informs all pages."""
         self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
         self.send_all()
 
@@ -190,7 +190,7 @@ class RunStream:
         self._send({"kind": "bound", "run_id": self.run_id, "variant": variant, "message": message})
 
     def send_check(self, window: int, check_id: str, request: CheckRequest | ElementRequest) -> None:
-        """Asks that window to look at a page of the run, or at elements of any page, which is sent with it."""
+        """Asks a window to check a page of the run, or elements of the page included in the message."""
         check: Json = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
         if isinstance(request, CheckRequest):
             page: Json = {"variant": request.variant, "widths": list(request.widths)}
@@ -212,14 +212,14 @@ class RunStream:
 
 
 class LiveRun:
-    """A run that the page can show: one that is under way, or one that has ended."""
+    """A running or finished run that the page can show."""
 
     def __init__(self, stream: RunStream, handle: Handle | None = None, result: Run | None = None) -> None:
         self.stream, self.handle, self.result = stream, handle, result
         self.window = ""
-        """The browser window that was the last to show the run, by a word that it alone knows: it looks at pages."""
+        """Secret id of the browser window that last showed the run; that window checks pages."""
         self._writer = ""
-        """The window that writes the result into the notebook where the kernel's update has not reached it."""
+        """The window that writes the result into the notebook if the kernel's update did not arrive."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
         self.failure: FailedCell | PlainCell | None = None
@@ -228,19 +228,19 @@ class LiveRun:
         self.cell_id = ""
         """The cell's id in its notebook; empty if unknown."""
         self.refused = False
-        """Whether a front end has said that it shows no widgets."""
+        """Whether a front end has reported that it cannot show widgets."""
         self._started = time.monotonic()
         self._consoles: dict[int, PageConsole] = {}
-        """What the previewed pages of the variants have logged; kept here for `run.console`."""
+        """Console output of the previewed pages, by variant, for `run.console`."""
         self.on_pick: Callable[[int], None] | None = None
         self.questions = Questions(handle.problems_of) if handle else Questions()
         self.ask_otherwise: Ask | None = None
         self._checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
-        """The open checks: the window that was asked, and its report to come."""
+        """Open checks: the window, and the future for its report."""
 
     @classmethod
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
-        """A run that is under way; with `network` its live preview may load from any https address."""
+        """Wraps a running run; with `network`, its live preview may load any https URL."""
         meta = replace(
             _meta(handle.key, handle.name, handle.model),
             network=network,
@@ -260,8 +260,8 @@ class LiveRun:
 
     @classmethod
     def finished(cls, run: Run, key: str, send: Send) -> "LiveRun":
-        """A run that has ended, under a key of its own if the newest run of the same request holds `run.key`."""
-        model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
+        """Wraps a finished run under `key`: `run.key`, or another if a newer run of the same request has that."""
+        model = ", ".join(dict.fromkeys(variant.model for variant in run.variants or (run,)))
         meta = replace(
             _meta(key, run.name, model),
             digest=run_digest(run),
@@ -293,15 +293,15 @@ class LiveRun:
 
     def check_variant(self, variant: int) -> None:
         """Raises `ConfigError` if there is no such variant, counted from 0."""
-        finished = len(self.result.variants) if self.result else 0
-        count = self.handle.count if self.handle is not None else finished
+        variant_count = len(self.result.variants) if self.result else 0
+        count = self.handle.count if self.handle is not None else variant_count
         if not 0 <= variant < count and not (self.result and variant == self.result.variant):
             raise ConfigError(f"There is no variant {variant + 1}; this run has 1 to {max(1, count)}.")
 
     def announce_ready(
         self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
     ) -> None:
-        """Tells the page that the variables are set, and where the run was saved."""
+        """Informs the page that the variables are set, and where the run was saved."""
         self.result = run
         again, others = retry_cells(run, self.cell)
         ready = Ready(
@@ -323,7 +323,7 @@ class LiveRun:
         self.stream.set_annotations(safe_annotations(run.annotations))
 
     def output(self, client: str) -> Json:
-        """The frozen result by MIME type, for one window: in a shared notebook, a second would write it twice."""
+        """The frozen result by MIME type, for one window only: in a shared notebook, two would write it twice."""
         if self.result is None:
             raise ConfigError("The run has not ended yet.")
         self._writer = self._writer or client
@@ -332,7 +332,7 @@ class LiveRun:
         return {**bundle(replace(self.result, key=self.key))}
 
     async def ask(self, request: ApprovalRequested) -> Answer:
-        """Asks the user through the page; if no page shows up, in another way, or else the answer is no."""
+        """Asks the user through the page, falling back to `ask_otherwise`; raises if nobody can be asked."""
         if self.questions.is_approved(request):
             return Answer(True, by="always")
         self.stream.flush()
@@ -343,7 +343,7 @@ class LiveRun:
         return await self.ask_otherwise(request)
 
     def answer(self, place: tuple[int, str], answer: Answer, scope: Scope) -> None:
-        """Passes on what the user answered, given the variant and the call."""
+        """Forwards the user's answer; `place` is the variant and the call id."""
         self.questions.answer(place, answer, scope)
         if scope == "run":
             self.let_code_run(place[0], allowed=True)
@@ -355,13 +355,13 @@ class LiveRun:
             self.stream.set_running_code(self.handle.running_code)
 
     async def is_watched(self, seconds: float) -> bool:
-        """Whether a page shows the run. Waits so many seconds for one."""
+        """Whether a page shows the run; waits at most `seconds` for one."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stream.watched.wait(), seconds)
         return self.stream.watched.is_set()
 
     async def _finds_page(self) -> bool:
-        """Whether a page shows the run. Waits while one may still come."""
+        """Whether a page shows the run; waits while one may still connect."""
         deadline = max(time.monotonic() + FIRST_HELLO, self._started + PATIENCE)
         while not await self.is_watched(POLL):
             if time.monotonic() > (self._started + FIRST_HELLO if self.refused else deadline):
@@ -369,7 +369,7 @@ class LiveRun:
         return True
 
     async def look(self, request: CheckRequest | ElementRequest) -> Json:
-        """The report about a page, from the window that was the last to show the run."""
+        """The report on a page, from the window that last showed the run."""
         self.stream.flush()
         if not await self._finds_page():
             raise ViewerUnavailableError("no browser shows this run.")
@@ -385,8 +385,8 @@ class LiveRun:
             del self._checks[check_id]
 
     def checked(self, client: str, check_id: str, report: Json | str) -> None:
-        asked, check = self._checks.get(check_id, ("", None))
-        if check is None or check.done() or client != asked:
+        window, check = self._checks.get(check_id, ("", None))
+        if check is None or check.done() or client != window:
             raise ConfigError("That check is not expected.")
         if isinstance(report, str):
             check.set_exception(ViewerUnavailableError(report))
@@ -394,7 +394,7 @@ class LiveRun:
             check.set_result(report)
 
     def use_bound(self, variant: int, message: Json | None) -> None:
-        """Passes on what a view of a bound page sends."""
+        """Forwards a message from a view of a bound page."""
         store = store_of(self.id, variant)
         if store is None:
             raise ConfigError("This kernel has bound nothing to that page. Run its cell again.")
@@ -402,18 +402,18 @@ class LiveRun:
         store.receive(message, lambda answer: self.stream.send_bound(variant, {**answer, "view": view}))
 
     def console(self, variant: int | None = None) -> PageConsole:
-        """What the page of a variant has logged, by default of the one that the variable has."""
+        """The page console of a variant, by default of the one bound to the variable."""
         if variant is None:
             variant = self.result.variant if self.result else 0
         return self._consoles.setdefault(variant, console_of(self.id, variant))
 
     def report(self, variant: int, entries: object) -> Json:
-        """Keeps what the page of a variant has logged, and says under which numbers."""
+        """Stores console entries of a variant's page; returns their numbers."""
         valid = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
         return {"numbers": [self.console(variant).add(entry) for entry in valid]}
 
     def file(self, variant: int, path: str, version: int | None = None) -> Json:
-        """A version of a file for the page, the newest by default: text without secrets, or bytes in base64."""
+        """A version of a file for the page, the newest by default: masked text, or bytes as base64."""
         handle = self.handle if self.result is None else None
         files = handle.files_of(variant) if handle else self.finished_result(variant).files
         content = _content(files, path, version)
@@ -422,7 +422,7 @@ class LiveRun:
         return {"text": safe_text(content)}
 
     def cells(self, variant: int) -> Json:
-        """The code of a finished variant as cells, with what it gave in the run."""
+        """The code of a finished variant as cells, with their outputs in the run."""
         cells = self.finished_result(variant).to_cells()
         return {
             "cells": [
@@ -436,7 +436,7 @@ class LiveRun:
         return {"text": f"Wrote {path.name}, with the outputs of the run"}
 
     def element(self, variant: int, path: str, file: str | None) -> Json:
-        """Where an element of a finished variant's page stands in the source, and what wrote it."""
+        """The source position of an element on a finished variant's page, and the edit that wrote it."""
         element = self.finished_result(variant).element(path, file or None)
         where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
         return {**where, "edit": safe_text(element.edit)}
@@ -461,7 +461,7 @@ def _content(files: Files, path: str, version: int | None) -> str | bytes:
 
 
 def _meta(key: str, name: str, model: str) -> Meta:
-    demo = all(is_demo(one) for one in model.split(", "))
+    demo = all(is_demo(model_name) for model_name in model.split(", "))
     return Meta(
         key=key,
         name=name,

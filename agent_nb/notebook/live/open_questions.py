@@ -1,4 +1,4 @@
-"""The approvals of a run that wait for the user's answer on the page."""
+"""The pending approvals of a run on the page."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class InvalidArgsError(ConfigError):
         path, text = next(iter(fields.items()))
         super().__init__(f"`{path}`: {text}" if path else text)
         self.fields = {path: text for path, text in fields.items() if path}
-        """A sentence for each argument, by its path such as `size/width`."""
+        """An error message per argument, by its path, such as `size/width`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Question:
 
 
 class Questions:
-    """The open questions of all variants of a run, and what the user has approved for the rest of it."""
+    """The open questions of all variants of a run, and the approvals that last until it ends."""
 
     def __init__(self, problems_of: Callable[[str, Json], Mapping[str, str]] = lambda name, args: {}) -> None:
         self._problems_of = problems_of
@@ -47,7 +47,7 @@ class Questions:
         return len(self._open)
 
     def is_approved(self, request: ApprovalRequested) -> bool:
-        """Whether the user has said "always" to this. It does not cover a call written as text."""
+        """Whether an "always" answer covers this request. It does not cover a call written as text."""
         return not request.written and _covered(request, request.args) in self._always
 
     async def ask(self, request: ApprovalRequested) -> Answer:
@@ -99,7 +99,7 @@ def _covered(request: ApprovalRequested, args: Json) -> str:
 
 
 def edited(request: ApprovalRequested, args: Json) -> Json:
-    """The arguments as the user edited them, with the secrets that the page shows as a mask."""
+    """The arguments as the user edited them, with masked secrets restored."""
     if not request.schema:
         raise ConfigError("The arguments of this question cannot be changed.")
     args = _unmasked(request.args, args)
@@ -112,7 +112,7 @@ def edited(request: ApprovalRequested, args: Json) -> Json:
 
 
 def _unmasked(original: Any, value: Any) -> Any:
-    """The value with the original in each place where it is what the page was sent."""
+    """The value with the original restored wherever it equals the masked form sent to the page."""
     if value == change_texts(original, safe_text):
         return original
     if isinstance(original, dict) and isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The user's own browser as a page viewer: the page that shows the run looks at what the model has made."""
+"""The user's browser as a page viewer: the page that shows the run checks the generated page."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
@@ -15,11 +15,11 @@ from agent_nb.looking.page_check import (
 )
 
 PageInspector: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
-"""Gets the report of the user's browser about a page, or raises `ViewerUnavailableError`."""
+"""Returns the browser's report on a page; raises `ViewerUnavailableError` if there is none."""
 
 
 class LiveViewer:
-    """A `PageViewer` for a run with a page. It is given to the agent before the run starts, and attached after."""
+    """A `PageViewer` for a run with a page. The agent gets it before the run starts; it is attached afterwards."""
 
     def __init__(self, otherwise: PageViewer | None = None) -> None:
         self._otherwise = otherwise

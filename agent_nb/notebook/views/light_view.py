@@ -1,4 +1,4 @@
-"""Shows a run under way where no page has the widget: its first frame is drawn again with the run so far."""
+"""Shows a running run without the widget: redraws the first frame with the progress so far."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from agent_nb.render.transcript import LineRow, Row, TextRow, ToolRow, Transcrip
 
 INTERVAL = 1.0
 MAX_ROWS = 10
-"""Rows shown, the newest ones: a Jupyter server drops outputs above 1 MB a second."""
+"""Number of newest rows shown: a Jupyter server drops outputs above 1 MB a second."""
 
 
 def progress_of(events: Iterable[Event], hint: str) -> Progress:
@@ -34,7 +34,7 @@ def progress_of(events: Iterable[Event], hint: str) -> Progress:
         _without_outputs(row) if isinstance(row, ToolRow) else row for row in transcript.rows[-MAX_ROWS:]
     ]
     if last := transcript.streamed:
-        # Of a secret that is still arriving, nothing is shown.
+        # A partially received secret is not shown.
         rows.append(TextRow(turn=last.turn, text=StreamMasker().more(last.text)))
     return Progress(printable_line(mask(phases.get(0, "starting"))), tuple(rows), hint)
 
@@ -45,7 +45,7 @@ def _without_outputs(call: ToolRow) -> LineRow:
 
 
 class LightForm:
-    """Updates the output of one run until a page has asked for the run, which it does where it shows the output."""
+    """Updates the output of one run until a page with the widget requests the run."""
 
     def __init__(
         self, handle: Handle, live: LiveRun, show: Callable[[dict[str, str]], None], hint: str
@@ -58,7 +58,7 @@ class LightForm:
         self._task.cancel()
 
     def show_question(self, request: ApprovalRequested) -> None:
-        """Shows what is asked. `input()` then blocks the loop, and with it all updates."""
+        """Shows the question. `input()` then blocks the loop, and with it all updates."""
         several = len({event.variant for event in self._handle.events}) > 1
         title = question_title(request, several=several)
         self._update(f"{title[:1].upper()}{title[1:]}: answer below.")

@@ -24,11 +24,11 @@ if TYPE_CHECKING:  # it loads what only the widget needs
     from agent_nb.notebook.views.light_view import LightForm
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
-"""Binds a variant, counted from 1; returns it and the name of its files, or None if others are still running."""
+"""Binds a variant, counted from 1; returns it and the name of its files variable, or None if others are running."""
 
 
 class View:
-    """Shows one run in the cell's output. This one shows nothing but warnings."""
+    """Base class: shows one run in the cell's output. Prints only warnings."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -41,17 +41,17 @@ class View:
         print(text)
 
     def connect(self, pick: Pick) -> None:
-        """Sets what the widget's Pick buttons do."""
+        """Sets the callback of the widget's Pick buttons."""
 
     def ask_with(self, ask: Ask) -> None:
         """Sets how to ask for approval where the view itself cannot."""
         self._handle.approve_with(ask)
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
+    def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         """Shows the finished run. `image` is a small PNG of its page, for readers who do not see the page."""
 
     def abandon(self, why: str) -> None:
-        """The run cannot be shown; an output that says "running" must not say so any longer."""
+        """Marks the output of a run that cannot be shown as no longer running."""
 
 
 CLEAR_LINE = "\r\x1b[2K"
@@ -65,15 +65,15 @@ def without_controls(text: str) -> str:
 
 
 class TerminalView(View):
-    """Prints a run while it happens. The status line is left out when the output is not a terminal."""
+    """Prints a run as it progresses. The status line is omitted if the output is not a terminal."""
 
     def __init__(self, handle: Handle) -> None:
         super().__init__(handle)
         self._live = sys.stdout.isatty()
-        """Whether the user reads it: then it has colours and a status line."""
+        """Whether the output is a terminal, which gets colours and a status line."""
         self._colours = self._live and not os.environ.get("NO_COLOR")
         self._phases: dict[int, str] = {}
-        """By variant, as are the transcripts."""
+        """By variant, like the transcripts."""
         self._transcripts: dict[int, Transcript] = {}
         self._masker = StreamMasker()
         self._mid_line = False
@@ -95,7 +95,7 @@ class TerminalView(View):
 
         super().ask_with(ask_below)
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
+    def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         if run.variants:
             self._line(run.text)
         how = f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s"
@@ -114,7 +114,7 @@ class TerminalView(View):
             if several:  # the texts of several variants at once would be unreadable
                 return
             self._write(self._masker.more(event.text))
-        elif not isinstance(event, UsageUpdated):  # which arrives in the middle of a text
+        elif not isinstance(event, UsageUpdated):  # arrives in the middle of a text
             self._write(self._masker.rest())
         label = f"{variant + 1}: " if several else ""
         if row:
@@ -158,7 +158,7 @@ class TerminalView(View):
 
 
 TRUST = "Trust the notebook to watch; interrupt to stop."
-"""For a server that executes the cells: it removes what the widget looks for from outputs that are not trusted."""
+"""Hint for servers that execute cells: they strip the widget's markup from untrusted outputs."""
 
 
 def view_for(shell: Any, handle: Handle, options: Options, *, watched: bool, cell: str = "") -> View:
@@ -171,9 +171,9 @@ def view_for(shell: Any, handle: Handle, options: Options, *, watched: bool, cel
 
 
 class PlainView(View):
-    """Plain text at the end, the same every time."""
+    """Prints deterministic plain text at the end."""
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
+    def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         print(without_controls(TEXT.render(run)))
 
 
@@ -183,7 +183,7 @@ class FrozenView(View):
     def start(self, note: str) -> None:
         super().start(note and f"{note}\n")  # a blank line: the frame that follows has no space above it
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
+    def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         from IPython.display import display
 
         display(bundle(run, image), raw=True)
@@ -195,7 +195,7 @@ class LiveView(FrozenView):
     def __init__(self, handle: Handle, options: Options, cell: str = "") -> None:
         super().__init__(handle)
         self._options, self._cell = options, cell
-        self._saved: list[str] = []
+        self._paths: list[str] = []
         self._display: Any = None
         self._light: LightForm | None = None
         self._in_console = False
@@ -231,11 +231,11 @@ class LiveView(FrozenView):
         super().warn(text)
 
     def connect(self, pick: Pick) -> None:
-        def picked(number: int) -> None:
-            if bound := pick(number):
-                self._show(*bound, picked=True)
+        def on_pick(number: int) -> None:
+            if result := pick(number):
+                self._show(*result, picked=True)
 
-        self._live.on_pick = picked
+        self._live.on_pick = on_pick
 
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:
@@ -245,8 +245,8 @@ class LiveView(FrozenView):
 
         self._live.ask_otherwise = ask_below
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
-        self._saved = saved
+    def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
+        self._paths = paths
         self._show(run, files_name, image, picked=self._handle.chosen is not None)
 
     def abandon(self, why: str) -> None:
@@ -261,8 +261,8 @@ class LiveView(FrozenView):
         self._replace(bundle(run, image))
         if self._in_console and not live.refused and not live.stream.watched.is_set():
             print(without_controls(bundle(run)["text/plain"]))
-        # The page replaces what the update did not reach, so it hears of the end after the update.
-        live.announce_ready(run, files_name, picked=picked, paths=self._saved)
+        # The page replaces outputs that missed the update, so announce the end after it.
+        live.announce_ready(run, files_name, picked=picked, paths=self._paths)
 
     def _replace(self, form: dict[str, str]) -> None:
         from IPython.display import clear_output
@@ -282,11 +282,11 @@ class LiveView(FrozenView):
 
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
-    """The display of a run that is a cell's result; None for the plain `repr`, if it is running and not in the page."""
+    """The display bundle of a run as a cell's result; None (plain `repr`) if it is running and unknown to the page."""
     hub = shown_hub()
     if isinstance(run, Handle):
         if run.result is None:
-            shown = hub is not None and hub.knows(run.key, run.id)
-            return first_frame(run.key, run.name, run.model, run.id) if shown else None
+            is_known = hub is not None and hub.knows(run.key, run.id)
+            return first_frame(run.key, run.name, run.model, run.id) if is_known else None
         run = run.result
     return bundle(run if hub is None else replace(run, key=hub.adopt(run)))
