@@ -1,6 +1,6 @@
 """The folder in which an agent works: the files of the run, written for it and read back.
 
-Bytes on disk are the truth: agents change files by commands, too, and tell nobody.
+Bytes on disk are authoritative: agents also change files by commands, without reporting it.
 """
 
 import contextlib
@@ -16,25 +16,25 @@ from agent_nb.errors import ConfigError, FileError
 from agent_nb.files import MAX_BINARY_BYTES, MAX_FILES, Content, Files, safe_path
 
 MAX_ENTRIES = 5_000
-"""Names in the folder that are looked at."""
+"""Maximum number of directory entries that are scanned."""
 _OLD = 7 * 24 * 3600
 _CONFIGURATION = ("opencode.json", "opencode.jsonc")
-"""Files that would change what an agent may do. They are never written for it, and neither are hidden ones."""
+"""Files that would change an agent's permissions. These and hidden files are never written for it."""
 _SKIPPED = ("node_modules", "__pycache__")
 
 Mark = tuple[int, int, int]
-"""What tells that a file has changed: inode, size and time."""
+"""Detects file changes: inode, size and modification time."""
 
 
 def cache_folder() -> Path:
-    """The user's folder for files that can be made again."""
+    """The user's cache folder."""
     home = Path.home()
     default = home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
     return Path(os.environ.get("XDG_CACHE_HOME") or default) / "agent_nb" / "agents"
 
 
 class Folder:
-    """A folder of one run, which only its user can read."""
+    """The folder of one run, readable only by the user."""
 
     def __init__(self, name: str) -> None:
         parent = cache_folder()
@@ -55,11 +55,11 @@ class Folder:
         self.path = Path(os.path.realpath(parent)) / name
         self.path.mkdir(mode=0o700)
         self.left_out: dict[str, str] = {}
-        """Why files in the folder are not among those of the run, by path."""
+        """Why files in the folder are not part of the run, by path."""
         self._marks: dict[str, Mark] = {}
 
     def write(self, files: Files) -> None:
-        """Writes what differs from the folder, and deletes what is not among the files."""
+        """Writes changed files to the folder, and deletes those that are no longer part of the run."""
         for path in [path for path in self._marks if path not in files]:
             with contextlib.suppress(OSError):
                 check_place(self.path / path, self.path)
@@ -79,36 +79,36 @@ class Folder:
                 self.left_out[path] = error.strerror or str(error)
 
     def changes(self) -> dict[str, Content | None]:
-        """The files that have changed since they were written or last read; None for those that are gone."""
-        found, changed = dict[str, Mark](), dict[str, Content | None]()
+        """Files changed since they were written or last read; None if deleted."""
+        marks, contents = dict[str, Mark](), dict[str, Content | None]()
         for path, mark in self._entries().items():
             if self._marks.get(path) == mark:
-                found[path] = mark
+                marks[path] = mark
                 continue
             data = self._read(path)
             if data is None:
                 self.left_out[path] = "it is too large"
                 continue
-            found[path] = mark
-            changed[path] = _content(data)
-        changed |= {path: None for path in self._marks if path not in found}
-        self._marks = found
-        return changed
+            marks[path] = mark
+            contents[path] = _content(data)
+        contents |= {path: None for path in self._marks if path not in marks}
+        self._marks = marks
+        return contents
 
     def relative(self, text: str) -> str:
-        """The text with paths in the folder as the run names them."""
+        """The text with paths in the folder made relative."""
         root = str(self.path)
         return text.replace(f"{root}/", "").replace(root, ".") if root in text else text
 
     def contains(self, path: str) -> bool:
-        """Whether a path that the agent names is in the folder, also if it leads through links."""
+        """Whether a path is in the folder after resolving links."""
         return Path(os.path.realpath(self.path / path)).is_relative_to(self.path)
 
     def remove(self) -> None:
         _remove(self.path)
 
     def _read(self, path: str) -> bytes | None:
-        """The bytes of a file; None if there are too many, or none."""
+        """The bytes of a file; None if it is too large or cannot be read."""
         target = self.path / path
         try:
             check_place(target, self.path)
@@ -116,41 +116,41 @@ class Folder:
         except OSError:
             return None
 
-    def _known(self) -> dict[str, Mark]:
-        """The files that were there before and still are, however many others there are now."""
-        found: dict[str, Mark] = {}
+    def _earlier_files(self) -> dict[str, Mark]:
+        """Earlier files that still exist; the limits on new files do not apply to them."""
+        marks: dict[str, Mark] = {}
         for path in self._marks:
             with contextlib.suppress(OSError):
                 check_place(self.path / path, self.path)
                 state = (self.path / path).lstat()
                 if not _problem(path, state, 0):
-                    found[path] = _mark(state)
-        return found
+                    marks[path] = _mark(state)
+        return marks
 
     def _entries(self) -> dict[str, Mark]:
-        found = self._known()
-        folders, seen = [self.path], 0
+        marks = self._earlier_files()
+        folders, count = [self.path], 0
         while folders:
             with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
-                for entry in sorted(entries, key=lambda each: each.name):
-                    seen += 1
-                    if seen > MAX_ENTRIES or entry.name.startswith(".") or entry.name in _SKIPPED:
+                for entry in sorted(entries, key=lambda item: item.name):
+                    count += 1
+                    if count > MAX_ENTRIES or entry.name.startswith(".") or entry.name in _SKIPPED:
                         continue
                     path = Path(entry.path).relative_to(self.path).as_posix()
                     state = entry.stat(follow_symlinks=False)
                     if stat.S_ISDIR(state.st_mode):
                         folders.append(Path(entry.path))
-                    elif path in found:
+                    elif path in marks:
                         continue
-                    elif why := _problem(path, state, len(found)):
+                    elif why := _problem(path, state, len(marks)):
                         self.left_out[path] = why
                     else:
-                        found[path] = _mark(state)
-        return found
+                        marks[path] = _mark(state)
+        return marks
 
 
 def _problem(path: str, state: os.stat_result, count: int) -> str:
-    """Why a file cannot be one of the run; empty if it can."""
+    """Why a file cannot be part of the run; empty if it can."""
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
         return "it is a link or no regular file"
     if count >= MAX_FILES:
@@ -173,12 +173,12 @@ def _content(data: bytes) -> Content:
 
 
 def _remove(folder: Path) -> None:
-    with contextlib.suppress(RecursionError):  # folders in folders, a thousand deep
+    with contextlib.suppress(RecursionError):  # very deeply nested folders
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_old(parent: Path) -> None:
-    """Removes folders that killed kernels have left behind."""
+    """Removes folders left behind by killed kernels."""
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - folder.lstat().st_mtime > _OLD:

@@ -1,4 +1,4 @@
-"""Our tools for an agent: an MCP server on loopback, for one run and with a token of its own."""
+"""Serves our tools to an agent: an MCP server on loopback for one run, with its own token."""
 
 import asyncio
 import base64
@@ -23,7 +23,7 @@ CallTool = Callable[[str, Json], Awaitable[ToolResult]]
 
 
 class KernelServer:
-    """The server. `async with` starts and stops it."""
+    """The server; `async with` starts and stops it."""
 
     def __init__(self, tools: Sequence[ToolSpec], call: CallTool) -> None:
         self._tools, self._call = tools, call
@@ -67,7 +67,7 @@ class KernelServer:
                 writer.write(head.encode() + body)
                 await writer.drain()
         except (OSError, ValueError, asyncio.LimitOverrunError, asyncio.CancelledError):
-            pass  # the agent has gone, it sent nonsense, or the run has ended
+            pass  # the agent disconnected or sent an invalid request, or the run has ended
         finally:
             self._handling.discard(task)
             writer.close()
@@ -75,7 +75,7 @@ class KernelServer:
     async def _answer_while_connected(
         self, request: tuple[str, dict[str, str], bytes], reader: asyncio.StreamReader
     ) -> tuple[int, Json | None]:
-        """The answer. An agent that hangs up has given up on the call, which is cancelled."""
+        """Status and body of the response. The call is cancelled if the agent disconnects."""
         answering = asyncio.ensure_future(self._answer(*request))
         try:
             while not answering.done():
@@ -142,7 +142,7 @@ def _content(result: ToolResult) -> list[Json]:
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], bytes] | None:
-    """The method, headers and body of the next request; None at the end. `ValueError` if it cannot be read."""
+    """Method, headers and body of the next request; None at the end. Raises `ValueError` if it is invalid."""
     with contextlib.suppress(asyncio.IncompleteReadError):
         head = await reader.readuntil(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")

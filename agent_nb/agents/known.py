@@ -15,36 +15,36 @@ from agent_nb.providers.vendors import VENDORS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAgent:
-    """Everything that is known about an agent before it is started."""
+    """Static facts about an agent."""
 
     name: str
     title: str
     command: tuple[str, ...]
     package: str = ""
-    """Its name on npm; empty for a command of the user's own."""
+    """npm package; empty for the user's own commands."""
     tested: str = ""
-    """The version that the table was written for."""
+    """The version this entry was tested with."""
     keys: tuple[str, ...] | None = ()
-    """Variables with keys that it may have; None for those of all vendors. Keys of others are left out."""
+    """Environment variables with keys that it may receive; None for those of all vendors."""
     env: Mapping[str, str] = field(default_factory=dict)
     tools_env: Mapping[str, str] = field(default_factory=dict)
-    """Set as well if it is offered tools of ours."""
+    """Additional environment variables if it is offered our tools."""
     mode: str = ""
-    """The mode in which it asks; empty if it has none, or starts in it."""
+    """The mode in which it asks for approval; empty if it has none or starts in it."""
     auto_modes: tuple[str, ...] = ()
-    """Modes for a run that approves everything; the first that it has is set."""
+    """Modes for runs that approve everything; the first available one is set."""
     login: str = ""
     """The command that logs in."""
     has_effort: bool = True
-    """Whether it may have a setting for the effort."""
+    """Whether it may support an effort setting."""
     fails_as_text: bool = False
-    """Whether it reports errors of its model as an answer, with no usage."""
+    """Whether it reports model errors as an answer without usage."""
     names_server: bool = False
-    """Whether the input of a call of an MCP tool is its server, its name and its arguments, made by the agent."""
+    """Whether the agent sets the input of MCP calls to server, tool and arguments."""
     is_own: bool = False
-    """Whether the user has named its command, which they must allow once."""
+    """Whether the user configured its command, which must be allowed once."""
     unasked: str = "It was not written for this notebook: what it asks about, and what not, is up to it."
-    """What it does without asking."""
+    """What it does without asking, for the user."""
 
     @property
     def program(self) -> str | None:
@@ -53,14 +53,14 @@ class KnownAgent:
 
     @property
     def version(self) -> str:
-        """As the npm package of the program says; empty if that is not known. Nothing is started."""
+        """The version in its npm package; empty if unknown. Starts nothing."""
         for folder in Path(os.path.realpath(self.program or "/")).parents:
             try:
-                found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+                package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
-            if isinstance(found, dict) and found.get("version") and found.get("name"):
-                return str(found["version"])
+            if isinstance(package, dict) and package.get("version") and package.get("name"):
+                return str(package["version"])
         return ""
 
     @property
@@ -70,7 +70,7 @@ class KnownAgent:
 
     @property
     def state(self) -> str:
-        """What `%agent models` says about it."""
+        """Its status for `%agent models`."""
         if self.program is None:
             return f"install: {self.install}" if self.package else "its command was not found"
         older = self.older_than_tested(self.version)
@@ -78,7 +78,7 @@ class KnownAgent:
         return "; ".join(filter(None, (f"installed {self.version}".strip(), older, login)))
 
     def older_than_tested(self, version: str) -> str:
-        """What to do about an old version; npm installs one silently if Node is too old for the newest."""
+        """Advice for an old version, or an empty string; npm silently installs one if Node is too old."""
         if not self.tested or not version or _numbers(version) >= _numbers(self.tested):
             return ""
         return f"older than {self.tested}: update Node, then {self.install}"
@@ -89,14 +89,14 @@ class KnownAgent:
             raise InstallError(f"{self.title} is not installed{remedy}.")
 
     def environment(self, *, with_tools: bool) -> dict[str, str]:
-        """The user's own environment without the keys of other vendors. Keys that it gets are masked from now on."""
-        others = {key for vendor in VENDORS.values() for key in vendor.keys}
-        others |= {key for agent in _ROWS for key in agent.keys or ()}
-        for key in others.intersection(os.environ) if self.keys is None else self.keys:
+        """The user's environment without other vendors' keys. Keys passed on are registered for masking."""
+        all_keys = {key for vendor in VENDORS.values() for key in vendor.keys}
+        all_keys |= {key for agent in _ROWS for key in agent.keys or ()}
+        for key in all_keys.intersection(os.environ) if self.keys is None else self.keys:
             register(os.environ.get(key, ""))
-        hidden = others.difference(self.keys) if self.keys is not None else ()
-        kept = {name: value for name, value in os.environ.items() if name not in hidden}
-        return {**kept, **self.env, **(self.tools_env if with_tools else {})}
+        hidden = all_keys.difference(self.keys) if self.keys is not None else ()
+        inherited = {name: value for name, value in os.environ.items() if name not in hidden}
+        return {**inherited, **self.env, **(self.tools_env if with_tools else {})}
 
 
 def _numbers(version: str) -> list[int]:
@@ -111,7 +111,7 @@ _ROWS = (
         package="@agentclientprotocol/claude-agent-acp",
         tested="0.99.1",
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-        tools_env={"ENABLE_TOOL_SEARCH": "false"},  # else the model must search for our tools first
+        tools_env={"ENABLE_TOOL_SEARCH": "false"},  # otherwise the model must search for our tools first
         mode="default",
         login="claude /login",
         unasked="Claude Code reads files and runs commands that it knows to be harmless without asking.",
@@ -123,7 +123,7 @@ _ROWS = (
         package="@google/gemini-cli",
         tested="0.61.0",
         keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        tools_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it drops our tools without a word
+        tools_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # otherwise it silently drops our tools
         mode="default",
         login="gemini",
         has_effort=False,
@@ -137,7 +137,7 @@ _ROWS = (
         tested="2.6.0",
         keys=("OPENAI_API_KEY", "CODEX_API_KEY"),
         env={"NO_BROWSER": "1"},
-        mode="read-only",  # in its own default mode it asks nothing
+        mode="read-only",  # its default mode never asks
         auto_modes=("agent", "auto"),
         login="codex login",
         fails_as_text=True,
@@ -161,11 +161,11 @@ _ROWS = (
 )
 _KNOWN: dict[str, KnownAgent] = {row.name: row for row in _ROWS}
 AGENTS: dict[str, KnownAgent] = dict(_KNOWN)
-"""All agents by name, with those of the user."""
+"""All agents by name, including the user's own."""
 
 
 def set_own(commands: Mapping[str, Sequence[str]]) -> None:
-    """Adds the user's own agents. A name of the table gets another command."""
+    """Sets the user's own agents. A built-in name gets the user's command."""
     rows = {}
     for name, command in commands.items():
         words = command if isinstance(command, list | tuple) else ()
@@ -174,8 +174,8 @@ def set_own(commands: Mapping[str, Sequence[str]]) -> None:
                 f"An agent is a name and a command as a list of words, such as {{'mine': ['my-agent', '--acp']}}; "
                 f"{name!r} is not."
             )
-        known = _KNOWN.get(name) or KnownAgent(name=name, title=name, command=(), keys=None)
-        rows[name] = replace(known, command=tuple(command), is_own=True)
+        base = _KNOWN.get(name) or KnownAgent(name=name, title=name, command=(), keys=None)
+        rows[name] = replace(base, command=tuple(command), is_own=True)
     AGENTS.clear()
     AGENTS.update({**_KNOWN, **rows})
 
@@ -188,5 +188,5 @@ def find(name: str) -> KnownAgent:
 
 
 def states() -> dict[str, str]:
-    """For `%agent models`: whether each agent is installed, and the command that installs it or logs in."""
+    """Status of each agent for `%agent models`: installed or not, with the command to install or log in."""
     return {name: agent.state for name, agent in AGENTS.items()}

@@ -1,4 +1,4 @@
-"""What the agents say, in our words: tool calls merged from their updates, usage, text and permission options."""
+"""Maps protocol messages to our types: tool calls merged from updates, usage, text, permission options."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import Usage
 
 SERVER = "agent_nb"
-"""The name under which agents know our tools."""
+"""Name of our MCP server for agents."""
 KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
 QUIET_KINDS = ("read", "search", "think", "fetch", "switch_mode")
 """Kinds of calls that change no files."""
@@ -23,22 +23,22 @@ REASONS: Mapping[str, Reason] = {
     "max_turn_requests": "max_steps",
     "refusal": "refusal",
 }
-"""Any other, such as Codex's `cancelled` after a denied call, is the end of its turn."""
+"""Others, such as Codex's `cancelled` after a denied call, count as the end of its turn."""
 
 
 @dataclass(slots=True)
 class AgentCall:
-    """A tool call of the agent, as all its updates and questions together describe it."""
+    """A tool call of the agent, merged from its updates and questions."""
 
     id: str
-    """Its id in events."""
+    """Event id."""
     fields: Json = field(default_factory=dict)
     state: str = "started"
     """`started`, `ready`, `running` or `ended`."""
     since: float = 0.0
 
     def merge(self, fields: Json) -> None:
-        """Takes in what an update says. An empty field takes nothing back: Codex asks with an empty card."""
+        """Merges an update. Empty fields are ignored, because Codex asks with an empty card."""
         self.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
     @property
@@ -59,7 +59,7 @@ class AgentCall:
         return [block for block in _blocks(self.fields) if block.get("type") == "diff"]
 
     def is_edit_in(self, contains: Callable[[str], bool]) -> bool:
-        """Whether all that it does is to edit files in a folder."""
+        """Whether it only edits files in a folder."""
         return (
             self.kind == "edit"
             and bool(self.diffs)
@@ -68,14 +68,14 @@ class AgentCall:
 
     @property
     def text(self) -> str:
-        """What the call has put out so far."""
+        """The call's output so far."""
         texts = [
             _text(block.get("content")) for block in _blocks(self.fields) if block.get("type") == "content"
         ]
         return "\n".join(text for text in texts if text)
 
     def arguments(self, shown_path: Callable[[str], str]) -> Json:
-        """What is decided about: a diff, a command, or the arguments as the agent has them."""
+        """Arguments shown for approval: a diff, a command, or the raw arguments."""
         if self.diffs:
             paths = [shown_path(str(diff.get("path") or "file")) for diff in self.diffs]
             diffs = [
@@ -92,7 +92,7 @@ class AgentCall:
     def is_ours(self, tools: Iterable[str], *, by_input: bool) -> bool:
         """Whether the agent calls one of our tools.
 
-        Titles and arguments are the model's own words, so only fields count that the agent itself makes of the tool.
+        The model writes titles and arguments, so only fields that the agent itself sets are trusted.
         """
         if (
             by_input
@@ -111,7 +111,7 @@ class AgentCall:
 
 
 def as_object(value: Any) -> Json:
-    """A JSON object, empty if the agent has sent anything else."""
+    """The value if it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -130,35 +130,35 @@ def chunk_text(update: Json) -> str:
 
 
 def clean_thinking(text: str, *, first: bool) -> str:
-    """Thinking without the empty headings that Gemini CLI and Codex put before it."""
+    """Thinking without the empty headings that Gemini CLI and Codex prepend."""
     return re.sub(r"\A(\*{4}\n|\n)+", "", text) if first else text
 
 
 def option_of(options: Any, *, allow: bool) -> Json:
-    """The outcome of a permission request. Options are chosen by kind: which one comes first differs."""
+    """The outcome of a permission request. Options are selected by kind, because their order varies."""
     kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
-    listed: Sequence[Any] = options if isinstance(options, list) else ()
+    rows: Sequence[Any] = options if isinstance(options, list) else ()
     for kind in kinds:
-        for option in listed:
+        for option in rows:
             if isinstance(option, dict) and option.get("kind") == kind:
                 return {"outcome": "selected", "optionId": option.get("optionId")}
     return {"outcome": "cancelled"}
 
 
 def usage_of(result: Json) -> Usage:
-    """The tokens of a prompt; zero if the agent does not tell them."""
+    """Token usage of a prompt; zero if the agent does not report it."""
     usage = result.get("usage")
     if isinstance(usage, dict):
-        sent, read, written, total, output = (
+        uncached, cached_read, cached_write, total, output = (
             _count(usage, f"{name}Tokens")
             for name in ("input", "cachedRead", "cachedWrite", "total", "output")
         )
-        everything = sent + read + written
+        all_input = uncached + cached_read + cached_write
         return Usage(
-            input=everything,
-            cached_read=read,
-            cached_write=written,
-            output=max(output, total - everything),  # some count thinking apart
+            input=all_input,
+            cached_read=cached_read,
+            cached_write=cached_write,
+            output=max(output, total - all_input),  # some count thinking separately
             reasoning=_count(usage, "thoughtTokens"),
         )
     counts = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
@@ -171,7 +171,7 @@ def _count(counts: Json, name: str) -> int:
 
 
 def cost_of(update: Json) -> float | None:
-    """What a session has cost so far in US dollars, if the agent says so."""
+    """Cost of the session so far in US dollars, or None if not reported."""
     cost = as_object(update.get("cost"))
     amount = cost.get("amount")
     if cost.get("currency") != "USD" or not isinstance(amount, int | float):
@@ -180,7 +180,7 @@ def cost_of(update: Json) -> float | None:
 
 
 def result_text(text: str) -> str:
-    """A tool's result as agents take it: Gemini CLI reads text that is JSON as something else."""
+    """A tool's result for agents: Gemini CLI would interpret text that is JSON."""
     try:
         json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`acp:NAME` as a model: checks what an outside agent cannot do, and makes its runs."""
+"""`acp:NAME` as a model: rejects unsupported options and makes the agent's runs."""
 
 import sys
 from collections.abc import AsyncGenerator, Sequence
@@ -19,7 +19,7 @@ from agent_nb.tools import Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 
 SILENCE = 300.0
-"""Seconds that an agent may say nothing while no call is open."""
+"""Timeout in seconds for an agent that sends nothing while no call is open."""
 
 
 class AgentProvider(Provider):
@@ -35,28 +35,28 @@ class AgentProvider(Provider):
         return [self]
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        """The request with the tools and the texts that an agent gets; raises `ConfigError` for what it cannot do."""
+        """The request with the agent's tools and texts; raises `ConfigError` for unsupported options."""
         self._check(prepared)
         settings, can_look = prepared.settings, prepared.viewer is not None and prepared.settings.looks > 0
-        own = {tool.name for tool in prepared.all_tools.own}
-        offered = Toolbox(
+        own_names = {tool.name for tool in prepared.all_tools.own}
+        toolbox = Toolbox(
             tool
             for tool in prepared.all_tools
-            if tool.name in own or (can_look and PAGE_VIEWER in tool.needs)
+            if tool.name in own_names or (can_look and PAGE_VIEWER in tool.needs)
         )
-        settings = replace(settings, tools=tuple(tool.name for tool in offered))
+        settings = replace(settings, tools=tuple(tool.name for tool in toolbox))
         texts = (
             prepared.opening.system or prompt_text("outside_agent", network=settings.network),
             stack_text(settings.stack, network=settings.network) if settings.stack else "",
             settings.instructions,
         )
-        recorded = {name: value for name, value in settings.recorded().items() if name != "steps"}
+        run_settings = {name: value for name, value in settings.recorded().items() if name != "steps"}
         about = {"title": self._agent.title, "version": self._agent.version, "unasked": self._agent.unasked}
         return replace(
             prepared,
             settings=settings,
-            run_settings={**recorded, "agent": about},
-            toolbox=offered,
+            run_settings={**run_settings, "agent": about},
+            toolbox=toolbox,
             system="\n\n".join(text for text in texts if text),
         )
 

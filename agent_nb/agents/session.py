@@ -1,4 +1,4 @@
-"""Starts an agent and opens a session in the mode that asks. What goes wrong ends in a sentence with the remedy."""
+"""Starts an agent and opens a session in the mode that asks. Errors are one sentence with the remedy."""
 
 import asyncio
 import base64
@@ -22,7 +22,7 @@ from agent_nb.providers.base import Request
 
 METHOD_NOT_FOUND = -32601
 _POLL = 0.2
-"""Seconds between two looks whether the process has ended: its child may hold the pipes open."""
+"""Poll interval in seconds for the process's end: a child may keep the pipes open."""
 
 
 class RpcError(AgentError):
@@ -38,11 +38,11 @@ class RpcError(AgentError):
 
 
 class AgentLostError(AgentError):
-    """The agent has ended, or cannot be understood any more."""
+    """The agent has ended, or its output is no longer valid."""
 
 
 class AgentConnection:
-    """JSON-RPC with an agent's process, one message per line: requests to it, and what it sends, in order.
+    """JSON-RPC with an agent's process, one message per line, in order.
 
     Not the SDK of the protocol: that one hangs if the agent writes much to stderr, handles updates out of order, ends
     at a line that is JSON but no object, drops fields outside its schema, and takes seconds to import.
@@ -51,10 +51,10 @@ class AgentConnection:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.incoming: asyncio.Queue[Json | Exception] = asyncio.Queue()
-        """Requests and notifications of the agent, and answers to what was only sent; at last why it ended."""
+        """Requests and notifications of the agent, answers to `send_request`, and finally the error that ended it."""
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._last_id = 0
-        self._lost: AgentLostError | None = None
+        self._error: AgentLostError | None = None
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
 
     async def request(self, method: str, params: Json) -> Any:
@@ -77,25 +77,25 @@ class AgentConnection:
         await self._send({"method": method, "params": params})
 
     async def answer(self, request: Json, result: Any = None, *, refused: str = "") -> None:
-        """Answers a request of the agent. One that has ended needs no answer."""
+        """Answers a request of the agent; a no-op if it has ended."""
         content = {"error": {"code": METHOD_NOT_FOUND, "message": refused}} if refused else {"result": result}
         with contextlib.suppress(AgentLostError):
             await self._send({"id": request["id"], **content})
 
     async def close(self) -> None:
-        """Ends the agent and what it has started."""
+        """Ends the agent and its child processes."""
         for task in self._tasks:
             task.cancel()
         await self.program.end()
 
     async def _send(self, message: Json) -> None:
-        if self._lost:
-            raise self._lost
+        if self._error:
+            raise self._error
         try:
             await self.program.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         except OSError:
             self._lose("It no longer reads what it is sent.")
-            raise self._lost or AgentLostError from None
+            raise self._error or AgentLostError from None
 
     async def _read(self) -> None:
         async for line in self.program.lines():
@@ -109,7 +109,7 @@ class AgentConnection:
                 self._settle(self._answers[message["id"]], message)
             else:
                 self.incoming.put_nowait(message)
-            await asyncio.sleep(0)  # lines that are there already would keep everything else from its turn
+            await asyncio.sleep(0)  # buffered lines would block the event loop
         await self.program.wait()
         self._lose(self.program.problem)
 
@@ -124,39 +124,39 @@ class AgentConnection:
     async def _watch(self) -> None:
         while self.program.exit_code is None:  # noqa: ASYNC110 - there is nothing to wait for
             await asyncio.sleep(_POLL)
-        await self.program.wait()  # what it wrote last is read first
+        await self.program.wait()  # reads its remaining output
         self._lose("")
 
     def _lose(self, problem: str) -> None:
-        if self._lost:
+        if self._error:
             return
         code = self.program.exit_code
-        ended = "It closed its output." if code is None else f"It ended with code {code}."
-        self._lost = AgentLostError(problem or ended)
+        default = "It closed its output." if code is None else f"It ended with code {code}."
+        self._error = AgentLostError(problem or default)
         for answer in self._answers.values():
             if not answer.done():
-                answer.set_exception(self._lost)
-        self.incoming.put_nowait(self._lost)
+                answer.set_exception(self._error)
+        self.incoming.put_nowait(self._error)
 
 
 START_LIMIT = 120.0
-"""Seconds for the start. On a busy machine some agents need more than twenty."""
+"""Start timeout in seconds. On a busy machine some agents need more than twenty."""
 PROTOCOL = 1
 AUTH_REQUIRED = (-32000, 401, 403)
 _HISTORY_LIMIT = 100_000
-"""Characters of an earlier conversation that go into a prompt."""
+"""Maximum characters of an earlier conversation in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """How an agent is to be started."""
+    """Options for starting an agent."""
 
     agent: KnownAgent
     folder: Path
     servers: Sequence[Json]
-    """The MCP servers that it is offered."""
+    """MCP servers offered to it."""
     wants_tools: bool
-    """Whether the user has asked for tools in them."""
+    """Whether the user requested tools on them."""
     auto: bool
     """Whether everything is approved."""
     effort: str | None
@@ -170,12 +170,12 @@ class AgentSession:
     connection: AgentConnection
     id: str
     title: str
-    """Its name and version, as it says itself."""
+    """Its name and reported version."""
     older: str
-    """What to do about an old version."""
+    """Advice for an old version, or empty."""
     takes_images: bool
     sends_ids: bool
-    """Whether the text of its model has ids, so that text without one is its own."""
+    """Whether model text has ids, so that text without one comes from the agent itself."""
 
     async def prompt(self, request: Request) -> int:
         """Sends a prompt; its answer has this id and arrives after all updates."""
@@ -202,21 +202,21 @@ class AgentSession:
 
 
 def conversation_text(history: Sequence[Message]) -> str:
-    """An earlier conversation as text: the agent has no session in which it could go on."""
+    """An earlier conversation as text, because the agent cannot continue its session."""
     names = {"user": "User", "assistant": "You"}
-    spoken = [
+    lines = [
         f"{names[message.role]}: {text}"
         for message in history
         if message.role in names
         and (text := "\n".join(part.text for part in message.parts if isinstance(part, Text)).strip())
     ]
-    if not spoken:
+    if not lines:
         return ""
-    return "The conversation so far:\n\n" + "\n\n".join(spoken)[-_HISTORY_LIMIT:] + "\n\nThe request now:"
+    return "The conversation so far:\n\n" + "\n\n".join(lines)[-_HISTORY_LIMIT:] + "\n\nThe request now:"
 
 
 async def open_session(start: Start) -> AgentSession:
-    """Starts the agent; raises `AgentError` if it does not open a session in which it asks."""
+    """Starts the agent; raises `AgentError` if it cannot open a session in which it asks."""
     agent = start.agent
     env = agent.environment(with_tools=bool(start.servers))
     try:
@@ -226,7 +226,7 @@ async def open_session(start: Start) -> AgentSession:
     connection = AgentConnection(program)
     try:
         async with asyncio.timeout(START_LIMIT):
-            return await _opened(start, connection)
+            return await _initialize(start, connection)
     except BaseException as error:
         closing = asyncio.ensure_future(connection.close())
         await asyncio.shield(closing)
@@ -235,7 +235,7 @@ async def open_session(start: Start) -> AgentSession:
         raise
 
 
-async def _opened(start: Start, connection: AgentConnection) -> AgentSession:
+async def _initialize(start: Start, connection: AgentConnection) -> AgentSession:
     agent = start.agent
     capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     client = {"name": "agent_nb", "title": "agent_nb", "version": VERSION}
@@ -245,20 +245,20 @@ async def _opened(start: Start, connection: AgentConnection) -> AgentSession:
             {"protocolVersion": PROTOCOL, "clientInfo": client, "clientCapabilities": capabilities},
         )
     )
-    if (spoken := about.get("protocolVersion")) != PROTOCOL:
+    if (protocol := about.get("protocolVersion")) != PROTOCOL:
         raise AgentError(
-            f"{agent.title} speaks version {spoken} of the protocol, not {PROTOCOL}. {agent.install}"
+            f"{agent.title} speaks version {protocol} of the protocol, not {PROTOCOL}. {agent.install}"
         )
     info, offers = as_object(about.get("agentInfo")), as_object(about.get("agentCapabilities"))
     servers = start.servers if as_object(offers.get("mcpCapabilities")).get("http") else ()
     if start.wants_tools and not servers:
         raise AgentError(f"{agent.title} takes no tools of the notebook. Leave out `-t`.")
-    place: Json = {"cwd": str(start.folder), "mcpServers": [*servers]}
-    opened = as_object(await connection.request("session/new", place))
-    session = str(opened.get("sessionId") or "")
-    await _choose_mode(start, connection, session, as_object(opened.get("modes")))
+    params: Json = {"cwd": str(start.folder), "mcpServers": [*servers]}
+    response = as_object(await connection.request("session/new", params))
+    session = str(response.get("sessionId") or "")
+    await _choose_mode(start, connection, session, as_object(response.get("modes")))
     if start.effort:
-        await _choose_effort(start, connection, session, opened.get("configOptions"))
+        await _choose_effort(start, connection, session, response.get("configOptions"))
     version = str(info.get("version") or "")
     return AgentSession(
         agent=agent,
@@ -272,15 +272,15 @@ async def _opened(start: Start, connection: AgentConnection) -> AgentSession:
 
 
 async def _choose_mode(start: Start, connection: AgentConnection, session: str, modes: Json) -> None:
-    """Sets the mode in which the agent asks. Without it nothing may be prompted."""
+    """Sets the mode in which the agent asks; raises `AgentError` if there is none."""
     agent = start.agent
-    listed = modes.get("availableModes")
-    available = [str(as_object(mode).get("id")) for mode in listed] if isinstance(listed, list) else []
-    wanted = [mode for mode in (*(agent.auto_modes if start.auto else ()), agent.mode) if mode]
-    mode = next((mode for mode in wanted if mode in available), None)
-    if wanted and mode is None:
+    rows = modes.get("availableModes")
+    available = [str(as_object(mode).get("id")) for mode in rows] if isinstance(rows, list) else []
+    candidates = [mode for mode in (*(agent.auto_modes if start.auto else ()), agent.mode) if mode]
+    mode = next((mode for mode in candidates if mode in available), None)
+    if candidates and mode is None:
         raise AgentError(
-            f"{agent.title} has no mode {wanted[-1]!r}, in which it asks before it acts. It was tested with"
+            f"{agent.title} has no mode {candidates[-1]!r}, in which it asks before it acts. It was tested with"
             f" {agent.tested}: {agent.install}"
         )
     if mode and mode != modes.get("currentModeId"):
@@ -289,20 +289,20 @@ async def _choose_mode(start: Start, connection: AgentConnection, session: str, 
 
 async def _choose_effort(start: Start, connection: AgentConnection, session: str, options: Any) -> None:
     rows = [as_object(option) for option in options] if isinstance(options, list) else []
-    found = next((row for row in rows if row.get("category") == "thought_level"), None)
-    values = [as_object(value).get("value") for value in found.get("options") or ()] if found else []
-    if found is None or start.effort not in values:
-        known = f" It has {', '.join(map(str, values))}." if values else ""
-        raise AgentError(f"{start.agent.title} has no effort {start.effort!r}.{known}")
-    choice = {"sessionId": session, "configId": found["id"], "value": start.effort}
+    setting = next((row for row in rows if row.get("category") == "thought_level"), None)
+    values = [as_object(value).get("value") for value in setting.get("options") or ()] if setting else []
+    if setting is None or start.effort not in values:
+        available = f" It has {', '.join(map(str, values))}." if values else ""
+        raise AgentError(f"{start.agent.title} has no effort {start.effort!r}.{available}")
+    choice = {"sessionId": session, "configId": setting["id"], "value": start.effort}
     await connection.request("session/set_config_option", choice)
 
 
 def failure(agent: KnownAgent, error: Exception, program: Program) -> AgentError:
-    """What went wrong, in a sentence with the remedy."""
-    last = f" It wrote: {program.last_line}" if program.last_line else ""
+    """The error as one sentence with the remedy."""
+    output = f" It wrote: {program.last_line}" if program.last_line else ""
     if isinstance(error, TimeoutError):
-        text = f"{agent.title} did not start within {START_LIMIT:g} seconds.{last}"
+        text = f"{agent.title} did not start within {START_LIMIT:g} seconds.{output}"
     elif isinstance(error, RpcError) and error.code in AUTH_REQUIRED:
         keys = f", or set {agent.keys[0]}" if agent.keys else ""
         login = f" Run `{agent.login}` in a terminal to log in{keys}." if agent.login else ""
@@ -310,5 +310,5 @@ def failure(agent: KnownAgent, error: Exception, program: Program) -> AgentError
     elif isinstance(error, RpcError):
         text = f"{agent.title} failed: {str(error).rstrip('.')}."
     else:
-        text = f"{agent.title} has ended. {error}{last}"
+        text = f"{agent.title} has ended. {error}{output}"
     return AgentError(safe_text(text))

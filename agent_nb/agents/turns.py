@@ -1,4 +1,4 @@
-"""The turns of an outside agent: it runs them itself, and what it tells becomes the events of the run."""
+"""The turns of an outside agent, which runs them itself: its messages become the events of the run."""
 
 import asyncio
 import contextlib
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from agent_nb.engine.prepared import Prepared
 
 CANCEL_LIMIT = 5.0
-"""Seconds that a cancelled agent has to end its turn. Then its process is ended."""
+"""Timeout in seconds for a cancelled agent to end its turn, before its process is ended."""
 _TICK = 5.0
-"""Seconds between two looks at an agent that says nothing."""
+"""Poll interval in seconds for a silent agent."""
 _MAX_OUTPUT = 20_000
 _START = "start"
-"""The call id of the card that shows the start."""
+"""Call id of the card that shows the start."""
 
 _closing: set["asyncio.Task[None]"] = set()
-"""Agents that are being ended. A run does not wait for that."""
+"""Agents being shut down in the background."""
 
 
 class AgentTurns(Turns):
-    """What an agent does, from its start to the end of its turn."""
+    """Runs an agent from its start to the end of its turn."""
 
     def __init__(
         self, prepared: "Prepared", journal: Journal, budget: Budget, *, agent: KnownAgent, silence: float
@@ -52,23 +52,23 @@ class AgentTurns(Turns):
         self._agent, self._silence = agent, silence
         self._step = 0
         self._parts: list[Part] = []
-        """What the agent has said and done in this turn."""
+        """Text, thinking and calls of this turn."""
         self._call_results: dict[str, ToolResult] = {}
-        """The results of the calls of this turn, by their ids in events."""
+        """Results of this turn's calls, by event id."""
         self._calls: dict[str, mapping.AgentCall] = {}
-        """The agent's own calls, by its own ids."""
+        """The agent's calls, by the agent's ids."""
         self._ours: set[str] = set()
-        """Ids of calls of the agent that are calls of our tools, which have events of their own."""
+        """Ids of the agent's calls to our tools, which emit their own events."""
         self._questions: dict[str, asyncio.Task[None]] = {}
-        """Open questions, by the id of the request."""
+        """Open questions, by request id."""
         self._notes: list[str] = []
-        """What the user has said about calls, which the protocol has no field for."""
+        """The user's notes on calls, for which the protocol has no field."""
         self._own_text: list[str] = []
-        """What the agent said itself, and not its model."""
+        """Text from the agent itself, not from its model."""
         self._used_model = False
         self._title = agent.title
         self._usage = Usage()
-        """Of the last prompt, until its last turn has been told."""
+        """Usage of the last prompt, until its last turn is reported."""
         self._starting, self._is_stopping = True, False
         self._session: AgentSession | None = None
         self._scanning = asyncio.Lock()
@@ -106,7 +106,7 @@ class AgentTurns(Turns):
             await self._end()
 
     async def _converse(self, session: AgentSession, request: Request) -> ev.Reason:
-        """Prompts the agent, again if there are notes of the user that it could not be told."""
+        """Prompts the agent, and again if the user left notes on calls."""
         self._title = session.title
         while True:
             number = await session.prompt(request)
@@ -115,7 +115,7 @@ class AgentTurns(Turns):
             except asyncio.CancelledError:
                 await self._cancel(session, number)
                 raise
-            reason = self._ended(session, answer)
+            reason = self._end_reason(session, answer)
             if not self._notes or reason != "end_turn":
                 return reason
             request = Request(system="", messages=(user("\n".join(self._notes)),))
@@ -124,21 +124,21 @@ class AgentTurns(Turns):
             self._notes = []
 
     async def _follow(self, session: AgentSession, number: int) -> Json:
-        """Handles what the agent sends until it has answered the prompt of this number."""
+        """Handles messages until the agent has answered prompt `number`."""
         quiet = 0.0
         while True:
             try:
                 async with asyncio.timeout(_TICK):  # `wait_for` of Python 3.11 may lose a cancellation
                     message = await session.connection.incoming.get()
             except TimeoutError:
-                # While a call or a question is open, silence means nothing.
+                # Silence is normal while a call or a question is open.
                 quiet = 0.0 if self._open_calls or self._questions else quiet + _TICK
                 self._check_silence(quiet)
                 continue
             quiet = 0.0
             if isinstance(message, Exception):
-                lost = isinstance(message, AgentLostError)
-                raise session.failure(message) if lost else message
+                is_lost = isinstance(message, AgentLostError)
+                raise session.failure(message) if is_lost else message
             if "method" in message:
                 await self._handle(session, message)
             elif message.get("id") == number:
@@ -199,14 +199,14 @@ class AgentTurns(Turns):
     ) -> None:
         self._need_turn()
         self._emit(kind, text=text)
-        last = self._parts[-1] if self._parts else None
-        if isinstance(last, part):
-            self._parts[-1] = part(last.text + text)
+        last_part = self._parts[-1] if self._parts else None
+        if isinstance(last_part, part):
+            self._parts[-1] = part(last_part.text + text)
         else:
             self._parts.append(part(text))
 
     def _need_turn(self) -> None:
-        """Begins a turn, if there is none or if all calls of the last one have ended: the agent went on from them."""
+        """Starts a turn if there is none, or if all calls of the last one have ended."""
         self._finish_start()
         if self._step and (self._open_calls or not self._call_results):
             return
@@ -225,9 +225,11 @@ class AgentTurns(Turns):
             self._emit(ev.ToolFinished, call_id=_START, **end)
 
     def _end_turn(self) -> None:
-        """Adds the messages of a turn: what was said and called, and the results."""
-        parts, ended = tuple(self._parts), self._call_results
-        results = tuple(ended[part.id] for part in parts if isinstance(part, ToolCall) and part.id in ended)
+        """Adds the messages of a turn: the agent's text and calls, and the results."""
+        parts, all_results = tuple(self._parts), self._call_results
+        results = tuple(
+            all_results[part.id] for part in parts if isinstance(part, ToolCall) and part.id in all_results
+        )
         self._parts, self._call_results = [], {}
         if not parts:
             return
@@ -241,7 +243,7 @@ class AgentTurns(Turns):
     # calls
 
     def _call(self, fields: Json) -> mapping.AgentCall:
-        """The call that an update or a question is about. Some are never announced."""
+        """The call of an update or a question, created if it was never announced."""
         native = str(fields["toolCallId"])
         call = self._calls.get(native)
         if call is None:
@@ -284,7 +286,7 @@ class AgentTurns(Turns):
             self._finish_call(call, None if status == "completed" else "FAILED")
 
     def _ready(self, call: mapping.AgentCall) -> None:
-        """The call is complete: what it does is known, and it becomes part of the conversation."""
+        """Marks a call as complete and adds it to the conversation."""
         if call.state != "started":
             return
         call.state = "ready"
@@ -310,14 +312,14 @@ class AgentTurns(Turns):
         self._ready(call)
         call.state = "ended"
         text = self._folder.relative(call.text)[:_MAX_OUTPUT]
-        asked = self._runner.approvals.take_seconds(call.id)
+        waited = self._runner.approvals.take_seconds(call.id)
         self._emit(
             ev.ToolFinished,
             call_id=call.id,
             ok=code is None,
             summary=one_line(summary or text or self._call_title(call)),
             outputs=({"text/plain": text},) if text and not summary else (),
-            seconds=round(max(0.0, self._journal.clock.now() - call.since - asked), 3),
+            seconds=round(max(0.0, self._journal.clock.now() - call.since - waited), 3),
             code=code,
         )
         self._open_calls.pop(call.id, None)
@@ -334,7 +336,7 @@ class AgentTurns(Turns):
         fields = params.get("toolCall")
         if not isinstance(fields, dict) or not fields.get("toolCallId"):
             fields = {"toolCallId": f"question-{message['id']}", "title": "an action it does not name"}
-        # The status of a question is that of the answer to come.
+        # A question's status anticipates the answer, so it is ignored.
         call = self._call({name: value for name, value in fields.items() if name != "status"})
         question = asyncio.create_task(self._ask(session, message, params.get("options"), call))
         number = str(message["id"])
@@ -342,10 +344,10 @@ class AgentTurns(Turns):
         question.add_done_callback(lambda task: self._questions.pop(number, None))
 
     async def _ask(self, session: AgentSession, message: Json, options: Any, call: mapping.AgentCall) -> None:
-        """Answers a question of the agent: by the rules of the run, or by the user."""
+        """Answers a question of the agent, by the run's rules or by asking the user."""
         outcome = {"outcome": "cancelled"} if self._is_stopping else mapping.option_of(options, allow=False)
         try:
-            # Of a call of our tools, our own card asks.
+            # Calls to our tools are approved on their own card.
             if not self._is_stopping and (self._is_ours(call) or await self._is_allowed(call)):
                 outcome = mapping.option_of(options, allow=True)
         except asyncio.CancelledError:
@@ -365,7 +367,7 @@ class AgentTurns(Turns):
             approval="ask",
             identical_only=not call.is_edit_in(
                 self._folder.contains
-            ),  # else "always" covers all files of the run
+            ),  # otherwise "always" covers all files of the run
         )
         try:
             approved = await self._runner.approvals.check(
@@ -385,7 +387,7 @@ class AgentTurns(Turns):
     # our tools
 
     async def _call_tool(self, name: str, args: Json) -> ToolResult:
-        """Runs one of our tools for the agent, with the files as they are on disk."""
+        """Runs one of our tools for the agent, with the files on disk."""
         await self._scan(None)
         self._need_turn()
         call = ToolCall(f"{name}-{len(self._call_counts) + 1}", name, json.dumps(args, ensure_ascii=False))
@@ -397,7 +399,7 @@ class AgentTurns(Turns):
         result = ToolResult(call_id=call.id, name=name, text=NOT_RUN, code="STOPPED")
         try:
             (result,) = await self._runner.run([(event_id, call)])
-            await self._scan(None)  # what the agent has written meanwhile stays
+            await self._scan(None)  # keeps files the agent wrote in the meantime
             await off_loop(self._folder.write, self._files.files)
         except EndRun as end:
             assert self._session
@@ -410,7 +412,7 @@ class AgentTurns(Turns):
     # files and the end
 
     async def _scan(self, call_id: str | None) -> None:
-        """Takes over what has changed in the folder."""
+        """Copies changes in the folder to the files of the run."""
         async with self._scanning:
             for path, content in (await off_loop(self._folder.changes)).items():
                 try:
@@ -421,17 +423,17 @@ class AgentTurns(Turns):
                 except FileError as error:
                     self._folder.left_out[path] = str(error)
 
-    def _ended(self, session: AgentSession, answer: Json) -> ev.Reason:
-        """The reason for the end of a prompt; raises `AgentError` if it has failed."""
+    def _end_reason(self, session: AgentSession, answer: Json) -> ev.Reason:
+        """The reason for which a prompt ended; raises `AgentError` if it failed."""
         if "error" in answer:
             raise session.failure(RpcError(answer["error"]))
         result = mapping.as_object(answer.get("result"))
         usage = mapping.usage_of(result)
         self._count(usage)
-        said = "".join(part.text for part in self._parts if isinstance(part, Text))
-        silent = not (self._used_model or self._calls or usage != Usage())
-        if self._agent.fails_as_text and silent:
-            raise AgentError(f"{self._agent.title} failed: {''.join(self._own_text).strip() or said.strip()}")
+        text = "".join(part.text for part in self._parts if isinstance(part, Text))
+        is_silent = not (self._used_model or self._calls or usage != Usage())
+        if self._agent.fails_as_text and is_silent:
+            raise AgentError(f"{self._agent.title} failed: {''.join(self._own_text).strip() or text.strip()}")
         return mapping.REASONS.get(str(result.get("stopReason")), "end_turn")
 
     def _count(self, usage: Usage) -> None:
@@ -441,7 +443,7 @@ class AgentTurns(Turns):
             self._budget.report()
 
     async def _cancel(self, session: AgentSession, number: int) -> None:
-        """Cancels the prompt and waits a moment for its end. Some agents wait until open questions are answered."""
+        """Cancels the prompt and briefly waits for its end. Some agents wait for open questions to be answered."""
         self._is_stopping = True
         with contextlib.suppress(TimeoutError, AgentError, EndRun):
             async with asyncio.timeout(CANCEL_LIMIT):
@@ -452,7 +454,7 @@ class AgentTurns(Turns):
                 self._count(mapping.usage_of(mapping.as_object(answer.get("result"))))
 
     async def _end(self) -> None:
-        """Leaves complete turns and the files. The process is ended in the background."""
+        """Completes the turns and the files, and ends the process in the background."""
         try:
             if questions := [*self._questions.values()]:
                 for question in questions:

@@ -1,6 +1,6 @@
 """Runs the jobs of `agent.map` in the workers of an executor, such as those of a cluster.
 
-`run_job` is what a worker does: one run, on an event loop of its process. Workers may have another release of this
+A worker calls `run_job`: one run, on an event loop of its process. Workers may have another release of this
 package, so its arguments and its answer are plain values and bytes.
 """
 
@@ -34,20 +34,20 @@ from agent_nb.events import Event, Reason, RunFinished
 from agent_nb.run import Run
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
-_first = threading.Lock()
-"""Held while an agent is made, so that threads of one worker share it."""
-_seen: set[str] = set()
+_opening = threading.Lock()
+"""Held while an agent is created, so that threads of one worker share it."""
+_observed_batches: set[str] = set()
 POLL = 0.5
-"""Seconds between looks at the file of a batch."""
+"""Poll interval in seconds for the file of a batch."""
 
 TaskResult = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
-"""The pickled run, or nothing if it was interrupted, or why it failed or no job of the call can be run here."""
+"""The outcome with its payload: the pickled run, None if interrupted, else the reason."""
 TRIES = 2
 
 
 class Workers:
     def __init__(self, executor: Executor, jobs: Sequence[Job], folder: Path | None) -> None:
-        """The folder is one that workers may share; None for a temporary one."""
+        """`folder` may be shared with the workers; None for a temporary one."""
         if not isinstance(executor, Executor):
             raise ConfigError(
                 "`executor` is a `concurrent.futures.Executor`, such as `ProcessPoolExecutor()`, Dask's"
@@ -57,15 +57,15 @@ class Workers:
         self._parcels = {key: pack(job) for key, job in {id(job.agent): job for job in jobs}.items()}
         self.finished = 0
         self.problem = ""
-        """Why no further job can be run, as a sentence; empty while they can."""
+        """Why no further job can be run, as a sentence; empty if there is no problem."""
         self._file = ""
-        """Exists while the batch goes on. A worker that no longer sees it stops its run."""
+        """Exists while the batch is running. A worker stops its run when the file disappears."""
         with contextlib.suppress(OSError):
             handle, self._file = tempfile.mkstemp(prefix=".running-", dir=folder)
             os.close(handle)
 
     def end(self) -> None:
-        """Ends the runs that workers have begun, if they see the file."""
+        """Ends the runs of workers that can see the file."""
         with contextlib.suppress(OSError):
             os.unlink(self._file)
 
@@ -83,7 +83,7 @@ class Workers:
                 if task is None or task.cancelling():
                     raise
                 error = "the executor cancelled it"
-            except (Exception, KeyboardInterrupt, SystemExit) as raised:  # what a worker raised
+            except (Exception, KeyboardInterrupt, SystemExit) as raised:  # raised by a worker
                 error = _sentence(raised)
                 log.info("a job of agent.map was lost: %s", error)
                 if "agent_nb" in error and ("ModuleNotFoundError" in error or "ImportError" in error):
@@ -91,7 +91,7 @@ class Workers:
         return await not_run(job, "failed", self.problem or f"The job lost its worker each time: {error}")
 
     async def _submit(self, job: Job) -> TaskResult:
-        ticket = self._file, uuid.uuid4().hex  # Dask runs calls with the same arguments only once
+        ticket = self._file, uuid.uuid4().hex  # Dask deduplicates calls with equal arguments
         call = _Call((VERSIONS, self._parcels[id(job.agent)], job.prompt, ticket))
         try:
             future: Future[TaskResult] = self._executor.submit(pickle.loads, pickle.dumps(call))
@@ -102,7 +102,7 @@ class Workers:
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if abort := getattr(future, "abort", None):  # ipyparallel would run a job that is only cancelled
+            if abort := getattr(future, "abort", None):  # ipyparallel would still run a cancelled job
                 with contextlib.suppress(Exception):
                     abort()
             raise
@@ -120,7 +120,7 @@ class Workers:
 
 
 class RemoteRun:
-    """A run in a worker, with what a batch needs of a `RunHandle`. Its events arrive when it has ended."""
+    """A run in a worker, with the part of `RunHandle` that a batch uses. Its events arrive at the end."""
 
     def __init__(self, workers: Workers, job: Job) -> None:
         self._workers, self._job = workers, job
@@ -136,9 +136,9 @@ class RemoteRun:
         self._subscribers.append(subscriber)
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Takes the job back; if it has begun, its worker ends it soon, and its result is dropped.
+        """Cancels the job. If it has started, its worker ends it soon, and its result is dropped.
 
-        A job that is running when the budget is reached has been paid for, so it is waited for.
+        When the budget is reached, running jobs are paid for, so they are not cancelled.
         """
         if reason != "budget" and not self._task.done():
             self._stop_reason = reason
@@ -161,7 +161,7 @@ class RemoteRun:
 
 
 class _Call:
-    """Is pickled as a call of `run_job`, which is made when the pickle is loaded.
+    """Pickles as a call of `run_job`, executed when the pickle is loaded.
 
     A worker without this package then raises an ordinary error. Dask drops a worker that cannot load its task.
     """
@@ -174,7 +174,7 @@ class _Call:
 
 
 async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
-    """The run of a job that ended before its first turn. No subscriber has heard of it."""
+    """The run of a job that ended before its first turn. Subscribers are not called."""
     silent = replace(job.prepared.hooks, subscribers=[])
     handle = replace(job.prepared, hooks=silent).start()
     handle.stop(reason)
@@ -186,7 +186,7 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 
 
 def _sharing(run: Run, job: Job) -> Run:
-    """The run with what the jobs have in common, which would take most of the memory of a short run."""
+    """Shares values that all jobs have in common, which would take most of the memory of a short run."""
     prepared = job.prepared
     common = {"system": prepared.system, "tools": prepared.tools, "settings": prepared.run_settings}
     same: dict[str, Any] = {name: value for name, value in common.items() if getattr(run, name) == value}
@@ -194,15 +194,15 @@ def _sharing(run: Run, job: Job) -> Run:
 
 
 def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> TaskResult:
-    """Runs one prompt with the agent in the parcel, which `pack` made.
+    """Runs one prompt with the agent in a parcel made by `pack`.
 
-    `ticket` is the file that is removed when the batch is stopped, and a text that differs for every call.
+    `ticket` is the file that is removed when the batch stops, and a unique text.
     """
     batch, _ = ticket
     if versions != VERSIONS:
         return "unusable", f"A worker has {VERSIONS}, this process has {versions}. Install the same in both."
     try:
-        with _first:
+        with _opening:
             agent, material = _open(parcel)
     except AgentError as error:
         return "unusable", f"A worker cannot create the agent: {error}"
@@ -211,7 +211,7 @@ def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) 
         return "unusable", f"A worker cannot load the agent ({_sentence(error)}). {needs}"
     if _is_stopped(batch):
         return "interrupted", None
-    # In a thread, because this one may have a running loop; not on a new loop, because runs share their connections.
+    # In a thread, because this one may have a running loop; on a shared loop, because runs share connections.
     work = asyncio.run_coroutine_threadsafe(agent.run(prompt, **material), background_loop("worker"))
     try:
         while not wait([work], POLL).done:
@@ -226,34 +226,34 @@ def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) 
 
 
 def _is_stopped(batch: str) -> bool:
-    """Whether the file of a batch has been removed. A worker on another machine may never see it."""
+    """Whether the file of a batch has been removed. Workers on other machines may never see it."""
     if os.path.exists(batch):
-        _seen.add(batch)
+        _observed_batches.add(batch)
         return False
-    return batch in _seen
+    return batch in _observed_batches
 
 
 @functools.lru_cache(maxsize=8)
 def _open(parcel: bytes) -> tuple[BatchAgent, Material]:
-    """The agent stays for the next job, with its connections."""
+    """Unpickles an agent, cached with its connections for the next job."""
     agent, material = pickle.loads(zlib.decompress(parcel))
     return agent, material
 
 
 def pack(job: Job) -> bytes:
-    """The agent of a job and what its runs are given. cloudpickle also sends what is defined in a notebook."""
+    """Pickles a job's agent and inputs. cloudpickle includes objects defined in a notebook."""
     try:
         from cloudpickle import dumps
     except ImportError:
         from pickle import dumps
     try:
         content = dumps((job.agent, job.material))
-    except Exception as error:  # whatever `__reduce__` of somebody's class raises
+    except Exception as error:  # a class's `__reduce__` may raise anything
         raise ConfigError(
             f"The agent cannot be sent to another process: {_sentence(error).rstrip('.')}. Leave that part out; a"
             " function can be defined in a module, or sent with `cloudpickle` if that is installed."
         ) from None
-    return zlib.compress(content)  # executors log arguments, and it may have a key that was given in Python
+    return zlib.compress(content)  # executors log arguments, which may contain a key set in Python
 
 
 def _sentence(error: BaseException) -> str:

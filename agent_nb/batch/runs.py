@@ -47,13 +47,13 @@ class BatchAgent(Protocol):
 class Job:
     label: str
     named_model: str
-    """The model as the caller named it; the run has its full name."""
+    """The model name given by the caller; the run has the full name."""
     agent: BatchAgent
     material: Material
-    """What the run is given besides its prompt; the same for all jobs of a call."""
+    """The run's inputs besides its prompt; the same for all jobs of a call."""
     prepared: Prepared
     key: str
-    """Short hash of the request; part of the name of the file of a saved run, which is loaded instead."""
+    """Short hash of the request; part of the saved run's file name, by which it is found again."""
     close: Callable[[], Awaitable[None]] | None
     """Closes the model if it was created for this call; jobs of one model share it."""
 
@@ -67,7 +67,7 @@ class Job:
 
 
 class UnavailableModel(Provider):
-    """Stands for a model that cannot be used, for example without a key. Its saved runs can still be loaded."""
+    """Placeholder for an unusable model, for example without a key. Its saved runs can still be loaded."""
 
     def __init__(self, name: str, error: AgentError) -> None:
         self.name, self.error = name, error
@@ -87,20 +87,20 @@ def plan_jobs(
     material = {**material, "images": images}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []
-    seen: Counter[str] = Counter()
+    repeats: Counter[str] = Counter()
     for label, prompt in _labelled(prompts):
         for named_model, batch_agent, close in agents:
             prepared = batch_agent.prepare(prompt, **material)
             check_recording(prepared)
             request = prepared.fingerprint()
-            seen[key_of(request)] += 1
+            repeats[key_of(request)] += 1
             job = Job(
                 label=label,
                 named_model=named_model,
                 agent=batch_agent,
                 material=material,
                 prepared=prepared,
-                key=key_of(request, seen[key_of(request)]),
+                key=key_of(request, repeats[key_of(request)]),
                 close=close,
             )
             jobs.append(job)
@@ -139,24 +139,24 @@ def _labelled(prompts: Prompts) -> list[tuple[str, str]]:
 def _agents(
     agent: BatchAgent, models: Models, *, saved: bool
 ) -> Iterator[tuple[str, BatchAgent, Callable[[], Awaitable[None]] | None]]:
-    """For each model: its name as given, an agent that uses it, and how to close the model if it is new."""
+    """Yields each model's given name, an agent that uses it, and a function that closes a newly created model."""
     if models is None:
         yield agent.provider.name, agent, None
         return
-    named = list(models) if isinstance(models, Iterable) and not isinstance(models, str) else [models]
-    if not named:
+    model_list = list(models) if isinstance(models, Iterable) and not isinstance(models, str) else [models]
+    if not model_list:
         raise ConfigError("There are no models. Name one, such as 'demo:', or leave `models` out.")
-    for model in named:
+    for model in model_list:
         if not isinstance(model, str):
             yield model.name, agent.with_model(model), None
             continue
         try:
-            other = agent.with_model(model)
+            model_agent = agent.with_model(model)
         except (MissingKeyError, InstallError) as error:
             if not saved:
                 raise
-            other = agent.with_model(UnavailableModel(full_name(model), error))
-        yield model, other, other.close
+            model_agent = agent.with_model(UnavailableModel(full_name(model), error))
+        yield model, model_agent, model_agent.close
 
 
 _KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
@@ -174,17 +174,17 @@ class Store:
         except OSError as error:
             raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None
         self._names: dict[str, str] = {}
-        """The names of the files by key: those that the last `find` saw, and those written since."""
+        """File names by key, found by the last `find` or written since."""
 
     def find(self, requests: Iterable[tuple[str, str]]) -> Iterator[Run | None]:
-        """For each key and prompt, the saved run, if there is one that ended normally."""
+        """Yields the saved run for each key and prompt; None unless it ended normally."""
         names = sorted(path.name for path in self.folder.glob(f"*{SUFFIX}"))
-        self._names = {found[1]: name for name in names if (found := _KEY.search(name))}
+        self._names = {match[1]: name for name in names if (match := _KEY.search(name))}
         for key, prompt in requests:
             yield self._read(self.folder / name, prompt) if (name := self._names.get(key)) else None
 
     def load(self, key: str) -> Run:
-        """The run of a file that was found or written; raises `SavedRunError` if it cannot be read."""
+        """Loads a run found or written earlier; raises `SavedRunError` if it cannot be read."""
         return load(self.folder / self._names[key])
 
     def save(self, run: Run, key: str, label: str) -> None:
@@ -193,7 +193,7 @@ class Store:
         write_atomically(self.folder / name, run_file(run), within=self.folder)
 
     def _read(self, path: Path, prompt: str) -> Run | None:
-        """The run; None if it is damaged, of another prompt, or did not end normally."""
+        """The run, or None if it is damaged, has another prompt, or did not end normally."""
         try:
             run = load(path)
         except SavedRunError as error:
@@ -205,7 +205,7 @@ class Store:
 class Results:
     """The runs of a batch by the index of their job.
 
-    A saved run may leave memory and is read again when it is asked for. What the table shows always stays.
+    Saved runs may be evicted from memory and read again on access. The table's figures always stay in memory.
     """
 
     def __init__(self, jobs: Sequence[Job], store: Store | None) -> None:
@@ -214,12 +214,12 @@ class Results:
         self._store = store
         self._unsaved: dict[int, Run] = {}
         self._loaded: OrderedDict[int, Run] = OrderedDict()
-        """Saved runs in memory, the one that was used last at the end."""
+        """Saved runs in memory, least recently used first."""
         self._ids: dict[int, str] = {}
-        """Ids of the saved runs: a later batch may replace a file."""
+        """Ids of the saved runs, because a later batch may replace a file."""
 
     def name(self, index: int) -> str:
-        """The name of a run: an expression for it, if the result of the batch is bound to `runs`."""
+        """The name of a run: a valid expression if the batch is assigned to `runs`."""
         return f"runs[{index}]"
 
     def key(self, index: int) -> str:
@@ -244,7 +244,7 @@ class Results:
         return len(self._ids)
 
     def save(self, index: int, run: Run) -> bool:
-        """Writes a run to the store; whether it may leave memory. Blocks: call it in a thread.
+        """Writes a run to the store; returns whether it may be evicted from memory. Blocks: call it in a thread.
 
         It may not if its file contains another value, as when a secret was masked, or if a later batch would
         replace the file because the run did not end normally.
@@ -304,7 +304,7 @@ class Runs(Sequence[Run]):
     def __init__(self, results: Results, indices: Sequence[int], loaded: int = 0) -> None:
         self._results, self._indices = results, indices
         self.loaded = loaded
-        """How many were loaded from the folder instead of run."""
+        """Number of runs loaded from the folder instead of executed."""
 
     @overload
     def __getitem__(self, index: int | tuple[str, str]) -> Run: ...

@@ -20,7 +20,7 @@ from agent_nb.run import Run
 class RunsHandle:
     """A batch in progress: `await` it for the `Runs`, `stop()` it to end them all.
 
-    If it is stopped or interrupted, `result` has the finished runs, and the others with that reason.
+    If it is stopped or interrupted, `result` contains the finished runs, and the others with that reason.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class RunsHandle:
         self._task = asyncio.get_running_loop().create_task(self._main(), name="agent_nb map")
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Stops all runs at once and starts no more; finished runs are kept.
+        """Stops all runs immediately and starts no more; finished runs are kept.
 
         With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun is not waited
         for, and its result is dropped. A worker on this machine, or with the same `save` folder, ends it within a
@@ -125,7 +125,7 @@ class RunsHandle:
             handle.label(self._results.name(index), self._results.key(index))
             self._running[index] = handle
             if self._stop_reason is not None:
-                # It ends before its first turn, and so leaves a run with this reason.
+                # It ends before its first turn, producing a run with this reason.
                 handle.stop(self._stop_reason)
             handle.subscribe(partial(self._hear, index))
             self._notify()
@@ -150,7 +150,7 @@ class RunsHandle:
         self._notify()
 
     async def _save(self, index: int, run: Run) -> bool:
-        """Saves a run that has begun, if there is a folder; whether it may leave memory."""
+        """Saves a started run if there is a folder; returns whether it may be evicted from memory."""
         if self._store is None or next(run.events.of(TurnStarted), None) is None:
             return False
         try:

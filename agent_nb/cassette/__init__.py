@@ -1,1 +1,1 @@
-"""Record a run, play it again with no key and no network. docs/internals/run-file.md describes the file."""
+"""Records runs and replays them without a key or network. docs/internals/run-file.md describes the file."""

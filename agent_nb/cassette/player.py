@@ -1,4 +1,4 @@
-"""Plays a saved run: publishes its events again, at a pace. Nothing is run, asked or sent."""
+"""Replays a saved run by publishing its events again. Nothing is executed, asked or sent."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json, from_wire
-from agent_nb.cassette.matching import as_recorded, changed, differences
+from agent_nb.cassette.matching import changed_names, differences, normalized
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
@@ -34,9 +34,9 @@ from agent_nb.run.turn_requests import conversation_after
 
 AGAIN = "Record it again, or restore it from version control."
 _BREATH = 64
-"""Events between two yields to the event loop when no time passes between them."""
+"""Events between yields to the event loop when there is no waiting."""
 _LAG = 0.004
-"""Seconds that a replay may run ahead of the wall clock; shorter sleeps are less exact than none."""
+"""Seconds that a replay may run ahead of the clock; shorter sleeps are too inexact."""
 
 
 class ReplayProvider(Provider):
@@ -44,8 +44,8 @@ class ReplayProvider(Provider):
 
     offline = True
 
-    def __init__(self, run: Run, shown: str, *, pace: float = 0.0, variant: int = 0) -> None:
-        self.run, self.path, self.pace = run, shown, check_pace(pace)
+    def __init__(self, run: Run, path: str, *, pace: float = 0.0, variant: int = 0) -> None:
+        self.run, self.path, self.pace = run, path, check_pace(pace)
         self.recorded = (run.variants or (run,))[variant]
         self.request: Json = run.fingerprint.get("yours") or {"prompt": run.prompt, "model": run.model}
         self.name = self.recorded.model
@@ -53,24 +53,24 @@ class ReplayProvider(Provider):
     @property
     def variants(self) -> "list[ReplayProvider]":
         count = len(self.run.variants) or 1
-        return [ReplayProvider(self.run, self.path, pace=self.pace, variant=each) for each in range(count)]
+        return [ReplayProvider(self.run, self.path, pace=self.pace, variant=i) for i in range(count)]
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        """The request with the settings and the system text of the recording, and without middleware."""
+        """The request with the recording's settings and system text, without middleware."""
         settings = {**self.recorded.settings, "replayed": self.path}
         release = self.run.fingerprint.get("ours", {})
-        if parts := changed(release, release_fingerprint(prepared)):
+        if parts := changed_names(release, release_fingerprint(prepared)):
             log.info("%s was recorded with other %s; it plays all the same", self.path, ", ".join(parts))
         hooks = Hooks(subscribers=prepared.hooks.subscribers)
         return replace(prepared, run_settings=settings, system=self.recorded.system, hooks=hooks)
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
-        """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
+        """Short descriptions of how a request differs from the recorded one; empty if it can be replayed."""
         now = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         question = conversation_after(self.recorded, 1)[0][-1:]
         images = [part for message in question for part in message.parts if isinstance(part, Image)]
-        before = images[: len(self.request.get("images", ()))]
-        return [*differences(self.request, as_recorded(now, self.request, prepared.opening.images, before))]
+        originals = images[: len(self.request.get("images", ()))]
+        return [*differences(self.request, normalized(now, self.request, prepared.opening.images, originals))]
 
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> "ReplayHandle":
         return ReplayHandle(self, prepared, group, variant)
@@ -96,18 +96,18 @@ def locate(path: str | os.PathLike[str], folder: Path | None = None) -> Path:
 
 
 def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Run:
-    """The run in this file; a `CassetteError` says why it cannot be played. A relative path is in `folder`."""
-    file, shown = locate(path, folder), Path(path).as_posix()
+    """Reads a cassette; raises `CassetteError` if it cannot be replayed. Relative paths start in `folder`."""
+    file, name = locate(path, folder), Path(path).as_posix()
     try:
-        run = read_run(read_file(file, MAX_BYTES), shown)
+        run = read_run(read_file(file, MAX_BYTES), name)
     except FileNotFoundError:
-        raise CassetteError(f"There is no cassette {shown!r}.") from None
+        raise CassetteError(f"There is no cassette {name!r}.") from None
     except SavedRunError as error:
         raise CassetteError(f"{error} {AGAIN}") from None
     except (OSError, ValueError) as error:
-        raise CassetteError(f"{shown!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
+        raise CassetteError(f"{name!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
     if not run.events:
-        raise CassetteError(f"{shown!r} has no events to replay.")
+        raise CassetteError(f"{name!r} has no events to replay.")
     return run
 
 
@@ -133,7 +133,7 @@ class ReplayHandle(RunHandle):
             ahead = event.at * self._pace - (time.monotonic() - begun) if self._pace else 0
             if ahead > _LAG or number % _BREATH == 0:
                 await asyncio.sleep(max(ahead, 0))
-            if self._stop_reason:  # by a subscriber
+            if self._stop_reason:  # stopped by a subscriber
                 return
             self._publish(event)
 
@@ -142,9 +142,9 @@ class ReplayHandle(RunHandle):
         if isinstance(event, ev.RunStarted):
             more = {"base": self._base, "settings": self.settings}
         elif isinstance(event, ev.ApprovalRequested):
-            more = {"lets_run": False}  # nothing runs that could be allowed
+            more = {"lets_run": False}  # no code runs in a replay
         elif isinstance(event, ev.ToolFinished):
-            more = {"outputs": tuple(map(_played, event.outputs))}
+            more = {"outputs": tuple(map(_replayed_output, event.outputs))}
         self._event_log.publish(replace(event, run_id=self.id, variant=self.variant, **more))
 
     def _emit(self, kind: type[ev.BaseEvent], **fields: Any) -> None:
@@ -174,23 +174,23 @@ class ReplayHandle(RunHandle):
         )
 
     def _cut_off(self, reason: ev.Reason) -> Run:
-        """The run as far as it was played, with a result for every call."""
-        run, played = self._recorded, len(self.events)
-        messages, question, replaced = conversation_after(run, played)
-        added: list[Message] = []
+        """The run as far as it was replayed, with a result for every call."""
+        run, count = self._recorded, len(self.events)
+        messages, question, replaced = conversation_after(run, count)
+        new_messages: list[Message] = []
 
         def add(message: Message) -> None:
-            added.append(message)
+            new_messages.append(message)
             self._emit(ev.MessageAdded, message=message)
 
         workspace = Workspace(self.files, self._file_changed)
         if text := unfinished_text(self.events):
             add(assistant(text))
-        last = [*messages, *added][-1]
-        answer = last.text if last.role == "assistant" else ""
+        last_message = [*messages, *new_messages][-1]
+        answer = last_message.text if last_message.role == "assistant" else ""
         for path, text in unsaved_files(self.events, workspace.files, answer, self.prepared.toolbox).items():
             workspace.write(path, text)
-        if results := self._close_calls(last, played):
+        if results := self._close_calls(last_message, count):
             add(Message(role="tool", parts=results))
         updates = [*self.events.of(ev.UsageUpdated)]
         end: Json = {
@@ -206,7 +206,7 @@ class ReplayHandle(RunHandle):
             error=None,
             files=workspace.files,
             given_files=None,
-            messages=(*messages, *added),
+            messages=(*messages, *new_messages),
             history=question,
             replaced=run.replaced[:replaced],
         )
@@ -214,36 +214,36 @@ class ReplayHandle(RunHandle):
     def _file_changed(self, change: Change) -> None:
         self._emit(ev.FileChanged, **{name: getattr(change, name) for name in Change.__slots__})
 
-    def _close_calls(self, last: Message, played: int) -> tuple[ToolResult, ...]:
-        """Ends the calls that are open; returns the results that the last message asks for."""
+    def _close_calls(self, last: Message, count: int) -> tuple[ToolResult, ...]:
+        """Ends open calls; returns the results for the calls of the last message."""
         begins = ev.TurnStarted | ev.TurnRetrying
         latest = takewhile(lambda event: not isinstance(event, begins), reversed(self.events))
         turn = EventList([*latest][::-1])
-        answered = {event.call_id for event in turn.of(ev.ApprovalResolved)}
+        resolved = {event.call_id for event in turn.of(ev.ApprovalResolved)}
         for event in turn.of(ev.ApprovalRequested):
-            if event.call_id not in answered:
+            if event.call_id not in resolved:
                 self._emit(ev.ApprovalResolved, call_id=event.call_id, approved=False, by="stopped")
-        ended = {event.call_id: event.summary for event in turn.of(ev.ToolFinished)}
-        begun = [event.call_id for event in turn.of(ev.ToolStarted)]
-        for call_id in begun:
-            if call_id not in ended:
+        summaries = {event.call_id: event.summary for event in turn.of(ev.ToolFinished)}
+        started = [event.call_id for event in turn.of(ev.ToolStarted)]
+        for call_id in started:
+            if call_id not in summaries:
                 self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=NOT_RUN, code="STOPPED")
-        later = EventList(self._recorded.events[played:]).of(ev.MessageAdded)
+        later = EventList(self._recorded.events[count:]).of(ev.MessageAdded)
         parts = next((event.message.parts for event in later), ())
-        calls = [call_id for call_id in begun if ended.get(call_id) != AS_TEXT]
+        calls = [call_id for call_id in started if summaries.get(call_id) != AS_TEXT]
         return tuple(
             part
-            if call_id in ended and isinstance(part, ToolResult)
+            if call_id in summaries and isinstance(part, ToolResult)
             else ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
             for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False)
         )
 
 
-def _played(bundle: ev.MimeBundle) -> ev.MimeBundle:
-    """An output as it was recorded. What code did to names was done elsewhere: here nothing can be undone or shown."""
+def _replayed_output(bundle: ev.MimeBundle) -> ev.MimeBundle:
+    """The recorded output, marked as recorded: no code ran here, so there is nothing to undo or show."""
     names = bundle.get(NAMES_TYPE)
     if not isinstance(names, dict) or not any(names.get(kind) for kind in ("bound", "changed", "deleted")):
         return bundle
-    kept = {key: value for key, value in names.items() if key not in ("undo", "kinds")}
+    remaining = {key: value for key, value in names.items() if key not in ("undo", "kinds")}
     notes = [*from_wire(tuple[str, ...], names.get("notes", ())), "in the recording; no code ran here"]
-    return {**bundle, NAMES_TYPE: {**kept, "notes": notes}}
+    return {**bundle, NAMES_TYPE: {**remaining, "notes": notes}}

@@ -43,14 +43,14 @@ class CassetteRecording:
         self._handles = handles
         for handle in handles:
             handle.recording = self
-            handle.when_done.append(self._ended)
-            handle.settling.append(self._settled)
+            handle.when_done.append(self._on_run_ended)
+            handle.settling.append(self._wait_written)
 
-    async def _settled(self) -> None:
+    async def _wait_written(self) -> None:
         if self._writing is not None:
             await asyncio.wait([self._writing])
 
-    def _ended(self) -> None:
+    def _on_run_ended(self) -> None:
         runs = [handle.result for handle in self._handles if handle.result]
         if len(runs) < len(self._handles):
             return
@@ -66,7 +66,7 @@ class CassetteRecording:
             if next(run.events.of(TurnStarted), None) is None:
                 return f"Not recorded: {which} ended before the model was asked."
             ending = ENDINGS[run.reason]
-            # Such a run seldom is what should replace a good recording.
+            # Such a run should rarely replace a good recording.
             if ending.is_by_user or run.reason == "failed":
                 how = f"was {ending.words}" if ending.is_by_user else ending.words
                 keep = f"{run.name}.save({self._path.as_posix()!r})"
@@ -74,37 +74,37 @@ class CassetteRecording:
         return ""
 
     def _write(self, run: Run) -> None:
-        shown = self._path.as_posix()
+        path = self._path.as_posix()
         try:
             data = run_file(run)
-            read_run(data, shown)
+            read_run(data, path)
             write_atomically(self._file, data, within=self._within, shared=True)
             note_written([data], self._folder)
-            self.outcome = f"Recorded in {shown}."
+            self.outcome = f"Recorded in {path}."
             return
         except SavedRunError as error:
             self.outcome = f"Not recorded: {error}"
         except OSError as error:
-            self.outcome = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
-        except Exception:  # the run has ended well; only its recording is lost
+            self.outcome = f"Not recorded: {path!r} cannot be written: {error.strerror}."
+        except Exception:  # the run succeeded; only its recording is lost
             log.exception("the cassette could not be written")
             self.outcome = _FAILED
         if not self._quiet:
             log.warning(self.outcome)
 
     def _check_path(self, request: Json) -> None:
-        """Raises before anything is sent if the cassette cannot be written or would replace one of another prompt."""
-        shown = self._path.as_posix()
+        """Raises before anything is sent if the cassette cannot be written or would replace a different one."""
+        path = self._path.as_posix()
         if why := _why_not_there(self._file, self._within):
-            raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
+            raise CassetteError(f"{path!r} cannot be recorded: {why}.")
         if self._file.is_file():
             instead = "Delete it, or record to another path."
             try:
-                before = read_cassette(self._path, self._folder)
+                existing = read_cassette(self._path, self._folder)
             except CassetteError as error:
                 raise CassetteError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
-            if differing := next(differences({**request, "prompt": before.prompt}, request), ""):
-                raise CassetteError(f"{shown!r} was recorded with {differing}. {instead}")
+            if difference := next(differences({**request, "prompt": existing.prompt}, request), ""):
+                raise CassetteError(f"{path!r} was recorded with {difference}. {instead}")
 
 
 def _why_not_there(path: Path, within: Path | None) -> str:
