@@ -1,4 +1,4 @@
-"""Reads the names of the notebook that a prompt lists as bound, and chooses the fields of a page for them."""
+"""Parses the bound names in a prompt, and chooses the fields of a page for them."""
 
 import ast
 import contextlib
@@ -16,8 +16,8 @@ _NAME = re.compile(
 _LABELS = re.compile(
     r"\b(?:label|mark|sort|rate|tag)\w*\b[^.\n]{0,80}?\b([a-z]+), ([a-z]+),? (?:(?:or|and) )?([a-z]+)\b", re.I
 )
-_USUAL_LABELS = ("good", "bad", "unclear")
-_READ = 600
+_DEFAULT_LABELS = ("good", "bad", "unclear")
+_MAX_PROMPT = 600
 _NUMBERS = {"int": 1, "integer": 1, "float": "any", "number": "any"}
 """The `step` of a slider for each type."""
 
@@ -27,7 +27,7 @@ class DemoBindings:
     values: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
     functions: tuple[tuple[str, list[Json]], ...] = ()
-    """Each with the fields of its form."""
+    """Name and form fields of each function."""
 
     def __bool__(self) -> bool:
         return bool(self.values or self.filled or self.functions)
@@ -43,18 +43,18 @@ class DemoBindings:
         return listed([f"`{name}`" for name in (*self.values, *self.filled, *dict(self.functions))])
 
     def spec(self, prompt: str) -> Json:
-        """What the script of the page reads."""
-        labels = _LABELS.search(prompt[:_READ])
+        """The data for the page's script."""
+        labels = _LABELS.search(prompt[:_MAX_PROMPT])
         return {
             "values": self.values,
             "filled": self.filled,
             "functions": [{"name": name, "fields": fields} for name, fields in self.functions],
-            "labels": labels.groups() if labels else _USUAL_LABELS,
+            "labels": labels.groups() if labels else _DEFAULT_LABELS,
         }
 
 
 def split_prompt(text: str) -> tuple[str, DemoBindings]:
-    """The prompt without the list of bound names, and these names."""
+    """The prompt without the list of bound names, and the bound names."""
     prompt, _, rows = text.partition(_LIST)
     values, filled, functions = list[str](), list[str](), list[tuple[str, list[Json]]]()
     for name, is_value, _, signature in _NAME.findall(rows):
@@ -73,10 +73,10 @@ def _fields(signature: str) -> list[Json]:
             assert isinstance(function, ast.FunctionDef)
             arguments = function.args
             positional = [*arguments.posonlyargs, *arguments.args]
-            missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-            named = zip(positional, [*missing, *arguments.defaults], strict=True)
-            only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-            return [_field(argument, default) for argument, default in (*named, *only)]
+            no_defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+            with_defaults = zip(positional, [*no_defaults, *arguments.defaults], strict=True)
+            keyword_only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            return [_field(argument, default) for argument, default in (*with_defaults, *keyword_only)]
     return []
 
 
@@ -101,12 +101,12 @@ def _field(argument: ast.arg, default: ast.expr | None) -> Json:
 
 
 def _slider(kind: str, value: float) -> Json:
-    """From 0 to 1 for a share, else to twice the default; both ways if the default is negative."""
-    most = 1 if kind in ("float", "number") and 0 < abs(value) <= 1 else max(10, 2 * abs(value))
+    """A slider from 0 to 1 for a share, else to twice the default; symmetric for a negative default."""
+    limit = 1 if kind in ("float", "number") and 0 < abs(value) <= 1 else max(10, 2 * abs(value))
     return {
         "kind": "range",
-        "min": -most if value < 0 else 0,
-        "max": most,
+        "min": -limit if value < 0 else 0,
+        "max": limit,
         "step": _NUMBERS[kind],
         "value": value,
     }

@@ -1,4 +1,4 @@
-"""Finds in a prompt what kind of page it asks for, about what, where, and with which sections."""
+"""Parses a prompt: the kind of page, its subject, its place and its sections."""
 
 import re
 import zlib
@@ -11,7 +11,7 @@ from agent_nb.demo.texts import Trade, entry_for, trade_of
 
 PageKind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
 
-_READ = 600
+_MAX_PROMPT = 600
 
 _KIND_PATTERNS: dict[PageKind, str] = {
     "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
@@ -78,18 +78,18 @@ class Data:
     axis: str
     labels: tuple[str, ...]
     columns: tuple[tuple[str, tuple[float, ...]], ...]
-    """At least one, each as long as `labels`."""
+    """At least one; each has the length of `labels`."""
     given: bool
-    """Whether they are the user's numbers, not a sample."""
+    """Whether these are the user's numbers, not a sample."""
     source: str = ""
-    """Where they were computed from; empty if they came with the prompt or are a sample."""
+    """Source of computed numbers; empty for those from the prompt or a sample."""
 
     rows: str = ""
-    """How many rows of the user's table these are: `24 of 120`; empty if that is not known."""
+    """Part of the user's table, such as `24 of 120`; empty if unknown."""
 
     @property
     def ranked(self) -> bool:
-        """Whether the labels are categories, largest first. Others follow each other, as months do."""
+        """Whether the labels are categories, largest first, rather than a sequence such as months."""
         return bool(self.source)
 
 
@@ -108,9 +108,9 @@ class Brief:
     prompt: str
     variant: int
     data: Data | None = None
-    """The numbers to show; None to look for some in the prompt."""
+    """The numbers to show; None to search the prompt."""
     bound: DemoBindings = field(default_factory=DemoBindings)
-    """The names of the notebook that the page may use."""
+    """Names bound to the page."""
 
     @property
     def seed(self) -> int:
@@ -121,15 +121,15 @@ class Brief:
 
 
 def bound_brief(prompt: str, variant: int, bound: DemoBindings) -> Brief:
-    """The brief for a page that is bound to names of the notebook."""
-    brief, name = read_brief(prompt, variant), name_in(prompt[:_READ]) or bound.title
+    """The brief for a page with bound names."""
+    brief, name = read_brief(prompt, variant), name_in(prompt[:_MAX_PROMPT]) or bound.title
     return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)
 
 
 def read_brief(prompt: str, variant: int = 0) -> Brief:
-    text = prompt[:_READ].strip()
+    text = prompt[:_MAX_PROMPT].strip()
     kind = kind_of(text)
-    place = found[1].strip(" .'’") if (found := _PLACE.search(text)) else ""
+    place = match[1].strip(" .'’") if (match := _PLACE.search(text)) else ""
     article, subject = _subject(text, kind)
     trade = trade_of(subject or text)
     if trade.is_general:
@@ -143,7 +143,7 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
         subject=subject or "a small idea",
         phrase=phrase,
         place=place,
-        where=f"{'near' if found and found[0].lower().startswith('near') else 'in'} {place}" if place else "",
+        where=f"{'near' if match and match[0].lower().startswith('near') else 'in'} {place}" if place else "",
         trade=trade,
         wants=sections_in(text),
         prompt=prompt,
@@ -152,26 +152,26 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
 
 
 def kind_of(text: str) -> PageKind:
-    """The kind of page named first. What follows "with" is a part of the page, not its kind."""
+    """The first kind of page named in the text. Anything after "with" is a part of the page, not its kind."""
     head = _head(text)
     if re.search(r"\b(?:landing|home)[ -]?page\b", head, re.I):
         return "landing"
-    for searched in (head, "" if re.search(r"\b(?:page|site)\b", head, re.I) else text):
-        found = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(searched))]
-        if found:
-            return min(found)[1]
+    for candidate in (head, "" if re.search(r"\b(?:page|site)\b", head, re.I) else text):
+        matches = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(candidate))]
+        if matches:
+            return min(matches)[1]
     return "landing"
 
 
 def asks_for_a_page(text: str) -> bool:
     """Whether a later prompt asks for another page instead of a change to the current one."""
-    return _ANOTHER.match(text[:_READ]) is not None
+    return _ANOTHER.match(text[:_MAX_PROMPT]) is not None
 
 
 def name_in(text: str) -> str:
-    """A name that the user gave: called X, named X, or anything in double quotes."""
-    found = _NAMED.search(text)
-    return shortened((found[1] or found[2] or found[3]).strip(" .,"), 48) if found else ""
+    """The name in a prompt: called X, named X, or anything in double quotes."""
+    match = _NAMED.search(text)
+    return shortened((match[1] or match[2] or match[3]).strip(" .,"), 48) if match else ""
 
 
 def sections_in(text: str) -> tuple[str, ...]:
@@ -206,18 +206,18 @@ def _subject(text: str, kind: PageKind) -> tuple[str, str]:
     head = _ARTICLE.sub("", _head(text))
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()
-    found = _ARTICLE.match(head)
-    owner = found[0].strip().lower() if found else ""
+    match = _ARTICLE.match(head)
+    owner = match[0].strip().lower() if match else ""
     article = "" if not owner else "our " if owner in ("my", "our") else "the "
     head = _TAIL.sub("", f" {head}").strip()
     if kind == "dashboard":
         head = head.partition(" for ")[0]
     while (bare := _LOOKS.sub("", _ARTICLE.sub("", head))) != head:
         head = bare
-    kept = re.sub(r"[^\w\s'’&+-]", "", head).strip()
-    if not re.search(r"[^\W_]", kept):
+    words = re.sub(r"[^\w\s'’&+-]", "", head).strip()
+    if not re.search(r"[^\W_]", words):
         return "", ""
-    return article, shortened(" ".join(kept.split()[:6]), 40)
+    return article, shortened(" ".join(words.split()[:6]), 40)
 
 
 def _titled(word: str) -> str:

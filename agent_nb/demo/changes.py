@@ -1,4 +1,4 @@
-"""Finds the change that a second prompt asks for, and makes it with exact replacements in the page."""
+"""Finds the changes that a follow-up prompt asks for, as exact replacements in the page."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from agent_nb.demo.brief import Brief, read_brief, sections_in, shortened
-from agent_nb.demo.compose import TITLES, Wish, read_wish, section
+from agent_nb.demo.compose import TITLES, ColourRequest, read_colours, section
 
 _POINTED = re.compile(
     r"the element <(?P<tag>[a-z][\w-]*).*?, line (?P<line>\d+) of `[^`]+`\)(?P<more> and (?=the element ))?"
@@ -30,7 +30,7 @@ class PageEdit:
     old: str
     new: str
     summary: str
-    """What it does, for a list; empty for the other parts of the same change."""
+    """List item about the change; empty for further parts of the same change."""
 
 
 _ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
@@ -52,21 +52,21 @@ _BIGGER = re.compile(r"\b(?:bigger|larger) (?:text|letters|type|font)|\bincrease
 _SMALLER = re.compile(r"\bsmaller (?:text|letters|type|font)", re.I)
 _BODY_SIZE = re.compile(r"font:(\d+)px/1\.6 ")
 _LIGHT, _DARK = ("light", "97.5%", "25%", "48%"), ("dark", "18%", "94%", "80%")
-"""For pages that the demo model did not write: scheme, and the lightness of paper, ink and accent."""
+"""For pages not written by the demo model: scheme, and the lightness of paper, ink and accent."""
 _ENDS = ("</main>", "<footer", "</body>", "</html>")
 
 
 def plan_changes(prompt: str, page: str, variant: int = 0) -> list[PageEdit]:
-    """Replacements to make one after the other; empty if the page has no place for any."""
+    """Replacements to apply in order; empty if none applies to the page."""
     changes: list[PageEdit] = []
-    for pointed in pointed_at(prompt):
-        changed = changed_element(page, pointed)
-        page = _take(changes, [PageEdit(*changed)] if changed else [], page)
+    for element in pointed_at(prompt):
+        edit = changed_element(page, element)
+        page = _apply_edits(changes, [PageEdit(*edit)] if edit else [], page)
     brief = read_brief(without_elements(prompt) if changes else prompt, variant)
-    for maker in (_colours, _headline, _title, _removed, _added, _size):
-        page = _take(changes, maker(brief, page), page)
+    for find_edits in (_colours, _headline, _title, _removals, _additions, _size):
+        page = _apply_edits(changes, find_edits(brief, page), page)
     if not changes:
-        _take(changes, _other_colour(brief, page), page)
+        _apply_edits(changes, _fallback_colour(brief, page), page)
     return changes
 
 
@@ -76,8 +76,8 @@ def apply_changes(page: str, changes: list[PageEdit]) -> str:
     return page
 
 
-def _take(changes: list[PageEdit], made: list[PageEdit], page: str) -> str:
-    for change in made:
+def _apply_edits(changes: list[PageEdit], edits: list[PageEdit], page: str) -> str:
+    for change in edits:
         if change.old != change.new and page.count(change.old) == 1:
             changes.append(change)
             page = page.replace(change.old, change.new, 1)
@@ -85,47 +85,47 @@ def _take(changes: list[PageEdit], made: list[PageEdit], page: str) -> str:
 
 
 def _colours(brief: Brief, page: str) -> list[PageEdit]:
-    wish = read_wish(brief.prompt)
-    if not wish.terms:
+    request = read_colours(brief.prompt)
+    if not request.terms:
         return []
     root = _ROOT.search(page)
     if root is None:
-        return _foreign_colours(page, wish)
-    hue = int(root[2]) if wish.hue is None else wish.hue
-    if wish.hue == int(root[2]):
-        hue = (hue + 345) % 360  # it has this hue already, so the change must show in another way
-    new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
-    return [PageEdit(root[0], new, f"Colours: {wish.terms}.")]
+        return _foreign_colours(page, request)
+    hue = int(root[2]) if request.hue is None else request.hue
+    if request.hue == int(root[2]):
+        hue = (hue + 345) % 360  # the page has this hue already, so shift it to make the change visible
+    new = f":root{{color-scheme:{request.scheme or root[1]};--h:{hue};--c:{request.chroma or root[3]};"
+    return [PageEdit(root[0], new, f"Colours: {request.terms}.")]
 
 
-def _foreign_colours(page: str, wish: Wish) -> list[PageEdit]:
-    """For a page that the demo model did not write: one more style element, at the end of the head."""
+def _foreign_colours(page: str, request: ColourRequest) -> list[PageEdit]:
+    """For a page not written by the demo model: append a style element to the head."""
     end = next((tag for tag in ("</head>", "</body>", "</html>") if page.count(tag) == 1), None)
     if end is None:
         return []
-    hue = 255 if wish.hue is None else wish.hue
-    scheme, paper, ink, accent = _DARK if wish.scheme == "dark" else _LIGHT
+    hue = 255 if request.hue is None else request.hue
+    scheme, paper, ink, accent = _DARK if request.scheme == "dark" else _LIGHT
     style = (
         f"<style>\n:root{{color-scheme:{scheme}}}\n"
         f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
         f"a,h1,h2{{color:oklch({accent} .13 {hue})}}\n</style>\n{end}"
     )
-    return [PageEdit(end, style, f"Colours: {wish.terms}, in an extra style element.")]
+    return [PageEdit(end, style, f"Colours: {request.terms}, in an extra style element.")]
 
 
 def _headline(brief: Brief, page: str) -> list[PageEdit]:
-    asked, had = _NEW_HEADLINE.search(brief.prompt), _H1.search(page)
-    if not asked or not had:
+    request, heading = _NEW_HEADLINE.search(brief.prompt), _H1.search(page)
+    if not request or not heading:
         return []
-    new = had[0].replace(f">{had[1]}<", f">{html.escape(shortened(asked[1], 90))}<")
-    return [PageEdit(had[0], new, f"Headline: “{shortened(asked[1], 90)}”.")]
+    new = heading[0].replace(f">{heading[1]}<", f">{html.escape(shortened(request[1], 90))}<")
+    return [PageEdit(heading[0], new, f"Headline: “{shortened(request[1], 90)}”.")]
 
 
 def _title(brief: Brief, page: str) -> list[PageEdit]:
-    asked = _NEW_TITLE.search(brief.prompt)
-    if not asked:
+    request = _NEW_TITLE.search(brief.prompt)
+    if not request:
         return []
-    name = shortened((asked["quoted"] or asked["bare"]).strip(), 60)
+    name = shortened((request["quoted"] or request["bare"]).strip(), 60)
     title, h1 = _TITLE.search(page), _H1.search(page)
     runs = _runs(page, title[1]) if title and title[1].strip() else []
     pairs = [(run, run.replace(title[1], html.escape(name))) for run in runs if title]
@@ -136,111 +136,111 @@ def _title(brief: Brief, page: str) -> list[PageEdit]:
 
 
 def _runs(page: str, text: str) -> list[str]:
-    """The runs of text between tags that contain `text`, each with the tag before it."""
+    """The text nodes that contain `text`, each with the tag before it."""
     body = _SCRIPT.sub("", page)
     return [
-        found[0] for found in re.finditer(r"<[^<>]+>[^<>]*(?=<)", body) if text in found[0].partition(">")[2]
+        match[0] for match in re.finditer(r"<[^<>]+>[^<>]*(?=<)", body) if text in match[0].partition(">")[2]
     ][:8]
 
 
-def _removed(brief: Brief, page: str) -> list[PageEdit]:
+def _removals(brief: Brief, page: str) -> list[PageEdit]:
     if not _REMOVE.search(brief.prompt):
         return []
     changes = []
     for name in sections_in(brief.prompt):
-        found = re.search(rf'<section [^>]*id="{name}">.*?</section>\n?', page, re.DOTALL)
-        if found:
-            changes.append(PageEdit(found[0], "", f"Removed: {TITLES[name].lower()}."))
+        match = re.search(rf'<section [^>]*id="{name}">.*?</section>\n?', page, re.DOTALL)
+        if match:
+            changes.append(PageEdit(match[0], "", f"Removed: {TITLES[name].lower()}."))
     return changes
 
 
-def _added(brief: Brief, page: str) -> list[PageEdit]:
-    wanted = () if _REMOVE.search(brief.prompt) else sections_in(brief.prompt)
-    new = [name for name in wanted if f'id="{name}"' not in page]
+def _additions(brief: Brief, page: str) -> list[PageEdit]:
+    names = () if _REMOVE.search(brief.prompt) else sections_in(brief.prompt)
+    new_names = [name for name in names if f'id="{name}"' not in page]
     end = next((tag for tag in _ENDS if page.count(tag) == 1), None)
-    if not new or end is None:
+    if not new_names or end is None:
         return []
     title = _TITLE.search(page)
     name = html.unescape(title[1]) if title else brief.name
-    # For the copy, a brief for the page as it is.
-    named = replace(read_brief(name), name=name, prompt=brief.prompt, variant=brief.variant)
-    made = "\n".join(section(name, named) for name in new)
-    listed = ", ".join(TITLES[name].lower() for name in new)
-    return [PageEdit(end, f"{made}\n{end}", f"Added: {listed}.")]
+    # The copy is written for the current page.
+    page_brief = replace(read_brief(name), name=name, prompt=brief.prompt, variant=brief.variant)
+    sections = "\n".join(section(name, page_brief) for name in new_names)
+    titles = ", ".join(TITLES[name].lower() for name in new_names)
+    return [PageEdit(end, f"{sections}\n{end}", f"Added: {titles}.")]
 
 
 def _size(brief: Brief, page: str) -> list[PageEdit]:
-    found = _BODY_SIZE.search(page)
+    match = _BODY_SIZE.search(page)
     step = 2 if _BIGGER.search(brief.prompt) else -1 if _SMALLER.search(brief.prompt) else 0
-    if not found or not step:
+    if not match or not step:
         return []
     return [
         PageEdit(
-            found[0],
-            f"font:{int(found[1]) + step}px/1.6 ",
+            match[0],
+            f"font:{int(match[1]) + step}px/1.6 ",
             "Text: " + ("larger." if step > 0 else "smaller."),
         )
     ]
 
 
-def _other_colour(brief: Brief, page: str) -> list[PageEdit]:
-    """A visible change for a prompt that was not understood."""
+def _fallback_colour(brief: Brief, page: str) -> list[PageEdit]:
+    """A visible change for a prompt that was not recognised."""
     root = _ROOT.search(page)
     if root is None:
-        return _foreign_colours(page, read_wish("blue"))
+        return _foreign_colours(page, read_colours("blue"))
     hue = (int(root[2]) + 140 + 40 * brief.variant) % 360
     new = f":root{{color-scheme:{root[1]};--h:{hue};--c:{root[3]};"
     return [PageEdit(root[0], new, "I did not recognise a change that I can make, so I changed the colour.")]
 
 
-class Pointed(NamedTuple):
+class PointedElement(NamedTuple):
     tag: str
     line: int
     note: str
 
 
-def pointed_at(prompt: str) -> Iterator[Pointed]:
-    """The elements that a prompt describes. Of several before one note, each gets it."""
-    waiting: list[tuple[str, int]] = []
-    for found in _POINTED.finditer(prompt):
-        waiting.append((found["tag"], int(found["line"])))
-        if not found["more"]:
-            yield from (Pointed(tag, line, found["note"] or "") for tag, line in waiting)
-            waiting = []
+def pointed_at(prompt: str) -> Iterator[PointedElement]:
+    """The elements that a prompt describes. Several elements before one note share it."""
+    pending: list[tuple[str, int]] = []
+    for match in _POINTED.finditer(prompt):
+        pending.append((match["tag"], int(match["line"])))
+        if not match["more"]:
+            yield from (PointedElement(tag, line, match["note"] or "") for tag, line in pending)
+            pending = []
 
 
 def without_elements(prompt: str) -> str:
     return _POINTED.sub("", prompt)
 
 
-def changed_element(page: str, pointed: Pointed) -> tuple[str, str, str] | None:
-    """The line of the element before and after, and what changed; None if the note is not understood."""
+def changed_element(page: str, element: PointedElement) -> tuple[str, str, str] | None:
+    """The element's line before and after, and a summary; None if the note was not recognised."""
     lines = page.split("\n")
-    old = lines[pointed.line - 1] if 0 < pointed.line <= len(lines) else ""
-    tag = re.search(rf"<{pointed.tag}\b[^<>]*>", old)
-    style = _style(_TEXT.sub("", pointed.note))
-    text = _TEXT.search(pointed.note)
+    old = lines[element.line - 1] if 0 < element.line <= len(lines) else ""
+    tag = re.search(rf"<{element.tag}\b[^<>]*>", old)
+    style = _style(_TEXT.sub("", element.note))
+    text = _TEXT.search(element.note)
     if not tag or not (style or text):
         return None
     opening = _with_style(tag[0], style) if style else tag[0]
     new = old.replace(tag[0], opening, 1)
     if text:
-        content = re.compile(rf"({re.escape(opening)})(?:(?!<{pointed.tag}).)*?(</{pointed.tag}>)")
+        content = re.compile(rf"({re.escape(opening)})(?:(?!<{element.tag}).)*?(</{element.tag}>)")
         new = content.sub(
-            lambda found: f"{found[1]}{html.escape(shortened(text[1], 90))}{found[2]}", new, count=1
+            lambda match: f"{match[1]}{html.escape(shortened(text[1], 90))}{match[2]}", new, count=1
         )
-    return (old, new, f"{pointed.tag} in line {pointed.line}: {pointed.note.strip()}") if new != old else None
+    return (old, new, f"{element.tag} in line {element.line}: {element.note.strip()}") if new != old else None
 
 
 def _style(note: str) -> str:
-    wish = read_wish(note)
+    request = read_colours(note)
     styles = [style for word, style in _STYLES if re.search(word, note, re.I)]
-    if wish.hue is not None:
-        styles.append(f"color:oklch(55% .16 {wish.hue})")
+    if request.hue is not None:
+        styles.append(f"color:oklch(55% .16 {request.hue})")
     return ";".join(styles)
 
 
 def _with_style(tag: str, style: str) -> str:
-    if found := re.search(r'style="([^"]*)', tag):
-        return tag.replace(found[0], f"{found[0]};{style}", 1)
+    if match := re.search(r'style="([^"]*)', tag):
+        return tag.replace(match[0], f"{match[0]};{style}", 1)
     return re.sub(r"(?<!\s)\s*+/?>$", f' style="{style}">', tag)

@@ -1,4 +1,4 @@
-"""Chooses how a page looks by what a text asks for (hue, light or dark, font, layout), and fills its templates.
+"""Chooses the style of a page from a text (hue, light or dark, font, layout), and fills its templates.
 
 Values that are not `Html` are escaped.
 """
@@ -34,18 +34,18 @@ _HEX = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.I)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """The colours that a text asks for; None where it asks for nothing."""
+class ColourRequest:
+    """The colours that a text asks for; None where unset."""
 
     hue: int | None
     chroma: float | None
     scheme: str | None
     """The CSS `color-scheme`."""
     terms: str
-    """The words that were found; empty if there are none."""
+    """The matched words, joined with commas; empty if there are none."""
 
 
-def read_wish(text: str) -> Wish:
+def read_colours(text: str) -> ColourRequest:
     exact, hue, quiet, bright = (
         _HEX.search(text),
         _HUE.search(text),
@@ -53,8 +53,8 @@ def read_wish(text: str) -> Wish:
         _BRIGHT.search(text),
     )
     light, dark = _LIGHT.search(text), _DARK.search(text)
-    terms = [found[0].lower() for found in (exact, hue, quiet, bright, light, dark) if found]
-    return Wish(
+    terms = [match[0].lower() for match in (exact, hue, quiet, bright, light, dark) if match]
+    return ColourRequest(
         hue=hue_of(exact[0]) if exact else HUES[hue[1].lower()] if hue else None,
         chroma=0.02 if quiet else 0.17 if bright else None,
         scheme="light" if light else "dark" if dark else None,
@@ -84,12 +84,12 @@ FONTS = {
 }
 _ORDER = tuple(FONTS)
 _TURNS = (0, 155, 250, 75)
-"""Degrees by which the hue of each variant is turned if no colour was asked for."""
+"""Hue shift of each variant in degrees, if the prompt names no colour."""
 _SMALL_TURNS = (0, -22, 14, -12)
 _MUDDY = range(84, 132)
-"""Hues that turn olive where they are dark enough for text; used only if asked for."""
+"""Hues that look olive when dark enough for text; used only on request."""
 _COLOURFUL = 40
-"""Difference between the highest and lowest of red, green and blue that makes a colour count."""
+"""Minimum difference between the highest and lowest channel of a strong colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,31 +107,31 @@ class PageStyle:
 
 
 def choose_look(brief: Brief, image_hue: int | None = None) -> PageStyle:
-    wish = read_wish(brief.prompt[:600])
-    asked = wish.hue if wish.hue is not None else image_hue
-    turns = _TURNS if asked is None else _SMALL_TURNS
-    usual = brief.trade.hue if brief.trade.hue is not None else brief.seed % 360
-    hue = ((usual if asked is None else asked) + turns[brief.variant % len(turns)]) % 360
-    if asked is None and hue in _MUDDY:
+    colours = read_colours(brief.prompt[:600])
+    requested = colours.hue if colours.hue is not None else image_hue
+    turns = _TURNS if requested is None else _SMALL_TURNS
+    default = brief.trade.hue if brief.trade.hue is not None else brief.seed % 360
+    hue = ((default if requested is None else requested) + turns[brief.variant % len(turns)]) % 360
+    if requested is None and hue in _MUDDY:
         hue = 68 if hue < 108 else 150
     return PageStyle(
         hue=hue,
-        chroma=wish.chroma or 0.13,
-        scheme=wish.scheme or "light dark",
+        chroma=colours.chroma or 0.13,
+        scheme=colours.scheme or "light dark",
         font=_ORDER[(_ORDER.index(brief.trade.font) + brief.variant) % len(_ORDER)],
         layout=brief.variant % 3,
     )
 
 
 def main_hue(images: Sequence[Image]) -> int | None:
-    """The hue of the most common strong colour in the first image; None if there is none."""
+    """The hue of the most common strong colour in the first image, or None."""
     if not images:
         return None
     try:
         import PIL.Image
 
-        with PIL.Image.open(io.BytesIO(images[0].data)) as opened:
-            small = opened.convert("RGB").resize((24, 24)).quantize(8)
+        with PIL.Image.open(io.BytesIO(images[0].data)) as image:
+            small = image.convert("RGB").resize((24, 24)).quantize(8)
     except (ImportError, OSError, ValueError, SyntaxError):
         return None
     palette = small.getpalette() or []
@@ -147,20 +147,20 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Html(str):
-    """Text that is HTML, CSS or a script already, and is not escaped."""
+    """HTML, CSS or a script, which is not escaped."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One of the ways to lay out a kind of page, from `layouts.toml`."""
+    """A layout of a kind of page, from `layouts.toml`."""
 
     name: str
     early: Html
     """Styles for the first screen of the page."""
     later: Html
-    """Styles for what is below it."""
+    """Styles for everything below the first screen."""
 
 
 @cache
@@ -173,10 +173,10 @@ def layouts(kind: str) -> tuple[Layout, ...]:
 
 
 def fill(text: str, /, **slots: str) -> Html:
-    """Fills the `{{slots}}` of a template. Slots inside values are left alone."""
+    """Fill the `{{slots}}` of a template. Slots inside values are not filled."""
 
-    def value(found: re.Match[str]) -> str:
-        slot = slots[found[1]]
+    def value(match: re.Match[str]) -> str:
+        slot = slots[match[1]]
         return slot if isinstance(slot, Html) else html.escape(slot, quote=True)
 
     return Html(_SLOT.sub(value, text))
@@ -194,11 +194,11 @@ def spoken(copy: str, brief: Brief) -> str:
         "phrase": brief.phrase,
         "in_place": f" {brief.where}" if brief.where else "",
     }
-    return _SLOT.sub(lambda found: values[found[1]], copy)
+    return _SLOT.sub(lambda match: values[match[1]], copy)
 
 
 def head(title: str, look: PageStyle) -> Html:
-    """The start of every page, up to the middle of its first style element: what the top of the page needs."""
+    """The start of every page, up to the middle of its first style element: all that the first screen needs."""
     return fill(
         template("head.html").strip(),
         title=title,
@@ -212,7 +212,7 @@ def head(title: str, look: PageStyle) -> Html:
 
 
 def rest(look: PageStyle) -> Html:
-    """The styles that every page shares, for a style element after the top of the page."""
+    """The shared styles of all pages, for a style element after the first screen."""
     soft_corners = look.font in ("round", "sans")
     return fill(
         template("rest.html").strip(),
@@ -223,7 +223,7 @@ def rest(look: PageStyle) -> Html:
 
 
 def head_font(look: PageStyle) -> Html:
-    """A declaration for headings, where their font is not that of the text."""
+    """A declaration for headings, if their font differs from that of the text."""
     return Html("" if look.font in ("serif", "sans") else f"font-family:{FONTS[look.font]};")
 
 
@@ -239,7 +239,7 @@ def art(name: str, framing: str = "xMidYMid slice") -> Html:
 
 
 def note(text: str) -> Html:
-    """A line about what a tool found; empty if it found nothing."""
+    """A paragraph with a tool's result; empty without one."""
     return fill('<p class="small">{{text}}</p>\n', text=text) if text else Html("")
 
 

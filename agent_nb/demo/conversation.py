@@ -1,4 +1,4 @@
-"""Reads a conversation: the current prompt, the calls made for it so far, and the page before it."""
+"""Parses a conversation: the current prompt, its calls so far, and the page before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from agent_nb.tools.file_tools import CREATE_FILE, EDIT_FILE, READ_FILE
 
 CREATE, EDIT, READ = CREATE_FILE.name, EDIT_FILE.name, READ_FILE.name
 SCRIPTED = frozenset((CREATE, EDIT, READ))
-"""The tools that the script calls by name. They need not be the built-in ones."""
+"""Tools that the script calls by name, built in or not."""
 LIST, DESCRIBE, RUN = "list_variables", "describe_variable", "run_python"
-"""The tools for a notebook's data. Two of them are needed to see it, the third to compute with it."""
+"""Tools for a notebook's data: the first two read it, the third computes with it."""
 ENTRY = "index.html"
 
 
@@ -50,7 +50,7 @@ class Use:
 
     @property
     def denied(self) -> bool:
-        """Whether it did not run, because it needs an approval that was not given."""
+        """Whether it did not run for lack of approval."""
         return self.result is not None and self.result.code == "DENIED"
 
 
@@ -58,14 +58,14 @@ class Use:
 class Conversation:
     prompt: str
     bound: DemoBindings
-    """The names of the notebook that the page may use."""
+    """Names bound to the page."""
     images: tuple[Image, ...]
     uses: tuple[Use, ...]
     path: str
     page: str | None
-    """The page before the current prompt; None if the model has not seen all of it."""
+    """The page before the current prompt; None if the model has not seen it in full."""
     earlier: bool
-    """Whether there was something before the current prompt."""
+    """Whether there were files or calls before the current prompt."""
     earlier_prompts: str
     has_files: bool
     own_tools: frozenset[str]
@@ -86,13 +86,13 @@ class Conversation:
 def read_conversation(request: Request) -> Conversation:
     facts = request.facts
     messages = request.messages[:-1] if facts.summing_up else request.messages
-    place = max((i for i, message in enumerate(messages) if message.role == "user"), default=0)
-    before, prompt, after = messages[:place], messages[place : place + 1], messages[place + 1 :]
+    index = max((i for i, message in enumerate(messages) if message.role == "user"), default=0)
+    before, prompt, after = messages[:index], messages[index : index + 1], messages[index + 1 :]
     parts = [part for message in prompt for part in message.parts]
     path = entry_of(facts.files) or ENTRY
     page = None if path in facts.edited else facts.files.get(path)
     sees_notebook = {LIST, DESCRIBE} <= facts.own_tools
-    # Without the variables there is no code to write. The kernel's tool asks; one of the user's may not.
+    # Without the variables there is no code to write. The kernel's `run_python` asks; a user's tool may not.
     kernel = {LIST, DESCRIBE, RUN} if sees_notebook else {RUN} & facts.asking_tools
     text, bound = split_prompt(next((part.text for part in parts if isinstance(part, Text)), ""))
     return Conversation(

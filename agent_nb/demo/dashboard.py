@@ -1,4 +1,4 @@
-"""The numbers of a dashboard, from the notebook, the prompt or a sample; and its figures, charts and table."""
+"""The data of a dashboard (from the notebook, the prompt or a sample), and its figures, charts and table."""
 
 import itertools
 import math
@@ -12,11 +12,11 @@ from agent_nb.demo.compose import Html, Layout, fill, joined
 from agent_nb.demo.texts import entry_for
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
-_READ = 20_000
+_MAX_PROMPT = 20_000
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NUMBER = re.compile(r"^[^\w\s-]?-?[\d][\d,_ ]*(?:\.\d+)?\s?[%€$£]?$")
 _TOTAL = re.compile(r"(?:DataFrame|Table|RecordBatch) with ([\d,]+) rows? and [\d,]+ columns?\n")
-"""The first line of a table that the notebook puts into a prompt."""
+"""First line of a table that the notebook adds to a prompt."""
 _DTYPE = re.compile(
     r"^[^\w\n]*([A-Za-z_][\w ]{0,30}?)[^\w\n]+(?:\d+ non-null[^\w\n]+)?"
     r"(?:u?int|float|object|str|string|datetime|bool|category)\w*\b",
@@ -30,18 +30,18 @@ def read_data(brief: Brief) -> Data:
 
 def _table_in(prompt: str) -> Data | None:
     """The first table of numbers in the prompt: CSV, Markdown, or aligned with spaces."""
-    lines = prompt[:_READ].splitlines()
-    heading = _TOTAL.search(prompt[:_READ])
+    lines = prompt[:_MAX_PROMPT].splitlines()
+    heading = _TOTAL.search(prompt[:_MAX_PROMPT])
     for split in (_split_commas, _split_pipes, _split_columns):
         rows = [cells for line in lines if len(cells := split(line)) > 1]
         for start, header in enumerate(rows):
-            if (found := _numbers(header, rows[start + 1 : start + 1 + MAX_ROWS])) is not None:
-                return replace(found, rows=f"{len(found.labels)} of {heading[1]}" if heading else "")
+            if (data := _numbers(header, rows[start + 1 : start + 1 + MAX_ROWS])) is not None:
+                return replace(data, rows=f"{len(data.labels)} of {heading[1]}" if heading else "")
     return None
 
 
 def _numbers(header: list[str], rows: list[list[str]]) -> Data | None:
-    """The table with this header, if it has labels, numbers and at least two rows."""
+    """The table with this header, or None without labels, numbers and at least two rows."""
     if not rows or len(rows[0]) != len(header) or any(_NUMBER.match(cell) for cell in header):
         return None
     numeric = [i for i, cell in enumerate(rows[0]) if _NUMBER.match(cell)]
@@ -75,21 +75,21 @@ def _split_pipes(line: str) -> list[str]:
 
 
 def _split_columns(line: str) -> list[str]:
-    """Columns as pandas prints them, without the row number, which has no heading."""
+    """Columns as printed by pandas, without the index, which has no heading."""
     cells = re.split(r"\s{2,}", line.rstrip())
     return cells[1:] if len(cells) > 2 and (not cells[0] or cells[0].isdigit()) else []
 
 
 def _sample(brief: Brief) -> Data:
     chance = random.Random(brief.seed)
-    usual = entry_for("measures", f"{brief.subject} {brief.prompt}")
-    named = [name.strip() for name in _DTYPE.findall(brief.prompt[:_READ])]
-    measures = (named or usual["names"])[:MAX_COLUMNS]
+    defaults = entry_for("measures", f"{brief.subject} {brief.prompt}")
+    column_names = [name.strip() for name in _DTYPE.findall(brief.prompt[:_MAX_PROMPT])]
+    measures = (column_names or defaults["names"])[:MAX_COLUMNS]
     return Data(
         axis="month",
         labels=_MONTHS,
         columns=tuple(
-            (name, _season(chance, usual["scale"] / (1 + 2.6 * i))) for i, name in enumerate(measures)
+            (name, _season(chance, defaults["scale"] / (1 + 2.6 * i))) for i, name in enumerate(measures)
         ),
         given=False,
     )
@@ -110,7 +110,7 @@ ROWS = 6
 
 Point = tuple[float, float]
 Figure = tuple[str, float, str, tuple[float, ...]]
-"""A name, a number, a remark, and the numbers of its line."""
+"""A name, a number, a remark, and the values of its sparkline."""
 
 
 def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str, str]:
@@ -154,7 +154,7 @@ def _period(brief: Brief, data: Data) -> str:
 
 
 def insight(brief: Brief) -> str:
-    """The one sentence that a reader should remember."""
+    """The key message in one sentence."""
     data = read_data(brief)
     measure, values = data.columns[0]
     mean, best = sum(values) / len(values), max(range(len(values)), key=values.__getitem__)
@@ -200,7 +200,7 @@ def _chart(data: Data, column: int, *, line: bool) -> Html:
 
 
 def _scale(values: tuple[float, ...]) -> tuple[float, float]:
-    """The ends of the axis: from zero or below to a round number above the highest value, in four even steps."""
+    """The limits of the axis: from zero or below to a round number above the maximum, in four even steps."""
     low, high = min(*values, 0.0), max(*values, 0.0)
     rough = (high - low) / 4 or 0.25
     power = 10 ** math.floor(math.log10(rough))
@@ -228,7 +228,7 @@ def _columns(places: list[Point], step: float) -> Html:
 
 
 def _ticks(data: Data) -> Html:
-    """A few labels along the axis, or those of all categories, each below its column."""
+    """A few labels along the axis, or one below the column of each category."""
     if not data.ranked:
         last, steps = len(data.labels) - 1, min(len(data.labels), TICKS) - 1
         spread = (round(i * last / max(steps, 1)) for i in range(steps + 1))
@@ -259,10 +259,10 @@ def _ranks(data: Data) -> Iterator[Figure]:
     if not measure.startswith("Average"):
         yield measure, sum(values), f"{number(mean)} each on average", values
     for i in (0, -1):
-        yield data.labels[i], values[i], _compared(values[i], mean), values
+        yield data.labels[i], values[i], _relative_to_mean(values[i], mean), values
 
 
-def _compared(value: float, mean: float) -> str:
+def _relative_to_mean(value: float, mean: float) -> str:
     return (
         f"{abs(value / mean - 1):.0%} {'above' if value >= mean else 'below'} the average" if mean > 0 else ""
     )
@@ -290,8 +290,8 @@ def _table(data: Data) -> Html:
     names = (data.axis.capitalize(), *(name for name, _ in data.columns))
     header = joined((fill("<th>{{name}}</th>", name=name) for name in names), "")
     rows = []
-    shown = slice(ROWS) if data.ranked else slice(-ROWS, None)
-    for i, label in list(enumerate(data.labels))[shown]:
+    visible_rows = slice(ROWS) if data.ranked else slice(-ROWS, None)
+    for i, label in list(enumerate(data.labels))[visible_rows]:
         cells = (fill("<td>{{value}}</td>", value=number(values[i])) for _, values in data.columns)
         rows.append(fill("<tr><td>{{label}}</td>{{cells}}</tr>", label=label, cells=joined(cells, "")))
     return Html(f"<tr>{header}</tr>\n{joined(rows)}")

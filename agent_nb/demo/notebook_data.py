@@ -1,4 +1,4 @@
-"""How the demo model looks at the data of a notebook, if it has the tools for that and the prompt asks for it."""
+"""Inspects the data of a notebook, if the prompt asks for it and the tools are available."""
 
 import csv
 import re
@@ -18,11 +18,11 @@ _DISTINCT = re.compile(r", ([\d,]+) distinct")
 _COMMON = re.compile(r"(?:most common: |, )(.{1,200}?) \(([\d,]+)\)")
 _MOST_GROUPS = 50
 _LABELS = re.compile(r"(?:^|_| )(?:id|year|month|day|zip|postcode|lat|lon|index|number|no)$", re.I)
-"""Names of numbers that are not amounts."""
+"""Names of numeric columns that are not amounts."""
 _RATES = re.compile(
     r"price|rate|ratio|share|percent|score|rating|temperature|\bage\b|speed|length|width|height|mass", re.I
 )
-"""Names of numbers whose sum says nothing."""
+"""Names of numeric columns whose sum is meaningless."""
 _AVERAGE = re.compile(r"\b(?:average|mean|typical)", re.I)
 
 
@@ -45,9 +45,9 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether it has a few different values, and they are not masked."""
-        found = _DISTINCT.search(self.facts)
-        return found is not None and 2 <= _integer(found[1]) <= _MOST_GROUPS and "•••" not in self.facts
+        """Whether it has a small number of distinct, unmasked values."""
+        match = _DISTINCT.search(self.facts)
+        return match is not None and 2 <= _integer(match[1]) <= _MOST_GROUPS and "•••" not in self.facts
 
     @property
     def common(self) -> list[tuple[str, int]]:
@@ -57,7 +57,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How large is `number` for each value of `category`?"""
+    """Total or average of `number` by `category`."""
 
     frame: Frame
     category: Column
@@ -70,39 +70,45 @@ class Question:
         return text[:1].upper() + text[1:]
 
 
-def find_frame(listed: str, prompt: str, earlier: str = "") -> Frame | None:
-    """The table that the prompt or an earlier one names, else the newest; None if there is no table with rows."""
-    frames = [Frame(*found) for found in _LISTED.findall(listed) if found[2] != "0"]
+def find_frame(listing: str, prompt: str, earlier: str = "") -> Frame | None:
+    """The table named in the prompt or an earlier one, else the newest; None if no table has rows."""
+    frames = [Frame(*fields) for fields in _LISTED.findall(listing) if fields[2] != "0"]
     named = (frame for text in (prompt, earlier) for frame in frames if re.search(rf"\b{frame.name}\b", text))
     return next(named, frames[0] if frames else None)
 
 
-def find_question(frame: Frame, described: str, prompt: str, earlier: str = "") -> Question | None:
-    """What to compute; None if the table has no category or no number."""
-    columns = [Column(*found) for found in _FACTS.findall(described)]
+def find_question(frame: Frame, description: str, prompt: str, earlier: str = "") -> Question | None:
+    """The question to compute; None if the table has no category or no numeric column."""
+    columns = [Column(*fields) for fields in _FACTS.findall(description)]
     categories = [column for column in columns if column.is_category]
-    named = [column for column in categories if _names(prompt, column.name)]
-    valued = [column for column in categories if any(_names(prompt, value) for value, _ in column.common)]
-    both = (prompt, earlier)
-    category = _chosen(named or valued or categories, both, table("columns")["categories"])
+    by_name = [column for column in categories if _mentions(prompt, column.name)]
+    by_value = [
+        column for column in categories if any(_mentions(prompt, value) for value, _ in column.common)
+    ]
+    prompts = (prompt, earlier)
+    category = _choose_column(by_name or by_value or categories, prompts, table("columns")["categories"])
     numbers = [column for column in columns if column.is_number]
     amounts = [column for column in numbers if not _LABELS.search(column.name)]
-    number = _chosen(amounts or numbers, both, table("columns")["amounts"])
+    number = _choose_column(amounts or numbers, prompts, table("columns")["amounts"])
     if category is None or number is None:
         return None
     is_average = _AVERAGE.search(prompt) or _RATES.search(number.name)
     return Question(frame, category, number, "average" if is_average else "total")
 
 
-def _chosen(columns: list[Column], prompts: Sequence[str], usual: Sequence[str]) -> Column | None:
-    """The column that a prompt names, or the one with the best of the usual names, or the first."""
-    named = (each for prompt in prompts for each in columns if _names(prompt, each.name))
-    known = (each for name in usual for each in columns if name in re.split(r"[\W_]+", each.name.lower()))
-    return next(named, next(known, columns[0] if columns else None))
+def _choose_column(columns: list[Column], prompts: Sequence[str], names: Sequence[str]) -> Column | None:
+    """The column named in a prompt, else the first with one of `names`, else the first."""
+    mentioned = (column for prompt in prompts for column in columns if _mentions(prompt, column.name))
+    common = (column for name in names for column in columns if name in _words(column.name))
+    return next(mentioned, next(common, columns[0] if columns else None))
 
 
-def _names(prompt: str, word: str) -> bool:
-    """Whether the prompt has this word, in the singular or the plural."""
+def _words(name: str) -> list[str]:
+    return re.split(r"[\W_]+", name.lower())
+
+
+def _mentions(prompt: str, word: str) -> bool:
+    """Whether the prompt contains this word, in the singular or the plural."""
     return re.search(rf"\b{re.escape(word)}(?:e?s)?\b", prompt, re.I) is not None
 
 
@@ -132,7 +138,7 @@ def code_for(question: Question) -> str:
         f"{question.frame.name}{'.to_pandas()' if question.frame.library in ('polars', 'pyarrow') else ''}"
     )
     category = repr(question.category.name)
-    # pandas 2 warns without it.
+    # pandas 2 warns without `observed`.
     groups = f"{category}, observed=True" if question.category.dtype == "category" else category
     lines = (
         f"groups = {table}.groupby({groups})[{question.number.name!r}]",
@@ -145,29 +151,29 @@ def code_for(question: Question) -> str:
     return "\n".join(lines)
 
 
-def read_totals(question: Question, printed: str) -> Data | None:
-    """The numbers that the code printed; None if they are not there, as when the user has changed the code."""
-    rows = list(csv.reader(printed.splitlines()))
+def read_totals(question: Question, output: str) -> Data | None:
+    """The numbers printed by the code; None if missing, for example because the user edited the code."""
+    rows = list(csv.reader(output.splitlines()))
     header = [question.category.name, *_HEADER]
     if header not in rows:
         return None
-    read: list[tuple[str, list[float]]] = []
+    entries: list[tuple[str, list[float]]] = []
     for row in rows[rows.index(header) + 1 :]:
         try:
-            read.append((row[0], [float(cell) for cell in row[1:]]))
+            entries.append((row[0], [float(cell) for cell in row[1:]]))
         except (IndexError, ValueError):  # the end of the numbers
             break
-    read = [(label, values) for label, values in read if len(values) == len(_HEADER)]
-    if not read:
+    entries = [(label, values) for label, values in entries if len(values) == len(_HEADER)]
+    if not entries:
         return None
     number = question.number.name
     names = {"total": f"Total {number}", "average": f"Average {number}", "rows": "Rows"}
-    order = sorted(_HEADER, key=lambda name: name != question.measure)  # what was asked for comes first
+    order = sorted(_HEADER, key=lambda name: name != question.measure)  # the requested measure first
     return Data(
         axis=question.category.name,
-        labels=tuple(label for label, _ in read),
+        labels=tuple(label for label, _ in entries),
         columns=tuple(
-            (names[name], tuple(values[_HEADER.index(name)] for _, values in read)) for name in order
+            (names[name], tuple(values[_HEADER.index(name)] for _, values in entries)) for name in order
         ),
         given=True,
         source=f"`{question.frame.name}`",
@@ -175,7 +181,7 @@ def read_totals(question: Question, printed: str) -> Data | None:
 
 
 def read_counts(question: Question) -> Data | None:
-    """How often each value occurs, as the description says; None if it does not say so of two values."""
+    """The value counts in the description; None for fewer than two values."""
     common = question.category.common
     if len(common) < 2:
         return None
@@ -194,11 +200,11 @@ class Findings:
     question: Question | None = None
     data: Data | None = None
     problem: str = ""
-    """A sentence about what could not be found or done; can be empty."""
+    """A sentence about a failure; empty without one."""
 
 
 def is_about_data(talk: Conversation) -> bool:
-    """Whether to look at the notebook: there are tools for it, and the prompt has words for data."""
+    """Whether to inspect the notebook: the tools are available, and the prompt mentions data."""
     return talk.sees_notebook and _DATA.search(talk.prompt) is not None
 
 
@@ -207,16 +213,15 @@ def wants_page(talk: Conversation) -> bool:
 
 
 def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
-    known = read_findings(talk)
-    if known.problem:
+    findings = read_findings(talk)
+    if findings.problem:
         return []
     if not talk.called(LIST):
         call, sentence = DemoCall(LIST, {}), "First I look at what the notebook holds."
-    elif known.frame and not talk.called(DESCRIBE):
-        call = DemoCall(DESCRIBE, {"name": known.frame.name})
-        sentence = f"`{known.frame.name}` is a table with {known.frame.rows} rows. I look at its columns."
-    elif known.question and RUN in tools and not talk.called(RUN):
-        question = known.question
+    elif (frame := findings.frame) and not talk.called(DESCRIBE):
+        call = DemoCall(DESCRIBE, {"name": frame.name})
+        sentence = f"`{frame.name}` is a table with {frame.rows} rows. I look at its columns."
+    elif (question := findings.question) and RUN in tools and not talk.called(RUN):
         verb = "take the average of" if question.measure == "average" else "add up"
         call = DemoCall(RUN, {"code": code_for(question)})
         sentence = f"I {verb} `{question.number.name}` for each `{question.category.name}` and draw it."
@@ -227,64 +232,64 @@ def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
 
 
 def read_findings(talk: Conversation) -> Findings:
-    listed, described = _result(talk, LIST), _result(talk, DESCRIBE)
-    if listed is None:
+    listing, description = _result(talk, LIST), _result(talk, DESCRIBE)
+    if listing is None:
         return Findings()
-    if not listed.ok:
-        return Findings(problem=failure(listed))
-    frame = find_frame(_text(listed), talk.prompt, talk.earlier_prompts)
+    if not listing.ok:
+        return Findings(problem=failure(listing))
+    frame = find_frame(_text(listing), talk.prompt, talk.earlier_prompts)
     if frame is None:
         return Findings(problem=NO_TABLE)
-    if described is None:
+    if description is None:
         return Findings(frame)
-    if not described.ok:
-        return Findings(frame, problem=failure(described))
-    question = find_question(frame, _text(described), talk.prompt, talk.earlier_prompts)
+    if not description.ok:
+        return Findings(frame, problem=failure(description))
+    question = find_question(frame, _text(description), talk.prompt, talk.earlier_prompts)
     if question is None:
         return Findings(frame, problem=NO_QUESTION.format(frame=frame.name))
-    return _answered(Findings(frame, question), question, _result(talk, RUN))
+    return _with_data(Findings(frame, question), question, _result(talk, RUN))
 
 
-def _answered(known: Findings, question: Question, ran: Use | None) -> Findings:
-    """With the numbers that the code printed, or else with those of the description."""
-    if ran is None:
-        return known
-    data = read_totals(question, _text(ran)) if ran.ok else None
+def _with_data(findings: Findings, question: Question, run: Use | None) -> Findings:
+    """The findings with the numbers printed by the code, or else those of the description."""
+    if run is None:
+        return findings
+    data = read_totals(question, _text(run)) if run.ok else None
     if data is not None:
-        return replace(known, data=data)
-    problem = NOT_PRINTED.format(run=RUN) if ran.ok else failure(ran)
-    return replace(known, data=read_counts(question), problem=problem)
+        return replace(findings, data=data)
+    problem = NOT_PRINTED.format(run=RUN) if run.ok else failure(run)
+    return replace(findings, data=read_counts(question), problem=problem)
 
 
-def concluded(talk: Conversation) -> Findings:
-    known = read_findings(talk)
-    if known.question is None or known.data is not None or known.problem:
-        return known
-    return replace(known, data=read_counts(known.question), problem=NOT_OFFERED)
+def final_findings(talk: Conversation) -> Findings:
+    findings = read_findings(talk)
+    if findings.question is None or findings.data is not None or findings.problem:
+        return findings
+    return replace(findings, data=read_counts(findings.question), problem=NOT_OFFERED)
 
 
-def brief_for(brief: Brief, known: Findings) -> Brief:
-    """The dashboard of the numbers, or the brief as it was if there are none."""
-    if known.data is None or known.question is None:
+def brief_for(brief: Brief, findings: Findings) -> Brief:
+    """A brief for a dashboard of the numbers, or the same brief without numbers."""
+    if findings.data is None or findings.question is None:
         return brief
-    title = known.question.title if not known.problem else f"Rows by {known.question.category.name}"
-    return replace(brief, kind="dashboard", name=name_in(brief.prompt) or title, data=known.data)
+    title = findings.question.title if not findings.problem else f"Rows by {findings.question.category.name}"
+    return replace(brief, kind="dashboard", name=name_in(brief.prompt) or title, data=findings.data)
 
 
-def sentences(known: Findings, prompt: str, *, on_page: bool) -> tuple[str, ...]:
-    problem = [known.problem] if known.problem else []
-    if known.data is None:
+def sentences(findings: Findings, prompt: str, *, on_page: bool) -> tuple[str, ...]:
+    problem = [findings.problem] if findings.problem else []
+    if findings.data is None:
         sample = ["So the numbers on the page are a sample, made up from the words of the prompt."]
         return (*problem, *(sample if on_page else []))
-    if known.problem:
+    if findings.problem:
         less = "So I only know how often the most common values occur, from the description of the table."
-        return (*problem, less, _leader(known.data), *_named(known.data, prompt))
+        return (*problem, less, _leader(findings.data), *_numbers_in_prompt(findings.data, prompt))
     chart = f"Its chart is with the call of `{RUN}`, and `data.json` has the numbers."
-    return (_leader(known.data), *_named(known.data, prompt), chart)
+    return (_leader(findings.data), *_numbers_in_prompt(findings.data, prompt), chart)
 
 
 def _leader(data: Data) -> str:
-    """The category with the largest number, which answers “what sells best?”."""
+    """A sentence about the category with the largest number, which answers “what sells best?”."""
     measure, values = data.columns[0]
     name = measure[:1].lower() + measure[1:]
     if min(values) == max(values):
@@ -293,18 +298,18 @@ def _leader(data: Data) -> str:
         )
     share = ""
     if not measure.startswith("Average") and sum(values) > 0 and len(values) < MOST_ROWS and min(values) >= 0:
-        # On purpose no code has computed it: it shows how `run.unsupported` and the page mark such a number.
+        # Deliberately not computed by code, to show how `run.unsupported` and the page mark such a number.
         share = f", {values[0] / sum(values):.0%} of all"
     return f"**{data.labels[0]}** leads by {name} in {data.source}: {number(values[0])}{share}."
 
 
-def _named(data: Data, prompt: str) -> list[str]:
-    """The numbers of the groups that the prompt names."""
+def _numbers_in_prompt(data: Data, prompt: str) -> list[str]:
+    """The numbers of the groups named in the prompt."""
     measure, values = data.columns[0]
     groups = [
         f"{label} {number(value)}"
         for label, value in zip(data.labels, values, strict=True)
-        if _names(prompt, label)
+        if _mentions(prompt, label)
     ]
     return [f"{measure}: {', '.join(groups)}."] if groups else []
 

@@ -1,4 +1,4 @@
-"""The user's own tools: how the demo model tries them out, and what it does and says with their results."""
+"""The user's own tools: how the demo model calls them and uses their results."""
 
 import base64
 import contextlib
@@ -35,17 +35,17 @@ _FORMATS = {
 @dataclass(frozen=True, slots=True)
 class ToolPage:
     html: Html
-    """Empty if it can show nothing."""
+    """Empty if there is nothing to show."""
     contents: str
-    """What that is, or why there is nothing."""
+    """Description of the content, or why there is none."""
 
 
 def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> list[Action]:
-    """Calls each of the user's tools once, with made-up arguments; empty if there is nothing to call."""
-    own = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
-    own.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that the question comes last
-    made = ((tool.name, sample_arguments(tool, brief)) for tool in own)
-    calls = [DemoCall(name, arguments) for name, arguments in made if arguments is not None]
+    """Call each of the user's tools once, with made-up arguments; empty if there are none."""
+    own_tools = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
+    own_tools.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that approval is requested last
+    samples = ((tool.name, sample_arguments(tool, brief)) for tool in own_tools)
+    calls = [DemoCall(name, arguments) for name, arguments in samples if arguments is not None]
     return [Say(_announcement(calls, talk.asking_tools)), *calls] if calls else []
 
 
@@ -53,10 +53,10 @@ def own_uses(talk: Conversation) -> list[Use]:
     return [use for use in talk.uses if use.call.name in talk.own_tools]
 
 
-def found(talk: Conversation) -> Html:
-    shown = ((use.call.name, _finding(use)) for use in own_uses(talk) if use.ok)
+def result_html(talk: Conversation) -> Html:
+    pairs = ((use.call.name, _finding(use)) for use in own_uses(talk) if use.ok)
     return joined(
-        (fill("{{name}}: {{html}}", name=name, html=item.html) for name, item in shown if item.html), "<br>\n"
+        (fill("{{name}}: {{html}}", name=name, html=item.html) for name, item in pairs if item.html), "<br>\n"
     )
 
 
@@ -64,19 +64,17 @@ def announce_results(talk: Conversation) -> str:
     sentences = []
     for use in own_uses(talk):
         finding = _finding(use)
-        shown = f"answered, and the page will show {finding.contents}" if finding.html else finding.contents
-        sentences.append(f"`{use.call.name}` {shown}. " if use.ok else f"{failure(use)} ")
+        outcome = f"answered, and the page will show {finding.contents}" if finding.html else finding.contents
+        sentences.append(f"`{use.call.name}` {outcome}. " if use.ok else f"{failure(use)} ")
     return "".join(sentences)
 
 
 def summaries(talk: Conversation, *, on_page: bool) -> list[str]:
-    return [
-        _summary(use, asked=use.call.name in talk.asking_tools, on_page=on_page) for use in own_uses(talk)
-    ]
+    return [_summary(use, asks=use.call.name in talk.asking_tools, on_page=on_page) for use in own_uses(talk)]
 
 
 def failure(use: Use) -> str:
-    """Why a call failed. The result is JSON with the key `error`."""
+    """A sentence about why a call failed, from the `error` field of its JSON result."""
     text = use.result.text if use.result else ""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         text = str(json.loads(text)["error"])
@@ -86,21 +84,21 @@ def failure(use: Use) -> str:
     return f"`{use.call.name}` failed ({reason}); I continue without it."
 
 
-def _summary(use: Use, *, asked: bool, on_page: bool) -> str:
+def _summary(use: Use, *, asks: bool, on_page: bool) -> str:
     name = f"`{use.call.name}`"
     if use.denied:
         return f"{name} did not run: it needs approval and did not get it."
-    called = f"{name} was called once{', with approval' if asked else ''}"
+    prefix = f"{name} was called once{', with approval' if asks else ''}"
     if not use.ok:
-        return f"{called}, and failed."
+        return f"{prefix}, and failed."
     finding = _finding(use)
     if not finding.html:
-        return f"{called}. It {finding.contents}."
+        return f"{prefix}. It {finding.contents}."
     if on_page:
-        return f"{called}. The page shows {finding.contents}."
+        return f"{prefix}. The page shows {finding.contents}."
     if "image" in finding.contents:
-        return f"{called}. You find {finding.contents} in the transcript."
-    return f"{called}. It answered: “{_first_line(use.result)}”"
+        return f"{prefix}. You find {finding.contents} in the transcript."
+    return f"{prefix}. It answered: “{_first_line(use.result)}”"
 
 
 def _finding(use: Use) -> ToolPage:
@@ -120,12 +118,12 @@ def _finding(use: Use) -> ToolPage:
 
 def _sources(result: ToolResult) -> list[str]:
     files = [path for path in result.versions if _IMAGE_FILE.fullmatch(path)]
-    small = [image for image in result.images if len(image.data) <= LARGEST_IMAGE]
-    given = [result.text.strip()] if _DATA_URI.fullmatch(result.text.strip()) else []
+    images = [image for image in result.images if len(image.data) <= LARGEST_IMAGE]
+    data_uris = [result.text.strip()] if _DATA_URI.fullmatch(result.text.strip()) else []
     return [
         *files,
-        *(f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in small),
-        *given,
+        *(f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in images),
+        *data_uris,
     ]
 
 
@@ -144,16 +142,16 @@ def _announcement(calls: list[DemoCall], asking: frozenset[str]) -> str:
 
 
 def sample_arguments(tool: ToolSpec, brief: Brief) -> Json | None:
-    """Values for the required arguments; None if those that were guessed do not fit the schema."""
+    """Made-up values for the required arguments; None if they do not match the schema."""
     try:
-        made = _Maker(tool.schema, brief).value(tool.schema, "")
-        compile_schema(tool.schema)(made)
+        arguments = _SampleMaker(tool.schema, brief).value(tool.schema, "")
+        compile_schema(tool.schema)(arguments)
     except Exception:  # a foreign schema can be wrong in any way
         return None
-    return made if isinstance(made, dict) else None
+    return arguments if isinstance(arguments, dict) else None
 
 
-class _Maker:
+class _SampleMaker:
     def __init__(self, root: Json, brief: Brief) -> None:
         self._root, self._brief = root, brief
 
@@ -161,13 +159,13 @@ class _Maker:
         if not isinstance(schema, dict):
             return name
         if "$ref" in schema:
-            found: Any = self._root
+            node: Any = self._root
             for step in str(schema["$ref"]).removeprefix("#/").split("/"):
-                found = found[step]
-            return self.value(found, name)
-        for fixed in ("const", "default"):
-            if fixed in schema:
-                return schema[fixed]
+                node = node[step]
+            return self.value(node, name)
+        for keyword in ("const", "default"):
+            if keyword in schema:
+                return schema[keyword]
         if schema.get("enum"):
             return schema["enum"][0]
         options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]

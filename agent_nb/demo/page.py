@@ -1,4 +1,4 @@
-"""The page for a brief, of each kind, and the one improvement that follows it."""
+"""Builds the page for a brief, by kind, and the improvement that follows it."""
 
 import json
 import re
@@ -71,8 +71,8 @@ def landing(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
 def article(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
     """An essay about the subject, or a short manual if the prompt asks for documentation."""
     copy = {name: brief.choice(lines) for name, lines in table("copy")["article"].items()}
-    asks = re.match(r"(?:why|how|what|when)\b", brief.subject)
-    subject = f"the question of {brief.subject}" if asks else brief.phrase
+    is_question = re.match(r"(?:why|how|what|when)\b", brief.subject)
+    subject = f"the question of {brief.subject}" if is_question else brief.phrase
     if manual := bool(_MANUAL.search(brief.prompt[:300])):
         copy["lede"], banner = table("copy")["manual"]["lede"][0], ""
     else:
@@ -123,13 +123,13 @@ def _field(field: list[str], key: str) -> Html:
     elif extra:
         slots["hint"] = fill(' <span class="hint">{{hint}}</span>', hint=extra)
     slots["shared"] = fill('id="{{key}}" name="{{label}}" aria-describedby="{{key}}-error"', **slots)
-    usual = f'<input {{{{shared}}}} type="{kind}" required>'
+    default_control = f'<input {{{{shared}}}} type="{kind}" required>'
     frame = '<div class="field"><label for="{{key}}">{{label}}{{hint}}</label>{{control}}{{error}}</div>'
-    return fill(frame, control=fill(_CONTROLS.get(kind, usual), **slots), **slots)
+    return fill(frame, control=fill(_CONTROLS.get(kind, default_control), **slots), **slots)
 
 
 def play(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """Something to do in the middle: snake, memory, noughts and crosses; a to-do list, a timer, a calculator."""
+    """A game (snake, memory, noughts and crosses) or an app (to-do list, timer, calculator)."""
     name = game_of(brief.prompt) if brief.kind == "game" else app_of(brief.prompt)
     css, board, script = template(f"{brief.kind}s/{name}.html").split("-----\n")
     faces = json.dumps(entry_for("faces", brief.prompt)["faces"], ensure_ascii=False)
@@ -143,7 +143,7 @@ def play(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
 
 
 def bound(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """What the notebook gives: rows to label, a form for each function, a field for each name to fill."""
+    """A page for bound names: rows to label, a form per function, a field per name to fill."""
     css, board, script = template("bound.html").split("-----\n")
     spec = json.dumps(brief.bound.spec(brief.prompt), ensure_ascii=False).replace("<", "\\u003c")
     return {
@@ -158,11 +158,11 @@ def bound(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
 @dataclass(frozen=True, slots=True)
 class _Builder:
     file: str
-    """Its template, and the name of its layouts."""
+    """Name of its template and of its layouts."""
     slots: Callable[[Brief, Layout, Sequence[str]], Slots]
     title: str
     notice: str = ""
-    """The line that the improvement adds; the trade's if it is empty."""
+    """Line added by the improvement; empty for the trade's."""
 
 
 _BUILDERS: dict[PageKind, _Builder] = {
@@ -180,8 +180,8 @@ _BUILDERS: dict[PageKind, _Builder] = {
 }
 
 
-def build_page(brief: Brief, look: PageStyle, found: str = "") -> str:
-    """A complete page. `found` is a line to show from a tool's result."""
+def build_page(brief: Brief, look: PageStyle, tool_result: str = "") -> str:
+    """A complete page. `tool_result` is a line to show from a tool."""
     builder = _BUILDERS[brief.kind]
     layout = layouts(builder.file)[look.layout]
     shared = {
@@ -191,15 +191,15 @@ def build_page(brief: Brief, look: PageStyle, found: str = "") -> str:
         "later": layout.later,
         "rest": rest(look),
         "name": brief.name,
-        "found": note(found),
+        "found": note(tool_result),
     }
     return fill(template(f"{builder.file}.html"), **shared, **builder.slots(brief, layout, _sections(brief)))
 
 
 def improvement(brief: Brief) -> tuple[str, str]:
-    """The text to replace and its replacement, which adds an eye-catching line at the top."""
-    own = insight(brief) if brief.kind == "dashboard" else _BUILDERS[brief.kind].notice
-    return "<main>", fill('<main>\n<p class="notice">{{notice}}</p>', notice=own or brief.trade.notice)
+    """The text to replace and its replacement, which adds a prominent line at the top."""
+    notice = insight(brief) if brief.kind == "dashboard" else _BUILDERS[brief.kind].notice
+    return "<main>", fill('<main>\n<p class="notice">{{notice}}</p>', notice=notice or brief.trade.notice)
 
 
 def describe(brief: Brief) -> str:
@@ -212,5 +212,5 @@ def describe(brief: Brief) -> str:
 def _sections(brief: Brief) -> list[str]:
     if brief.kind != "landing":
         return []
-    wanted = [name for name in brief.wants if name != "contact"]
-    return [*(wanted or brief.trade.usual), "contact"]
+    names = [name for name in brief.wants if name != "contact"]
+    return [*(names or brief.trade.usual), "contact"]

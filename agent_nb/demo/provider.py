@@ -1,4 +1,4 @@
-"""The provider of `demo:`: decides the next actions by the request alone, played at the pace of a fast model."""
+"""The provider of `demo:`: derives the next actions from the request alone, at the pace of a fast model."""
 
 import json
 import re
@@ -26,13 +26,13 @@ from agent_nb.demo.conversation import (
 )
 from agent_nb.demo.notebook_data import (
     brief_for,
-    concluded,
     explore,
+    final_findings,
     is_about_data,
     sentences,
     wants_page,
 )
-from agent_nb.demo.own_tools import announce_results, failure, found, try_out
+from agent_nb.demo.own_tools import announce_results, failure, result_html, try_out
 from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.speech import CONNECT
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
@@ -48,19 +48,19 @@ THINKING, SAYING, WRITING = 0.0005, 0.002, 0.0006
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 800
 BUILT_IN_TOKENS = 1_700
-"""For the system text and the built-in tools. Fixed, so that a change to those does not change demo runs."""
+"""Input tokens of the system text and built-in tools. Fixed, so that changes to them do not change demo runs."""
 
-# Up to 24 characters, ending after white space if there is any: much like the fragments of vendors.
+# Up to 24 characters, ending after white space if possible, like the fragments of vendors.
 _FRAGMENT = re.compile(r".{1,23}(?:\s|$)|.{1,24}", re.DOTALL)
 _IMAGE_DATA = re.compile(r"(data:image/[\w+.-]+;base64,[\w+/=]+)")
 IMAGE_SECONDS = 0.3
-"""For the data of an image, which would take long in small fragments and is nothing to watch."""
+"""Seconds for the data of an image, which is sent as one fragment."""
 
 
 class DemoProvider(Provider):
-    """The offline scripted model. With `pace` 1 it is as fast as a fast model, with 0 it does not wait."""
+    """The offline scripted model. `pace` 1 is the speed of a fast model, 0 means no waiting."""
 
-    sees_pages = False  # so that it answers the same everywhere
+    sees_pages = False  # for the same answers everywhere
     offline = True
 
     def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
@@ -92,8 +92,8 @@ def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tupl
             yield from _fragments(text, assembler.text, SAYING)
         case DemoCall(name, arguments):
             yield assembler.start_call(call_id, call_id, name), WRITING
-            written = json.dumps(arguments, ensure_ascii=False)
-            yield from _fragments(written, lambda part: assembler.arguments(call_id, part), WRITING)
+            payload = json.dumps(arguments, ensure_ascii=False)
+            yield from _fragments(payload, lambda part: assembler.arguments(call_id, part), WRITING)
 
 
 def _fragments(text: str, emit: Callable[[str], Piece], pace: float) -> Iterator[tuple[Piece, float]]:
@@ -106,13 +106,13 @@ def _fragments(text: str, emit: Callable[[str], Piece], pace: float) -> Iterator
 
 
 def _usage(request: Request, actions: tuple[Action, ...]) -> Usage:
-    own = [tool for tool in request.tools if tool.name in request.facts.own_tools]
-    sent = sum(map(_message_size, request.messages)) + sum(map(_tool_size, own))
+    own_tools = [tool for tool in request.tools if tool.name in request.facts.own_tools]
+    characters = sum(map(_message_size, request.messages)) + sum(map(_tool_size, own_tools))
     thinking = sum(len(action.text) for action in actions if isinstance(action, Think))
     text = sum(len(action.text) for action in actions if isinstance(action, Say))
     calls = sum(len(json.dumps(action.arguments)) for action in actions if isinstance(action, DemoCall))
     return Usage(
-        input=BUILT_IN_TOKENS + sent // CHARACTERS_PER_TOKEN,
+        input=BUILT_IN_TOKENS + characters // CHARACTERS_PER_TOKEN,
         output=(thinking + text + calls) // CHARACTERS_PER_TOKEN,
         reasoning=thinking // CHARACTERS_PER_TOKEN,
     )
@@ -138,7 +138,7 @@ def _tool_size(tool: ToolSpec) -> int:
 
 
 Tools = Mapping[str, ToolSpec]
-_READ = 400
+_MAX_PROMPT = 400
 _PAGE = re.compile(
     r"\b(?:page|(?:web ?)?site|app|game|snake|tic[- ]?tac[- ]?toe|dashboard|chart|report|form|sign[- ]?up|survey"
     r"|article|blog|essay|post|story|tutorial|guide|recipe|portfolio|documentation)s?\b",
@@ -149,13 +149,13 @@ _MAKING = (
     r"|rename|call|name|set|use|turn|put|replace|move|try|increase|reduce)\b"
 )
 _POLITE = r"^\W*(?:(?:please|so|now|and|but|hi|hello|hey)\b[\s,]*)*"
-_MARKED = re.compile(
+_QUESTION_WITH_MARK = re.compile(
     rf"{_POLITE}(?:(?:what|who|whom|whose|which|when|where|why|how)\b(?! about)"
     r"|(?:is|are|was|were|am|do|does|did|has|have)\b(?! (?:it possible|there a way))"
     rf"|(?:can|could|would|will|should|shall) (?:you|i|we)\b(?! (?:please )?{_MAKING}))",
     re.I,
 )
-_UNMARKED = re.compile(
+_QUESTION_WITHOUT_MARK = re.compile(
     rf"{_POLITE}(?:(?:what|who|when|where|why|how)"
     r"(?:['’]s| (?:is|are|was|were|do|does|did|can|should|will|much|many|old|far))\b"
     r"|(?:can you )?(?:tell me|explain|define|translate|summari[sz]e|calculate|compute)\b)",
@@ -176,28 +176,28 @@ def next_turn(request: Request) -> tuple[Action, ...]:
     )
     if is_about_data(talk) and not talk.bound:
         return tuple(_from_data(talk, tools, brief))
-    thoughts, actions = _planned(talk, tools, brief)
+    thoughts, actions = _plan(talk, tools, brief)
     if talk.uses:
         return tuple(actions)
     return (Think(thoughts), *(try_out(talk, tools, brief) or actions))
 
 
 def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
-    """Looks at the notebook's data, then builds a page with its numbers, or says what they are."""
+    """Inspect the notebook's data, then build a page from its numbers or report them."""
     if not talk.uses and LIST in tools:
         first = [Think(speech.thoughts_on_data(talk)), *try_out(talk, tools, brief)]
         return [*first, *explore(talk, tools)]
     if actions := explore(talk, tools):
         return actions
-    known = concluded(talk)
-    talk = replace(talk, findings=sentences(known, talk.prompt, on_page=wants_page(talk)))
+    findings = final_findings(talk)
+    talk = replace(talk, findings=sentences(findings, talk.prompt, on_page=wants_page(talk)))
     if not wants_page(talk):
-        return [Say(speech.data_answer(talk, found=known.data is not None))]
-    brief = brief_for(brief, known)
+        return [Say(speech.data_answer(talk, has_data=findings.data is not None))]
+    brief = brief_for(brief, findings)
     return _build(talk, tools, brief, choose_look(brief, main_hue(talk.images)))
 
 
-def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[Action]]:
+def _plan(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[Action]]:
     if is_question(talk.prompt) and not talk.bound:
         return speech.thoughts_on_question(talk), [Say(speech.answer(talk))]
     if talk.earlier and not asks_for_a_page(talk.prompt):
@@ -210,11 +210,11 @@ def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[
 
 def _build(talk: Conversation, tools: Tools, brief: Brief, look: PageStyle) -> list[Action]:
     created, edited = talk.called(CREATE), talk.called(EDIT)
-    page = build_page(brief, look, found(talk))
+    page = build_page(brief, look, result_html(talk))
     if created and not created[0].ok:
         return [Say(f"{failure(created[0])} Here is the page instead.\n\n{fenced(page.strip(), 'html')}\n")]
     if CREATE in tools and not created:
-        opening = speech.announced(talk) + announce_results(talk) + speech.opening(brief, look)
+        opening = speech.findings_text(talk) + announce_results(talk) + speech.opening(brief, look)
         return [Say(opening), DemoCall(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{fenced(page.strip(), 'html')}\n")]
@@ -225,7 +225,7 @@ def _build(talk: Conversation, tools: Tools, brief: Brief, look: PageStyle) -> l
 
 
 def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | None:
-    """Changes the current page; None if that is impossible, and a new one must be built."""
+    """Change the current page; None if a new one must be built instead."""
     edits, reads = talk.called(EDIT), talk.called(READ)
     failed = bool(edits) and not any(use.ok for use in edits)
     page = talk.page_read or talk.page
@@ -248,13 +248,13 @@ def _edit(path: str, changes: list[PageEdit]) -> Json:
 
 
 def is_question(prompt: str) -> bool:
-    """Whether the first paragraph asks for knowledge, or only greets."""
-    asked = prompt.strip()[:_READ].partition("\n\n")[0].strip()
-    if _GREETING.fullmatch(asked):
+    """Whether the first paragraph is a knowledge question or a greeting."""
+    paragraph = prompt.strip()[:_MAX_PROMPT].partition("\n\n")[0].strip()
+    if _GREETING.fullmatch(paragraph):
         return True
-    if asked.endswith("?") and _MARKED.match(asked):
+    if paragraph.endswith("?") and _QUESTION_WITH_MARK.match(paragraph):
         return True
-    return _UNMARKED.match(asked) is not None and not _PAGE.search(asked)
+    return _QUESTION_WITHOUT_MARK.match(paragraph) is not None and not _PAGE.search(paragraph)
 
 
 _PARTS = re.compile(
@@ -276,20 +276,20 @@ def is_fix(prompt: str) -> bool:
 def fix_answer(prompt: str) -> str:
     parts = _PARTS.search(prompt)
     cell, error = (parts["cell"], parts["error"]) if parts else ("", "")
-    rest = prompt[parts.end() :] if parts else ""
-    if near := _NEAR.match(rest.strip()):
-        wrong, right = near.groups()
+    context = prompt[parts.end() :] if parts else ""
+    if match := _NEAR.match(context.strip()):
+        wrong, right = match.groups()
         fixed = re.sub(rf"(?<![\w.]){wrong}\b", right, cell)
         return (
             f"The notebook has no `{wrong}`, but it has `{right}`. This is the offline demo model, a script that "
             f"corrects misspelt names.\n\n{fenced(fixed, 'python')}\n"
         )
-    names = ", ".join(f"`{name}`" for name in _VARIABLE.findall(rest))
+    names = ", ".join(f"`{name}`" for name in _VARIABLE.findall(context))
     values = f"the values of {names}" if names else "no values, because it names no variables that hold data"
     is_error = prompt.startswith(prompt_text("fix"))
-    trade = "corrects misspelt names, and this error is another" if is_error else "explains no code"
+    ability = "corrects misspelt names, and this error is another" if is_error else "explains no code"
     return (
-        f"This is the offline demo model, a script that {trade}. A real model would get the cell ({_lines(cell)}),"
+        f"This is the offline demo model, a script that {ability}. A real model would get the cell ({_lines(cell)}),"
         f" the {'error' if is_error else 'output'} ({_lines(error)}) and {values}.\n\n{CONNECT}\n"
     )
 

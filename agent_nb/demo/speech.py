@@ -1,4 +1,4 @@
-"""Every sentence that the demo model thinks or says about its work. Each variant has its own."""
+"""The sentences of the demo model's thinking and answers. Each variant has its own."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ NO_ANSWER = (
 )
 PAGES_INSTEAD = "It can make pages. Try “A landing page for a small bakery in Lyon”."
 GROUPS_INSTEAD = "It can compare the groups of a table in the notebook. Try “Which category has the most?”"
-_KEEPS = (
+_KEY_STORAGE = (
     "in this tab" if IN_BROWSER else "in this kernel, or set `ANTHROPIC_API_KEY` before you start Jupyter"
 )
 CONNECT = (
-    f"For an answer, use a real model: `%agent key anthropic` asks for a key and keeps it {_KEEPS}."
+    f"For an answer, use a real model: `%agent key anthropic` asks for a key and keeps it {_KEY_STORAGE}."
     " Then leave out `-m demo:`. A local model needs no key, such as"
     " `-m ollama:qwen3`; `%agent models` lists all of them."
 )
@@ -37,7 +37,7 @@ def thoughts_on_page(talk: Conversation, brief: Brief, look: PageStyle) -> str:
     where = f" {brief.where}" if brief.where else ""
     source = "it" if len(talk.images) == 1 else "the first"
     images = f" {_images(talk)} I can only take a colour from {source}." if talk.images else ""
-    plan = _said("plan", brief).format(look=describe_look(look))
+    plan = _copy("plan", brief).format(look=describe_look(look))
     return (
         f"I am the offline demo model, so I look for words I know in “{_prompt(talk)}”. I find {describe(brief)}, "
         f"about {brief.phrase}{where}.{images} I will call it “{brief.name}” and {plan}"
@@ -62,16 +62,16 @@ def thoughts_on_data(talk: Conversation) -> str:
     )
 
 
-def announced(talk: Conversation) -> str:
+def findings_text(talk: Conversation) -> str:
     return "".join(f"{sentence} " for sentence in talk.findings)
 
 
 def opening(brief: Brief, look: PageStyle) -> str:
-    return _said("opening", brief).format(name=brief.name, look=describe_look(look)) + "\n"
+    return _copy("opening", brief).format(name=brief.name, look=describe_look(look)) + "\n"
 
 
 def last_touch(brief: Brief) -> str:
-    return _said("touch", brief) + "\n"
+    return _copy("touch", brief) + "\n"
 
 
 def intention(changes: Sequence[PageEdit]) -> str:
@@ -80,36 +80,36 @@ def intention(changes: Sequence[PageEdit]) -> str:
 
 
 def describe_look(look: PageStyle) -> str:
-    """The colour and the typeface: `a blue palette and a slab serif typeface`."""
-    near = min(_COLOURS, key=lambda name: abs((look.hue - HUES[name] + 180) % 360 - 180))
-    colour = near if look.chroma > _GREYISH else "grey"
+    """The colour and the typeface, such as `a blue palette and a slab serif typeface`."""
+    nearest = min(_COLOURS, key=lambda name: abs((look.hue - HUES[name] + 180) % 360 - 180))
+    colour = nearest if look.chroma > _GREYISH else "grey"
     article = "an" if colour == "orange" else "a"
     return f"{article} {colour} palette and a {_TYPEFACES[look.font]} typeface"
 
 
 def answer(talk: Conversation) -> str:
-    """To a question: what this model is, what the user's tools returned, and how to get a real answer."""
+    """The answer to a question: what this model is, the results of the user's tools, and how to get a real answer."""
     unchanged = ["The files are unchanged."] if talk.has_files else []
     instead = GROUPS_INSTEAD if talk.sees_notebook and not talk.has_files else PAGES_INSTEAD
     return _with_items(NO_ANSWER, [*summaries(talk, on_page=False), *unchanged, instead, CONNECT])
 
 
-def data_answer(talk: Conversation, *, found: bool) -> str:
-    more = ["I can build a page of it: add “and build a dashboard” to the prompt."] if found else [CONNECT]
-    return _with_items(DATA_LABEL, [*talk.findings, *summaries(talk, on_page=False), *more])
+def data_answer(talk: Conversation, *, has_data: bool) -> str:
+    last = "I can build a page of it: add “and build a dashboard” to the prompt." if has_data else CONNECT
+    return _with_items(DATA_LABEL, [*talk.findings, *summaries(talk, on_page=False), last])
 
 
 def page_summary(talk: Conversation, brief: Brief, look: PageStyle) -> str:
-    holds = f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."
+    contents = f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."
     edits = ["An edit added a line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
     # First, because the cards of the variants show only the first lines.
-    differs = f"This variant has {describe_look(look)}.\n\n" if brief.variant else ""
-    more = f"Continue with {_said('next', brief)}. `%agent models` lists real models, which can do much more."
-    return differs + labelled([holds, *edits, *_inputs(talk), more])
+    difference = f"This variant has {describe_look(look)}.\n\n" if brief.variant else ""
+    hint = f"Continue with {_copy('next', brief)}. `%agent models` lists real models, which can do much more."
+    return difference + labelled([contents, *edits, *_inputs(talk), hint])
 
 
 def page_items(talk: Conversation, brief: Brief) -> list[str]:
-    """About a page that is part of the answer, because there is no tool to write it."""
+    """List items about a page that is part of the answer because there is no tool to write it."""
     return [f"**{brief.name}**: {describe(brief)}.", *_inputs(talk)]
 
 
@@ -121,8 +121,8 @@ def change_summary(talk: Conversation, changes: Sequence[PageEdit], *, done: boo
 
 
 def change_items(talk: Conversation, changes: Sequence[PageEdit]) -> list[str]:
-    made = [change.summary for change in changes if change.summary]
-    return [*summaries(talk, on_page=False), *made]
+    edits = [change.summary for change in changes if change.summary]
+    return [*summaries(talk, on_page=False), *edits]
 
 
 def labelled(items: Sequence[str]) -> str:
@@ -138,8 +138,8 @@ def _inputs(talk: Conversation) -> list[str]:
     return [*talk.findings, *summaries(talk, on_page=True), *images]
 
 
-def _said(what: str, brief: Brief) -> str:
-    return brief.choice(table("copy")["speech"][what])
+def _copy(key: str, brief: Brief) -> str:
+    return brief.choice(table("copy")["speech"][key])
 
 
 def _prompt(talk: Conversation) -> str:

@@ -1,4 +1,4 @@
-"""Loads the pages folder: templates, and the copy for bakeries, surveys and everything else."""
+"""Loads templates and copy from the pages folder."""
 
 import re
 import tomllib
@@ -16,21 +16,21 @@ class Trade:
 
     key: str
     pattern: str
-    """A pattern for its subjects; empty for the general trade, which is the last."""
+    """Regular expression for its subjects; empty for the general trade, the last one."""
     art: str
     font: str
     usual: tuple[str, ...] = ("hours",)
-    """The sections of a landing page for which none are asked."""
+    """Default sections of a landing page."""
     hue: int | None = None
     eyebrow: str
     headline: list[str]
-    """One for each variant, with the *emphasis* marked."""
+    """One per variant, with *emphasis* marked."""
     lede: list[str]
     action: str
     notice: str
     offer: str
     link: str = "Offer"
-    """The same in one word, for the navigation."""
+    """The offer in one word, for the navigation."""
     points: list[list[str]]
     menu: list[list[str]]
     hours: list[list[str]]
@@ -60,7 +60,7 @@ def trade_of(subject: str) -> Trade:
 
 
 def entry_for(name: str, prompt: str) -> dict[str, Any]:
-    """The first entry of a TOML file that fits the beginning of a prompt; the last one fits everything."""
+    """The first entry of a TOML file that matches the beginning of a prompt; the last one always matches."""
     return next(entry for entry in table(name).values() if _fits(entry["pattern"], prompt[:300]))
 
 

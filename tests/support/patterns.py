@@ -95,7 +95,7 @@ def examples() -> list[dict[str, Any]]:
         for value in vars(importlib.import_module(f"agent_nb.providers.{module}")).values()
         for each in getattr(value, "optional", ())
     ]
-    pointed, frame = SimpleNamespace(tag="h2"), SimpleNamespace(name="price")
+    element, frame = SimpleNamespace(tag="h2"), SimpleNamespace(name="price")
     texts_of_patterns = [
         *brief.SECTION_PATTERNS.values(),
         *brief._KIND_PATTERNS.values(),
@@ -104,7 +104,7 @@ def examples() -> list[dict[str, Any]]:
     ]
     return [
         {"name": "menu", "magic": "agent", "value": "[a-z]+", "id_pattern": "[a-z]{1,64}"},
-        {"pointed": pointed, "opening": "<h2>", "frame": frame, "each": frame},
+        {"element": element, "opening": "<h2>", "frame": frame, "each": frame},
         {"wrong": "salse"},
         {"first": "key ", "parts": "(?>.+?,\\ )(?>.+?;)", "last": "\\ end"},
         *({"word": word} for word, _ in changes._STYLES),
