@@ -1,1 +1,1 @@
-"""What every part of the package may use. It does not know runs, models or notebooks."""
+"""Helpers for the whole package, independent of runs, models and notebooks."""

@@ -1,7 +1,7 @@
-"""Reads and writes files whole or not at all, one process at a time, and never through a link that a folder came with.
+"""Reads and writes files atomically, locked against other processes, and never through links in untrusted folders.
 
-`within` is the folder that a path must not leave: no name below it may be a link, or else a downloaded folder could
-send what is written there to any file of the user. It is None for a path that is the user's own word.
+`within` is the folder that a path must not leave: no name below it may be a link, because a downloaded folder could
+redirect writes to any file of the user. None if the user typed the path.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.text import sha256
 
 PATIENCE = 5.0
-"""Seconds to wait for another notebook, which holds a lock for milliseconds."""
+"""Lock timeout in seconds; other notebooks hold a lock for milliseconds."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 def folder_of(given: str | os.PathLike[str], home: Path) -> Path | None:
-    """The `within` of a path that starts in `home`: the last folder that both share. None for an absolute path."""
+    """Return `within` for a path relative to `home`: their deepest common folder. None for an absolute path."""
     path = os.path.expanduser(given)
     if os.path.isabs(path) or os.path.splitdrive(path)[0]:
         return None
@@ -31,7 +31,7 @@ def folder_of(given: str | os.PathLike[str], home: Path) -> Path | None:
 
 
 def check_place(path: Path, within: Path | None) -> None:
-    """Raises `OSError` if the path leaves the folder, or leads through a link below it. The last name may be one."""
+    """Raise `OSError` if the path leaves the folder or passes through a link below it. The last name may be a link."""
     if within is None:
         return
     root = Path(os.path.abspath(within))
@@ -45,10 +45,10 @@ def check_place(path: Path, within: Path | None) -> None:
 
 
 def write_atomically(target: Path, data: bytes, *, within: Path | None, shared: bool = False) -> None:
-    """Writes a temporary file beside the target and renames it, so that a failed write leaves the old file.
+    """Write a temporary file beside the target and rename it, so that a failed write keeps the old file.
 
-    A link is replaced by the file, not followed. Pipes and devices are refused, because renaming would replace them.
-    Only the owner can read the file, unless it is `shared`: then the umask decides, as for any file.
+    A link is replaced by the file, not followed. Pipes and devices are rejected, because renaming would replace them.
+    Only the owner can read the file; with `shared` the umask applies as usual.
     """
     check_place(target, within)
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -66,7 +66,7 @@ def write_atomically(target: Path, data: bytes, *, within: Path | None, shared: 
 
 
 def append(target: Path, data: bytes, *, within: Path) -> None:
-    """Writes the data in one call, so that a kernel that is killed cuts short at most the last line."""
+    """Append the data in one call, so that a killed kernel truncates at most the last line."""
     _check_file(target, within)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, 0o644)
     try:
@@ -76,9 +76,9 @@ def append(target: Path, data: bytes, *, within: Path) -> None:
 
 
 def read_file(path: Path, most: int, *, start: bool = False) -> bytes:
-    """The content of a file, or its start, in a folder that may come from anywhere.
+    """Return the content of a file, or its start, in a folder that may be untrusted.
 
-    Raises `OSError` if it has more than `most` bytes or is a pipe or device, which could wait or go on for ever.
+    Raises `OSError` if it has more than `most` bytes or is a pipe or device, which could block or never end.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -89,7 +89,7 @@ def read_file(path: Path, most: int, *, start: bool = False) -> bytes:
 
 
 def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:
-    """The content of a file, or its last bytes; raises `OSError` if it is a link, or not a file."""
+    """Return the content of a file, or its last bytes; raises `OSError` if it is a link or not a file."""
     _check_file(path, within)
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINK), "rb") as stream:
         if last is not None:
@@ -99,30 +99,30 @@ def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:
 
 @contextlib.contextmanager
 def locked(lock: Path, *, within: Path, seconds: float = -1) -> Iterator[None]:
-    """Keeps other processes out of the block, which wait for at most this long. A browser tab has one process."""
+    """Lock out other processes during the block; waits at most `seconds`. No-op in a browser: it has one process."""
     _check_file(lock, within)
     lock.parent.mkdir(parents=True, exist_ok=True)
     if IN_BROWSER:
         yield
         return
-    from filelock import FileLock  # it empties the file that it locks
+    from filelock import FileLock  # it truncates the lock file
 
     with FileLock(lock, timeout=seconds):
         yield
 
 
 def _check_file(path: Path, within: Path) -> None:
-    """Raises `OSError` if the path leads to anything but a file of this one name, or to nothing yet."""
+    """Raise `OSError` unless the path is a regular file without other hard links, or does not exist."""
     check_place(path, within)
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise _is_link(path)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, f"{path.name} is not a file", str(path))
-    if found.st_nlink > 1:
+    if status.st_nlink > 1:
         raise OSError(errno.EMLINK, f"{path.name} is a hard link: replace it with a copy", str(path))
 
 
@@ -135,13 +135,13 @@ def _is_link(path: Path) -> OSError:
 FOLDER = ".agent_nb"
 _FILE = "written"
 _MAX_BYTES = 4_000_000
-"""Of the file of hashes, whose oldest lines are forgotten: 60,000 files."""
+"""Size limit of the hash file, about 60,000 files; the oldest lines are dropped."""
 _written: set[str] = set()
-"""The hashes of this process, which holds them also where the folder cannot be written."""
+"""Hashes of this process, a fallback if the folder is not writable."""
 
 
 def own_folder(home: Path) -> Path:
-    """Our folder beside a notebook, which version control ignores."""
+    """Return the package's folder beside a notebook, which version control ignores."""
     folder = home / FOLDER
     if not (folder / ".gitignore").exists():
         write_atomically(folder / ".gitignore", b"*\n", within=home, shared=True)
@@ -149,25 +149,25 @@ def own_folder(home: Path) -> Path:
 
 
 def not_ours(targets: Mapping[Path, bytes], home: Path) -> list[Path]:
-    """The targets that would replace something that no run wrote. A file with the same content is left out."""
+    """Return the targets that would replace files not written by a run, except files with the same content."""
     digests = {path: _digest(path) for path, data in targets.items() if os.path.lexists(path)}
-    others = [path for path, digest in digests.items() if digest not in _written | {sha256(targets[path])}]
-    known: set[str] = set()
+    foreign = [path for path, digest in digests.items() if digest not in _written | {sha256(targets[path])}]
+    hashes: set[str] = set()
     with contextlib.suppress(OSError):
-        known.update(read_plain(home / FOLDER / _FILE, within=home, last=_MAX_BYTES).decode().split())
-    return [path for path in others if digests[path] not in known]
+        hashes.update(read_plain(home / FOLDER / _FILE, within=home, last=_MAX_BYTES).decode().split())
+    return [path for path in foreign if digests[path] not in hashes]
 
 
 def note_written(contents: Iterable[bytes], home: Path) -> None:
-    """Remembers what a run wrote, also for the next kernel."""
-    new = {sha256(content) for content in contents} - _written
-    _written.update(new)
+    """Record what a run wrote, also for later kernels."""
+    digests = {sha256(content) for content in contents} - _written
+    _written.update(digests)
     with contextlib.suppress(OSError):  # the next kernel asks
-        append(own_folder(home) / _FILE, "".join(f"{digest}\n" for digest in new).encode(), within=home)
+        append(own_folder(home) / _FILE, "".join(f"{digest}\n" for digest in digests).encode(), within=home)
 
 
 def write_own(path: str | os.PathLike[str], data: bytes, *, overwrite: bool, shared: bool = True) -> Path:
-    """Writes a file where the user's code says; raises `FileExistsError` rather than replace what no run wrote."""
+    """Write a file at the user's path; raises `FileExistsError` instead of replacing a file not written by a run."""
     home, target = Path.cwd(), Path(path)
     if not overwrite and not_ours({target: data}, home) and (target.is_file() or target.is_symlink()):
         why = "It holds what no run wrote, so pass `overwrite=True` to replace it"
@@ -178,7 +178,7 @@ def write_own(path: str | os.PathLike[str], data: bytes, *, overwrite: bool, sha
 
 
 def _digest(path: Path) -> str:
-    """The hash of a file; empty for anything else, which no run writes."""
+    """Return the hash of a regular file; empty for anything else."""
     if path.is_symlink() or not path.is_file():
         return ""
     with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""A command of `%agent`. A module of its own, because Tab reads the table of commands and has to be quick."""
+"""The definition of an `%agent` command. A separate module, because tab completion imports it and must be fast."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`%agent COMMAND`. Help, completion and the reference follow from this."""
+    """One `%agent COMMAND`. Help, completion and the reference are generated from it."""
 
     usage: str
-    """The command and its arguments, such as `load NAME`. Without arguments it takes none."""
+    """The command and its arguments, such as `load NAME`."""
     help: str
     run: Callable[[Any, str], Any]
-    """Called with the notebook and the arguments, which it refuses with `ConfigError`. Its result is displayed."""
+    """Called with the notebook and the arguments; raises `ConfigError` if they are invalid. The result is displayed."""
     completes: Callable[[Any, Sequence[str]], Iterable[tuple[str, str]]] | None = None
-    """The words that can follow, given the notebook and the words before, each with a few words of help."""
+    """Returns the possible next words with short help, given the notebook and the previous words."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Names that several rooms share. Importing this loads nothing else, so `%load_ext` can afford it."""
+"""Shared names. Importing this loads nothing else, so that `%load_ext` stays fast."""
 
 import sys
 
@@ -10,34 +10,34 @@ IN_BROWSER = sys.platform == "emscripten"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 MODEL_VARIABLE = "AGENT_NB_MODEL"
-"""Names the model for cells and `%config` that name none."""
+"""Default model of cells, unless the cell or `%config` sets one."""
 MODE_VARIABLE = "AGENT_NB_MODE"
-"""`record`, `replay` or `live`, for every cell that does not choose itself."""
+"""`record`, `replay` or `live`: the default of every cell."""
 
 CHECK_TYPE = "application/vnd.agent-nb.check+json"
-"""The media type of a page check in the outputs of a call. The bundles after it hold the screenshots."""
+"""The media type of a page check in a call's outputs. The next bundles contain its screenshots."""
 
 NAMES_TYPE = "application/vnd.agent-nb.names+json"
-"""The media type of what a call of `run_python` did to names, in the outputs of the call."""
+"""The media type of the variables that a `run_python` call changed, in its outputs."""
 
 INTERACTIVE_TYPE = "application/vnd.agent-nb.interactive+json"
-"""Marks the output of a library that draws in the notebook's page, such as a widget; what is shown is its text."""
+"""Marks output that a library renders in the notebook's page, such as a widget; only its text is shown."""
 INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see it."
 
 MIDDLEWARE_METHODS = ("on_request", "before_tool", "after_tool", "on_event")
-"""What a middleware object may have."""
+"""The methods that a middleware object may define."""
 
 
 DEMO = "demo"
 REPLAY = "replay"
 ACP = "acp"
-"""Outside agents, by the Agent Client Protocol."""
+"""Outside agents over the Agent Client Protocol."""
 DEMO_MODEL = f"{DEMO}:"
-"""The demo's full name: it has one model, which needs none."""
+"""The demo's full name: its single model has no name."""
 
 
 def vendor_of(name: str) -> str:
-    """`anthropic` of `anthropic:claude-opus-5-5`."""
+    """Return the vendor: `anthropic` for `anthropic:claude-opus-5-5`."""
     return name.partition(":")[0]
 
 

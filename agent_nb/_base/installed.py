@@ -1,7 +1,7 @@
-"""Finds installed modules and what packages offer by entry points, and nothing that lies beside a notebook.
+"""Finds installed modules and entry points, and ignores files beside a notebook.
 
-`sys.path` begins with the working folder in a kernel: a module or a `*.dist-info` in a downloaded folder would be found
-there, and its code run.
+A kernel's `sys.path` starts with the working folder: modules and `*.dist-info` of a downloaded folder would be found
+there, and their code run.
 """
 
 import importlib.util
@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 
 class InstalledFirst:
-    """A finder of `sys.meta_path` that leaves a folder out of the imports that our code causes, if there is another
-    module of that name. Imports of the user's code are as before."""
+    """A `sys.meta_path` finder that skips a folder for imports from this package, if the module exists elsewhere.
+    Imports from the user's code are unaffected."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = os.path.abspath(folder)
@@ -27,11 +27,11 @@ class InstalledFirst:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
-        package = name.split(".")[:-1]  # a folder `google` would add to the installed one
-        own = {os.path.join(folder, *package) for folder in (self._folder, os.getcwd())}
+        package = name.split(".")[:-1]  # a folder `google` would extend the installed namespace
+        skipped = {os.path.join(folder, *package) for folder in (self._folder, os.getcwd())}
         entries = sys.path if path is None else path
-        others = [entry for entry in entries if os.path.abspath(entry) not in own]
-        return PathFinder.find_spec(name, others) if len(others) < len(entries) and self._is_ours() else None
+        paths = [entry for entry in entries if os.path.abspath(entry) not in skipped]
+        return PathFinder.find_spec(name, paths) if len(paths) < len(entries) and self._is_ours() else None
 
     def _is_ours(self) -> bool:
         frame = sys._getframe(2)
@@ -45,18 +45,18 @@ class InstalledFirst:
 
 
 def entry_points(*groups: str) -> Iterator[EntryPoint]:
-    """The entry points of these groups, by package and name, so that their order is the same everywhere."""
-    found = {
+    """Yield the entry points of these groups, sorted by package and name."""
+    points = {
         (package.name, point.group, point.name): point
         for package in distributions(path=[str(folder) for folder in _site_packages()])
         for point in package.entry_points
         if point.group in groups
     }
-    return (found[key] for key in sorted(found))
+    return (points[key] for key in sorted(points))
 
 
 def load_entry_point(point: EntryPoint) -> object:
-    """The object that an entry point names; raises `ImportError` if its module is not the installed one."""
+    """Load an entry point; raises `ImportError` if its module is not the installed one."""
     package, top = point.dist, point.module.partition(".")[0]
     if top != __package__.partition(".")[0]:
         spec = importlib.util.find_spec(top)
@@ -75,7 +75,7 @@ def _site_packages() -> list[Path]:
 
 
 def _editable_folder(package: Distribution | None) -> Iterator[Path]:
-    """The project's folder, if the package was installed with `pip install -e`."""
+    """Yield the project's folder if the package was installed with `pip install -e`."""
     text = package.read_text("direct_url.json") if package else None
     origin = json.loads(text) if text else {}
     if origin.get("dir_info", {}).get("editable"):

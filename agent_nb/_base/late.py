@@ -1,9 +1,9 @@
-"""What an extension registers with packages below it once it is needed: importing it at `%load_ext` takes long."""
+"""Deferred registrations, which would be too slow to import at `%load_ext`."""
 
 from collections.abc import Callable
 
 REGISTRATIONS: list[Callable[[], None]] = []
-"""Set by `%load_ext agent_nb`; each imports and registers something."""
+"""Filled by `%load_ext agent_nb`; each function imports and registers something."""
 
 
 def register_all() -> None:

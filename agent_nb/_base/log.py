@@ -11,7 +11,7 @@ class Masking(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = mask(record.getMessage()), ()
         if record.exc_info:
-            # As text only: a handler that formats the exception itself would show the values in it.
+            # As text only: a handler that formats the exception itself would print its values.
             record.exc_text = mask(_FORMAT.formatException(record.exc_info))
             record.exc_info = None
         return True

@@ -1,7 +1,7 @@
-"""Other programs, such as MCP servers and outside agents: each in a process group of its own, with bounded streams.
+"""Child programs, such as MCP servers and outside agents, each in its own process group and with bounded streams.
 
-None of them outlives this process. A shell guards each one: when its pipe from here closes, because the program is to
-end or because this process was killed, it ends the program's group and what the program has started outside it.
+None outlives this process. A guard shell watches a pipe from this process: when it closes, because the program should
+end or this process was killed, the guard ends the program's group and the processes it started outside it.
 """
 
 import asyncio
@@ -19,15 +19,15 @@ from pathlib import Path
 from agent_nb._base.text import printable_line
 
 MAX_LINE = 32_000_000
-"""Bytes of one message, such as a result with images."""
+"""Maximum bytes of one message, such as a result with images."""
 GRACE = 1.0
-"""Seconds that a program has to end by itself when its stdin closes, and again after SIGTERM."""
+"""Seconds that a program has to exit after its stdin closes, and again after SIGTERM."""
 _TAIL = 2_000
-"""Bytes of stderr that are kept."""
+"""Number of last bytes of stderr to keep."""
 _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 _PID = os.getpid()
 _MARK = "AGENT_NB_PROGRAM"
-"""A variable by which the guard finds what has left the program's group and tree, where there is `/proc`."""
+"""Environment variable by which the guard finds processes that left the program's group, on systems with `/proc`."""
 _GUARD = """
 read line
 mark=$3
@@ -54,23 +54,23 @@ exit 0
 """
 
 _running: dict[int, asyncio.subprocess.Process] = {}
-"""The programs that have not ended, by pid."""
+"""Running programs by pid."""
 _unguarded: set[int] = set()
-"""Those of them that have no guard: on Windows, or where there is no shell."""
+"""Running programs without a guard: on Windows, or without a shell."""
 
 
 class ProgramError(Exception):
-    """A program cannot be started; the message says why."""
+    """A program cannot be started; the message is the reason."""
 
 
 class Program:
-    """A running program that exchanges lines with us, and what it leaves to say when it has ended."""
+    """A running program that exchanges lines, with its exit code and last line of stderr."""
 
     def __init__(self, process: asyncio.subprocess.Process, guard: asyncio.subprocess.Process | None) -> None:
         self._process, self._guard = process, guard
         self._stderr = b""
         self.problem = ""
-        """Why nothing more is read from it, if that is not its own end."""
+        """Why reading stopped before the program ended."""
         self._listening = asyncio.create_task(self._listen())
         _running[process.pid] = process
         if guard is None:
@@ -78,14 +78,14 @@ class Program:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, env: Mapping[str, str], folder: Path | None) -> "Program":
-        """Starts a command; raises `ProgramError` if that is not possible."""
-        found = find_program(command[0], env.get("PATH"), folder)
-        if found is None:
+        """Start a command; raises `ProgramError` if it cannot be started."""
+        executable = find_program(command[0], env.get("PATH"), folder)
+        if executable is None:
             raise ProgramError(f"There is no program {command[0]!r} to start it with.")
         pipe, mark = asyncio.subprocess.PIPE, secrets.token_hex(8)
         try:
             process = await asyncio.create_subprocess_exec(
-                found,
+                executable,
                 *command[1:],
                 env={**env, _MARK: mark},
                 cwd=folder,
@@ -93,7 +93,7 @@ class Program:
                 stdout=pipe,
                 stderr=pipe,
                 limit=MAX_LINE,
-                start_new_session=True,  # the interrupt of a terminal does not reach it
+                start_new_session=True,  # shields it from the terminal's interrupt
             )
         except (OSError, ValueError) as error:
             raise ProgramError(f"{command[0]!r} cannot be started: {error}.") from None
@@ -113,17 +113,17 @@ class Program:
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs. A launcher may have ended while its child still holds the pipes."""
+        """None while it runs. A launcher may have exited while its child keeps the pipes open."""
         return self._process.returncode
 
     @property
     def last_line(self) -> str:
-        """The last line that it wrote to stderr."""
+        """The last line of stderr."""
         lines = self._stderr.decode(errors="replace").strip().splitlines()
         return printable_line(lines[-1])[:300] if lines else ""
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The lines that it writes to stdout, until it ends."""
+        """Yield the lines of stdout until it ends."""
         assert self._process.stdout
         while True:
             try:
@@ -136,22 +136,22 @@ class Program:
             yield line
 
     async def write(self, data: bytes) -> None:
-        """Raises `OSError` if it has ended, or no longer reads."""
+        """Write to stdin; raises `OSError` if the program has exited or closed it."""
         assert self._process.stdin
         self._process.stdin.write(data)
         await self._process.stdin.drain()
 
     async def wait(self) -> None:
-        """Waits a moment for its exit code and its last words, after its output has ended."""
+        """Wait briefly for the exit code and stderr, after stdout has ended."""
         await _has_ended(self._process, GRACE)
         await asyncio.wait({self._listening}, timeout=GRACE)
 
     async def end(self) -> None:
-        """Closes stdin, which asks it to end; then ends it and what it has started."""
+        """Close stdin to request the exit; then end the program and its children."""
         process, guard = self._process, self._guard
-        for each in (process, guard):
-            if each and each.stdin:
-                each.stdin.close()
+        for child in (process, guard):
+            if child and child.stdin:
+                child.stdin.close()
         try:
             if guard:
                 await _has_ended(guard, 3 * GRACE + 1)
@@ -163,9 +163,9 @@ class Program:
             _running.pop(process.pid, None)
             _unguarded.discard(process.pid)
             self._listening.cancel()
-            for each in (process, guard):
-                if transport := getattr(each, "_transport", None):
-                    transport.close()  # also if a child holds the pipes open
+            for child in (process, guard):
+                if transport := getattr(child, "_transport", None):
+                    transport.close()  # even if a child keeps the pipes open
 
     async def _listen(self) -> None:
         assert self._process.stderr
@@ -174,13 +174,13 @@ class Program:
 
 
 def find_program(name: str, search: str | None = None, folder: Path | None = None) -> str | None:
-    """The path of a program, by its name or by a path that may start in `folder`."""
+    """Return the path of a program, by name or by a path relative to `folder`."""
     is_path = Path(name).name != name
     return shutil.which(str((folder or Path()) / name) if is_path else name, path=search)
 
 
 async def _has_ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
-    """Not `process.wait()`, which also waits for the pipes, and a child of the program may hold those open."""
+    """Poll for the exit: `process.wait()` also waits for the pipes, which a child may keep open."""
     end = time.monotonic() + seconds
     while process.returncode is None:
         if time.monotonic() > end:
@@ -199,7 +199,7 @@ def _signal(pid: int, number: int) -> None:
 
 @atexit.register
 def _end_all() -> None:
-    """Ends the programs that have no guard when this process exits."""
-    if os.getpid() == _PID:  # a fork shares the programs with its parent
+    """End the unguarded programs when this process exits."""
+    if os.getpid() == _PID:  # a fork must not end its parent's programs
         for pid in _unguarded:
             _signal(pid, _KILL)

@@ -1,4 +1,4 @@
-"""Masks secrets in text: values that were registered, and strings with the shape of a key."""
+"""Masks secrets in text: registered values, and strings that look like API keys."""
 
 import html
 import itertools
@@ -10,11 +10,11 @@ from typing import Any
 
 from agent_nb._base.text import change_texts, showable_text
 
-# A key may follow an escaped newline, as in JSON inside a text: that ends in a letter, so \b does not match there.
+# A key may follow an escaped newline, as in quoted JSON: `\n` ends in a letter, so \b does not match there.
 _BEGINS = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _LONE = r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 SHAPES = {
-    # Style sheets have names such as `sk-toggleable__content`: other vendors' keys have a long stretch with digits.
+    # Style sheets contain names such as `sk-toggleable__content`: other vendors' keys have a long run with digits.
     "sk-": re.compile(
         _BEGINS + r"sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[A-Za-z0-9_\-]{16,}"
         r"|(?:[A-Za-z0-9]{1,15}[_\-]+){0,4}(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{16,}[A-Za-z0-9_\-]*)"
@@ -32,7 +32,7 @@ SHAPES = {
     "eyJ": re.compile(_LONE + r"eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]{8,}){2}"),
     "earer ": re.compile(r"(?<=[Bb])earer (?P<secret>(?=[A-Za-z_\-.~+/=]{0,60}\d)[A-Za-z0-9_\-.~+/=]{8,})"),
 }
-"""Patterns by the characters they start with. Searching for those first is fast, and most texts have none."""
+"""Patterns by their first characters. Searching for these first is fast, and most texts contain none."""
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{500,}={0,2}")
 
 Span = tuple[int, int]
@@ -41,16 +41,16 @@ MASK = "•••"
 _MIN_LENGTH = 8
 """Shorter values are never masked, because they occur inside ordinary words."""
 _MIN_DISTINCT = 5
-"""Characters that must differ: `xxxxxxxx` and `00000000` are not secrets."""
+"""Minimum number of distinct characters: `xxxxxxxx` and `00000000` are not secrets."""
 _MAX_WORDS_LENGTH = 20
 _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
 
 _MIN_LINE = 16
-"""Shorter lines of a secret are masked only together with the others."""
+"""Shorter lines of a multi-line secret are masked only as part of the whole."""
 _NEWLINE = re.compile(r"(?:(?<!\\)\\++[nr]|[\r\n])++")
 _HARMLESS_LINE = re.compile(r'^-----|": ')
 MAX_ESCAPES = 4
-"""A string of JSON that holds JSON that quotes JSON, as a saved run may, and once more in the run itself."""
+"""Levels of escaping to decode: JSON nested three times, as in a saved run, plus the run itself."""
 _MIN_IN_DATA = 40
 """Registered values of this length do not occur in base64 data by chance."""
 
@@ -60,46 +60,46 @@ ESCAPE = re.compile(
     r"|\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}"
     r"|\\[\\/\"'nrtbf]"
 )
-"""A character as it is written in a URL, in HTML, in JSON or in Python."""
+"""An escaped character in a URL, HTML, JSON or Python."""
 _MANY_ESCAPES = {
     "%": re.compile(r"%(?:25){0,4}[0-9A-Fa-f]{2}" * 4),
     "#": re.compile(r"&(?:amp;){0,4}#[xX]?[0-9A-Fa-f]{1,7};?" * 4),
     "\\u": re.compile(r"\\{1,16}u[0-9A-Fa-f]{4}" * 4),
     "\\x": re.compile(r"\\{1,16}x[0-9A-Fa-f]{2}" * 4),
 }
-"""Several in a row: a whole value may be escaped, and no letter of it is left."""
+"""Several escapes in a row: a value may be escaped entirely."""
 _CORE = re.compile(r"[A-Za-z0-9]{4,}")
 _CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 registered: set[str] = set()
-"""The values to mask, and the long lines of those that have several."""
+"""The values to mask, and the long lines of multi-line values."""
 _cores: set[str] = set()
-"""The longest stretch of letters and digits of each: encoders leave these as they are. Empty if one has none."""
+"""The longest alphanumeric run of each value, which encoders do not change; "" for a value without one."""
 
 PIECE = 4
 PIECES: set[str] = set()
-"""All stretches of that many characters in registered values. A text that ends in none ends in no part of a value."""
+"""All substrings of that length of registered values. A text that ends in none does not end inside a value."""
 
 
 def key_spans(text: str) -> Iterator[Span]:
     for start, shape in SHAPES.items():
         at = text.find(start)
         while at >= 0:
-            found = shape.match(text, at)
-            if found:
-                yield found.span("secret" if "secret" in shape.groupindex else 0)
-            at = text.find(start, found.end() if found else at + 1)
+            match = shape.match(text, at)
+            if match:
+                yield match.span("secret" if "secret" in shape.groupindex else 0)
+            at = text.find(start, match.end() if match else at + 1)
 
 
 def can_be_secret(value: str) -> bool:
-    """Whether masking protects something: local servers are given keys such as `not-needed`, which are words."""
+    """Whether a value is worth masking: keys of local servers are often plain words such as `not-needed`."""
     if len(value) < _MIN_LENGTH or len(set(value)) < _MIN_DISTINCT:
         return False
     return len(value) >= _MAX_WORDS_LENGTH or _WORDS.fullmatch(value) is None
 
 
 def register(secret: str) -> None:
-    """Masks this value from now on, also where it is escaped or folded, and each long line of it by itself."""
+    """Mask this value from now on, also escaped or wrapped, and each of its long lines separately."""
     forms = [reading.text for text in (secret, " ".join(secret.split())) for reading in readings(text)]
     forms += [form.replace(" ", "+") for form in forms]  # as in a query string
     _add(filter(can_be_secret, forms))
@@ -115,7 +115,7 @@ def _add(texts: Iterable[str]) -> None:
 
 
 class DecodedText:
-    """A text with its escapes decoded, some times over, and where its characters come from."""
+    """A text with escapes decoded one or more times, and a mapping to the original positions."""
 
     __slots__ = ("_steps", "text")
 
@@ -123,26 +123,26 @@ class DecodedText:
         self.text, self._steps = text, steps
 
     def decoded(self) -> "DecodedText | None":
-        """This text decoded once more; None if it has no escapes."""
+        """Decode once more; None if there are no escapes."""
         text = self.text
         if "%" not in text and "&" not in text and "\\" not in text:
             return None
         pieces, end, length = list[str](), 0, 0
         places, origins = [0], [0]
-        for found in ESCAPE.finditer(text):
-            plain, character = text[end : found.start()], character_of(found)
+        for match in ESCAPE.finditer(text):
+            plain, character = text[end : match.start()], character_of(match)
             pieces += (plain, character)
             length += len(plain)
-            end = found.end()
-            # What is before the next even place is copied; what is from an odd place to the next is one escape.
+            end = match.end()
+            # Text before the next even position is copied; text from an odd position to the next is one escape.
             places += (length, length := length + len(character))
-            origins += (found.start(), end)
+            origins += (match.start(), end)
         if not pieces:
             return None
         return DecodedText("".join(pieces) + text[end:], (*self._steps, (places, origins)))
 
     def origin(self, start: int, end: int) -> Span:
-        """Where this part of the text is in the original. Escapes are taken whole."""
+        """Map a span to the original text, extended to whole escapes."""
         for places, origins in reversed(self._steps):
             first, last = bisect_right(places, start) - 1, bisect_right(places, end - 1) - 1
             start = origins[first] + (0 if first % 2 else start - places[first])
@@ -151,7 +151,7 @@ class DecodedText:
 
 
 def readings(text: str) -> Iterator[DecodedText]:
-    """The text as it is, and with its escapes decoded once, twice, ... as in JSON that quotes JSON."""
+    """Yield the text unchanged and with its escapes decoded once, twice, ... as in nested JSON."""
     reading: DecodedText | None = DecodedText(text)
     for _ in range(MAX_ESCAPES + 1):
         if reading is None:
@@ -160,8 +160,8 @@ def readings(text: str) -> Iterator[DecodedText]:
         reading = reading.decoded()
 
 
-def character_of(found: re.Match[str]) -> str:
-    escape = found[0]
+def character_of(match: re.Match[str]) -> str:
+    escape = match[0]
     match escape[0], escape[1]:
         case "&", _:
             return html.unescape(escape)
@@ -180,7 +180,7 @@ def character_of(found: re.Match[str]) -> str:
 
 
 def _long_lines(secret: str) -> Iterator[str]:
-    """The lines that are secrets by themselves, as in a private key. A field of a JSON document is not."""
+    """Yield lines that are secrets on their own, as in a private key, but not fields of a JSON document."""
     lines = [line.strip() for line in _NEWLINE.split(secret)]
     if len(lines) > 1:
         for line in lines:
@@ -189,23 +189,23 @@ def _long_lines(secret: str) -> Iterator[str]:
 
 
 def mask(text: str) -> str:
-    """The text with `•••` in place of each secret. Long base64 data stays as it is."""
+    """Replace each secret with `•••`. Long base64 data is unchanged."""
     spans = secret_spans(text)
     return mask_spans(text, spans) if spans else text
 
 
 def masked_line(text: str) -> str:
-    """The text without secrets, in one line. Masked first: folded, a secret might not be recognised."""
+    """Mask the text, then join it to one line: a wrapped secret might not be recognised."""
     return " ".join(mask(text).split())
 
 
 def safe_text(text: str) -> str:
-    """The text without secrets and without characters that front ends cannot save or show."""
+    """Mask the text and replace characters that front ends cannot save or show."""
     return mask(showable_text(text))
 
 
 def mask_pieces(texts: Sequence[str]) -> list[str]:
-    """Masks the pieces of one text, across their borders: the mask is where the secret began."""
+    """Mask the pieces of one text, also across borders; the mask is placed where the secret starts."""
     joined = "".join(texts)
     spans = secret_spans(joined)
     if not spans:
@@ -213,8 +213,8 @@ def mask_pieces(texts: Sequence[str]) -> list[str]:
     characters = list(joined)
     for start, end in spans:
         characters[start:end] = [MASK, *[""] * (end - start - 1)]
-    rest = iter(characters)
-    return ["".join(itertools.islice(rest, len(text))) for text in texts]
+    remaining = iter(characters)
+    return ["".join(itertools.islice(remaining, len(text))) for text in texts]
 
 
 def mask_json(value: Any) -> Any:
@@ -228,19 +228,19 @@ def dump_masked(value: Any) -> str:
 
 def mask_spans(text: str, spans: Sequence[Span]) -> str:
     ends = [0, *(end for _, end in spans)]
-    kept = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
-    return MASK.join([*kept, text[ends[-1] :]])
+    visible = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
+    return MASK.join([*visible, text[ends[-1] :]])
 
 
 def secret_spans(text: str) -> list[Span]:
-    """Where the secrets are, in order and joined where they overlap. Short matches inside base64 data are ignored."""
+    """Return the sorted, merged spans of secrets. Short matches inside base64 data are ignored."""
     if len(text) < _MIN_LENGTH or not _is_suspicious(text):
         return []
-    known = list(_registered_spans(text))
-    secrets = [*known, *key_spans(text)]
+    registered_spans = list(_registered_spans(text))
+    secrets = [*registered_spans, *key_spans(text)]
     if not secrets:
         return []
-    certain = [start for start, end in known if end - start >= _MIN_IN_DATA]
+    certain = [start for start, end in registered_spans if end - start >= _MIN_IN_DATA]
     regions = [(start, False, end) for start, end in secrets]
     regions += [
         (start, True, end)
@@ -261,8 +261,8 @@ def secret_spans(text: str) -> list[Span]:
 
 
 def _is_suspicious(text: str) -> bool:
-    """Whether to look closer. Called for every string, and nearly always False."""
-    for start in SHAPES:  # a plain loop: a generator would take longer than the search
+    """Whether a closer look is needed. Called for every string and nearly always False."""
+    for start in SHAPES:  # a plain loop: a generator is slower than the search
         if start in text:
             return True
     for core in _cores:
@@ -293,13 +293,13 @@ _SECRET_NAME = re.compile(
     rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|passphrase|credentials?)$", re.IGNORECASE
 )
 _HINTS = ("key", "secret", "token", "pass", "credential")
-"""Every such name contains one of these. Tables can have millions of labels, and nearly none does."""
+"""Every secret name contains one of these; a fast check for tables with millions of labels."""
 _CHUNK = 1_000
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def is_secret_name(name: Any) -> bool:
-    """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
+    """Whether this is the name of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
     if isinstance(name, tuple):
         return any(map(is_secret_name, name))
     text = str(name)
@@ -311,46 +311,46 @@ def is_secret_name(name: Any) -> bool:
 
 
 def are_secret_names(names: Sequence[Any]) -> list[bool]:
-    """Which of these are names of secrets. Many names that are none are quick to check: tables have millions."""
-    found: list[bool] = []
+    """Check each name with `is_secret_name`; fast for the millions of labels that a table may have."""
+    results: list[bool] = []
     for start in range(0, len(names), _CHUNK):
         chunk = names[start : start + _CHUNK]
         text = "\n".join(map(str, chunk)).lower()
         is_near = any(hint in text for hint in _HINTS)
-        found += map(is_secret_name, chunk) if is_near else [False] * len(chunk)
-    return found
+        results += map(is_secret_name, chunk) if is_near else [False] * len(chunk)
+    return results
 
 
 _MAX_KEY = 2_000
-"""Characters of a possible key that may be held back; signed tokens have about a thousand."""
+"""Maximum characters of a possible key to buffer; signed tokens have about a thousand."""
 _CONTEXT = 48
-"""Characters to remember of the text before: more than the longest start of a shape, or four characters escaped."""
+"""Characters of previous text to keep: more than the longest prefix of a pattern, or four escaped characters."""
 _LAST_ESCAPES = 40
-"""Characters from the end that have the last few characters of the text, also if they are escaped."""
+"""Length of the tail that contains the last few characters even if they are escaped."""
 _UNFINISHED = re.compile(
     r"(?:(?:%[89A-Fa-f][0-9A-Fa-f]){0,8}%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|(?<!\\)\\++(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
 )
-"""An escape that may go on in the next piece."""
+"""An escape that may continue in the next piece."""
 _KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
 
 
 class StreamMasker:
-    """Masks one text piece by piece. The end of a piece is held back only while it may be the start of a secret."""
+    """Masks a text piece by piece. The end of a piece is buffered only while it may be the start of a secret."""
 
     __slots__ = ("_before", "held")
 
     def __init__(self) -> None:
         self.held = ""
         self._before = ""
-        """The last characters returned, which may be the first of a secret."""
+        """The last characters returned, which may start a secret."""
 
     def more(self, piece: str) -> str:
-        """Adds a piece and returns the text that is ready."""
+        """Add a piece and return the text that is ready."""
         text = self._before + self.held + piece
         return self._release(text, max(len(self._before), _secret_start(text)))
 
     def rest(self) -> str:
-        """Ends the text and returns what was held back."""
+        """End the text and return the buffered remainder."""
         text = self._before + self.held
         return self._release(text, len(text))
 
@@ -362,7 +362,7 @@ class StreamMasker:
 
 
 def _secret_start(text: str) -> int:
-    """Where the part begins that must be held back, because it may be the start of a secret."""
+    """Return the index from which the text must be buffered, because it may be the start of a secret."""
     start = _known_start(text)
     for head in SHAPES:
         at = text.find(head, max(0, len(text) - _MAX_KEY))
@@ -379,7 +379,7 @@ def _known_start(text: str) -> int:
         return start
     for reading in readings(_without_unfinished(text)):
         for tail in (reading.text, _without_unfinished(reading.text)):
-            # Fewer characters of a secret occur in many words.
+            # Shorter prefixes of a secret occur in many words.
             for secret in registered if tail[-PIECE:] in PIECES else ():
                 at = tail.find(secret[:PIECE], max(0, len(tail) - len(secret) + 1))
                 while at >= 0 and not secret.startswith(tail[at:]):
@@ -391,7 +391,7 @@ def _known_start(text: str) -> int:
 
 
 def _ends_escaped(text: str) -> bool:
-    """Whether the text ends with characters of a registered value, some of them escaped."""
+    """Whether the text ends with part of a registered value, some characters escaped."""
     end = text[-_LAST_ESCAPES:]
     if "%" not in end and "&" not in end and "\\" not in end:
         return False
@@ -407,5 +407,5 @@ def _ends_escaped(text: str) -> bool:
 
 
 def _without_unfinished(text: str) -> str:
-    found = _UNFINISHED.search(text, max(0, len(text) - _CONTEXT))
-    return text[: found.start()] if found else text
+    match = _UNFINISHED.search(text, max(0, len(text) - _CONTEXT))
+    return text[: match.start()] if match else text

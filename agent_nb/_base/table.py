@@ -1,4 +1,4 @@
-"""A table that is readable as text and as HTML, in any theme and in untrusted notebooks."""
+"""A table as text and as HTML, readable in any theme and in untrusted notebooks."""
 
 import itertools
 import shutil
@@ -12,11 +12,11 @@ from agent_nb._base.secrets import mask
 
 _GAP = "  "
 _NO_MATH = "mathjax_ignore"
-"""JupyterLab takes what stands between two dollar signs for a formula, except in elements of this class."""
+"""JupyterLab renders text between two dollar signs as a formula, except in elements of this class."""
 
 
 class Table:
-    """Columns, rows and a note below. The columns named in `numbers` are aligned right."""
+    """Columns, rows and a note below. The columns in `numbers` are right-aligned."""
 
     def __init__(
         self,
@@ -30,11 +30,11 @@ class Table:
         self.numbers = numbers
 
     def __repr__(self) -> str:
-        # Notebooks and files get the whole width, so that equal tables are equal text.
+        # Notebooks and files use the full width, so that equal tables give equal text.
         return self.to_text(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
 
     def to_text(self, width: int | None = None) -> str:
-        """Aligned columns; in a given width, cells wrap at spaces."""
+        """Return aligned columns; with a width, cells wrap at spaces."""
         if not self.rows:
             return self.empty
         cells = [list(map(str, self.columns)), *([mask(str(cell)) for cell in row] for row in self.rows)]
@@ -68,14 +68,14 @@ class Table:
 
 
 def _wrapped(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    """The lines of a row, as parts of its cells."""
-    # An empty cell has a line too.
+    """Yield the lines of a row, as parts of its cells."""
+    # An empty cell still has one line.
     cells = (textwrap.wrap(cell, size) or [""] for cell, size in zip(row, widths, strict=True))
     return itertools.zip_longest(*cells, fillvalue="")
 
 
 def _fitted(cells: Sequence[Sequence[str]], width: int | None) -> list[int]:
-    """The widths of the columns: what they need, or less of the widest, first to the longest word and then below."""
+    """Return the column widths: natural, or with the widest reduced, first to the longest word and then below."""
     columns = list(zip(*cells, strict=True))
     widths = [max(1, *map(len, column)) for column in columns]
     if width is None:

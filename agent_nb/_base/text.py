@@ -1,4 +1,4 @@
-"""Text that can be saved and shown."""
+"""Makes text safe to save and to show."""
 
 import difflib
 import hashlib
@@ -8,7 +8,7 @@ from typing import Any
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _EMOJI = "\u00a9\u00ae\u203c\u2049\u2122-\u2bff\u3030-\u3299\U0001f000-\U0001faff"
-# The twin is `js/src/printable.ts`; tests/support/printable.json holds what both must do.
+# The twin is `js/src/printable.ts`; tests/support/printable.json contains the cases for both.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f"
     "\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200c\u200e\u200f"
@@ -17,29 +17,29 @@ _HIDDEN = re.compile(
     f"|(?<![{_EMOJI}])\ufe0f|(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
     r"|<(?=U\+[0-9A-F]{4,6}>)"
 )
-"""What shows no glyph of its own, reorders others or ends a line, and what would read as one of these written out."""
+"""Characters without a glyph, bidi and line-breaking characters, and text that looks like their `<U+...>` form."""
 
 
 def whole_text(text: str) -> str:
-    """Replaces lone surrogates: half a character cannot be encoded as UTF-8."""
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def showable_text(text: str) -> str:
-    """Replaces what no front end can save or show: lone surrogates and NUL."""
+    """Replace lone surrogates and NUL, which front ends cannot save or show."""
     return whole_text(text.replace("\0", "\ufffd"))
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """The text as it is shown where a user decides, with characters that cannot be seen as `<U+001B>`.
+    """Return text for a user's decision, with invisible characters as `<U+001B>`.
 
-    Not as `\\x1b`: in code, that is an escape, which does nothing in a comment. Different texts are shown differently.
+    Not as `\\x1b`, which is also valid in code and has no effect in a comment. Different texts give different results.
     """
-    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else f"<U+{ord(found[0]):04X}>", text)
+    return _HIDDEN.sub(lambda match: match[0] if match[0] in keep else f"<U+{ord(match[0]):04X}>", text)
 
 
 def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """A question about the nearest of the known words; empty if none is near."""
+    """Return a "did you mean" question with the closest known word; empty if none is close."""
     near = difflib.get_close_matches(word, [*known], 1, cutoff)
     return f"Did you mean `{near[0]}`?" if near else ""
 
@@ -50,39 +50,39 @@ def sha256(content: str | bytes) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A block of code in Markdown, with a fence longer than any backticks in the text."""
+    """Return a Markdown code block, with a fence longer than any backticks in the text."""
     longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def printable_line(text: str) -> str:
-    """The text as one line without control and bidi characters, which could make it look like something else."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    """Return the text on one line, without control and bidi characters that could disguise it."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters of a text; where it was cut, the last of them is `…`."""
+    """Truncate to `limit` characters, the last of which is then `…`."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def listed(names: Sequence[str]) -> str:
-    """`a, b and c`"""
+    """Join as `a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def from_difference(before: str, after: str, limit: int, lead: int) -> tuple[str, str]:
-    """At most `limit` characters of both texts, from `lead` characters before where they begin to differ."""
+    """Return at most `limit` characters of both texts, starting `lead` characters before the first difference."""
     pairs = enumerate(zip(before, after, strict=False))
     first = next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
     start = max(0, first - lead)
-    cut = [f"{'…' if start else ''}{text[start : start + limit]}" for text in (before, after)]
+    excerpts = [f"{'…' if start else ''}{text[start : start + limit]}" for text in (before, after)]
     ends = ["…" if start + limit < len(text) else "" for text in (before, after)]
-    return cut[0] + ends[0], cut[1] + ends[1]
+    return excerpts[0] + ends[0], excerpts[1] + ends[1]
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Applies a function to every string in a JSON value, keys included."""
+    """Apply a function to every string in a JSON value, including keys."""
     match value:
         case str():
             return change(value)
@@ -98,7 +98,7 @@ def change_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class TextBuffer:
-    """Collects text as UTF-8: a list of short strings would take several times as much memory."""
+    """Collects text as UTF-8, which takes a fraction of the memory of a list of short strings."""
 
     __slots__ = ("_data",)
 

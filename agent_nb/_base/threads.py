@@ -1,4 +1,4 @@
-"""Decides where blocking work runs: in a thread, or inline where there are none, as in a browser."""
+"""Runs blocking work in a thread, or inline where threads are unavailable, as in a browser."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ def has_threads() -> bool:
 
 
 def start_thread(name: str, function: Callable[[], object]) -> threading.Thread | None:
-    """Starts a daemon thread, which does not delay the exit of the process; None where there are no threads."""
+    """Start a daemon thread, which does not delay the process exit; None without thread support."""
     if not has_threads():
         return None
     thread = threading.Thread(target=function, name=f"agent_nb {name}", daemon=True)
@@ -38,7 +38,7 @@ def start_thread(name: str, function: Callable[[], object]) -> threading.Thread 
 
 
 def background_loop(name: str) -> asyncio.AbstractEventLoop:
-    """The event loop of this name, in a thread of its own. A fork does not have that thread, so it gets another."""
+    """Return the event loop of this name, in its own thread. A fork lacks that thread and gets a new one."""
     with _making:
         key = name, os.getpid()
         if key not in _loops:
@@ -48,15 +48,15 @@ def background_loop(name: str) -> asyncio.AbstractEventLoop:
 
 
 async def off_loop(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """`asyncio.to_thread`; without threads the function runs here and blocks the event loop."""
+    """Like `asyncio.to_thread`; without thread support the function runs inline and blocks the event loop."""
     if has_threads():
         return await asyncio.to_thread(function, *args, **kwargs)  # noqa: TID251
-    await asyncio.sleep(0)  # what was sent to the page before is shown first
+    await asyncio.sleep(0)  # lets the page show pending messages first
     return contextvars.copy_context().run(function, *args, **kwargs)
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """`off_loop` for tools, which may hang. `asyncio.to_thread` uses threads that block the exit if they do."""
+    """Like `off_loop`, for tools that may hang: threads of `asyncio.to_thread` would then block the exit."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
     copied = contextvars.copy_context()
@@ -71,7 +71,7 @@ async def in_thread(function: Callable[[], T]) -> T:
             result = copied.run(function)
         except BaseException as raised:
             error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(deliver, result, error)
 
     if start_thread("tool", work) is None:
@@ -84,8 +84,8 @@ async def in_thread(function: Callable[[], T]) -> T:
 
 @contextlib.contextmanager
 def ticking() -> Iterator[None]:
-    """Wakes the running loop every `TICK` seconds during the block, so that an interrupt is noticed: what a signal
-    handler schedules does not wake it."""
+    """Wake the running loop every `TICK` seconds during the block to notice interrupts: callbacks scheduled by a signal
+    handler do not wake it."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 
@@ -101,7 +101,7 @@ def ticking() -> Iterator[None]:
 
 
 class CannotBlockError(RuntimeError):
-    """Synchronous code waits for a coroutine where the event loop belongs to a browser."""
+    """Synchronous code cannot wait for a coroutine on a browser's event loop."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -111,7 +111,7 @@ class CannotBlockError(RuntimeError):
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, also inside a running loop. An interrupt cancels it and is raised again."""
+    """Run a coroutine to completion, even inside a running loop. An interrupt cancels it and is re-raised."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

@@ -1,7 +1,7 @@
 """The wire form of values: plain JSON objects, distinguished by their `type` tag.
 
 Decoding follows the declared types of fields, not the data, so a tool's arguments may contain `{"type": "text"}`
-and are not mistaken for a message part. It checks those types: what is decoded may come from anywhere.
+and are not mistaken for a message part. Types are checked, because the data may be untrusted.
 """
 
 import base64
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def to_wire(value: Any) -> Any:
-    """The JSON form of a value; `from_wire` reverses it."""
+    """Return the JSON form of a value; `from_wire` reverses it."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes):
@@ -37,10 +37,10 @@ def to_wire(value: Any) -> Any:
 
 
 def brief_wire(value: Any) -> Any:
-    """The JSON form of a value without the fields that have their default."""
+    """Return the JSON form of a value, without fields that equal their default."""
     if is_dataclass(value):
-        kept = [each.name for each in fields(value) if getattr(value, each.name) != default_of(each)]
-        wire = {name: brief_wire(getattr(value, name)) for name in kept}
+        names = [field.name for field in fields(value) if getattr(value, field.name) != default_of(field)]
+        wire = {name: brief_wire(getattr(value, name)) for name in names}
         return {"type": tag, **wire} if (tag := getattr(value, "type", None)) else wire
     if isinstance(value, Mapping):
         return {key: brief_wire(item) for key, item in value.items()}
@@ -49,21 +49,21 @@ def brief_wire(value: Any) -> Any:
     return to_wire(value)
 
 
-def default_of(each: Field[Any]) -> Any:
-    return each.default if each.default_factory is MISSING else each.default_factory()
+def default_of(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 def from_wire(kind: Any, data: Any) -> Any:
-    """The value of type `kind` that `data` describes; raises `WireError` if it describes another.
+    """Decode `data` as a value of type `kind`; raises `WireError` if it does not match.
 
-    A kind is a dataclass, a TypedDict, a union of tagged classes, a tuple or mapping of them, a class with a
-    `from_wire` of its own, or a plain type. Fields that a class does not have are ignored.
+    A kind is a dataclass, a TypedDict, a union of tagged classes, a tuple or mapping of them, a class with its own
+    `from_wire`, or a plain type. Unknown fields are ignored.
     """
     return _decoder(kind)(data)
 
 
 def each_from_wire(kind: Any, data: Any) -> Iterator[Any]:
-    """The values of type `kind` in a list, one after the other."""
+    """Yield the values of type `kind` in a list."""
     if not isinstance(data, list | tuple):
         raise _other("a list", data)
     decode = _decoder(kind)
@@ -75,7 +75,7 @@ def each_from_wire(kind: Any, data: Any) -> Iterator[Any]:
 
 
 class WireError(ValueError):
-    """Data that does not describe a value of the wanted type, and where in the data it is: `events[3].at`."""
+    """Invalid data and its position: `events[3].at`."""
 
     def __init__(self, why: str, path: str = "") -> None:
         self.why, self.path = why, path
@@ -86,9 +86,9 @@ class WireError(ValueError):
 
 
 _MOST = 2**53
-"""The largest number, as in JavaScript."""
+"""The largest integer, as in JavaScript."""
 _DEEPEST = 100
-"""How deep lists and objects may be nested: what handles them later is recursive."""
+"""Maximum nesting of lists and objects, which are processed recursively."""
 Decoder = Callable[[Any], Any]
 
 
@@ -112,21 +112,21 @@ def _decoder(kind: Any) -> Decoder:
     raise TypeError(f"{kind} has no wire form")
 
 
-def _checked(test: Callable[[Any], bool], wanted: str) -> Decoder:
+def _checked(test: Callable[[Any], bool], expected: str) -> Decoder:
     def decode(data: Any) -> Any:
         if test(data):
             return data
-        raise _other(wanted, data)
+        raise _other(expected, data)
 
     return decode
 
 
-def _other(wanted: str, data: Any) -> WireError:
+def _other(expected: str, data: Any) -> WireError:
     if isinstance(data, str | int | float):
-        shown = repr(data)
-        return WireError(f"is {shortened(shown, 40)}, not {wanted}")
+        excerpt = repr(data)
+        return WireError(f"is {shortened(excerpt, 40)}, not {expected}")
     kind = "null" if data is None else "a list" if isinstance(data, list | tuple) else "an object"
-    return WireError(f"is {kind}, not {wanted}")
+    return WireError(f"is {kind}, not {expected}")
 
 
 def _number(data: Any) -> bool:
@@ -149,7 +149,7 @@ def _datetime(data: Any) -> datetime:
 
 
 def _json(data: Any, depth: int = 0) -> Any:
-    """Any JSON whose numbers are finite and that is not nested too deeply."""
+    """Check any JSON value: finite numbers, limited nesting."""
     if data is None or isinstance(data, str | bool | int):
         return data
     if isinstance(data, float):
@@ -211,15 +211,15 @@ def _inside(step: str, decode: Decoder, data: Any) -> Any:
 def _union_decoder(arguments: tuple[Any, ...]) -> Decoder:
     tagged = {option.type: _decoder(option) for option in arguments if hasattr(option, "type")}
     plain = [_decoder(option) for option in arguments if not hasattr(option, "type")]
-    plain.sort(key=lambda each: each is not _PLAIN[type(None)])  # the error is about the other one
+    plain.sort(key=lambda decoder: decoder is not _PLAIN[type(None)])  # errors are about the last one
 
     def decode(data: Any) -> Any:
         tag = data.get("type") if isinstance(data, Mapping) else None
         if isinstance(tag, str) and tag in tagged:
             return tagged[tag](data)
-        for other in plain:
+        for decoder in plain:
             try:
-                return other(data)
+                return decoder(data)
             except WireError as error:
                 failure = error
         if not tagged:
@@ -236,26 +236,26 @@ def _fields_of(kind: Any) -> tuple[dict[str, Decoder], set[str]]:
     hints = typing.get_type_hints(kind)
     if not is_dataclass(kind):
         return {name: _decoder(hint) for name, hint in hints.items()}, set(kind.__required_keys__)
-    required = {each.name for each in fields(kind) if each.default is each.default_factory is MISSING}
-    return {each.name: _decoder(hints[each.name]) for each in fields(kind)}, required
+    required = {item.name for item in fields(kind) if item.default is item.default_factory is MISSING}
+    return {item.name: _decoder(hints[item.name]) for item in fields(kind)}, required
 
 
 def _build(kind: Any, data: Any) -> Any:
-    found = fields_from_wire(kind, data)
-    if missing := _fields_of(kind)[1] - found.keys():
+    values = fields_from_wire(kind, data)
+    if missing := _fields_of(kind)[1] - values.keys():
         raise WireError(f"lacks `{min(missing)}`")
-    return kind(**found)
+    return kind(**values)
 
 
 def fields_from_wire(kind: Any, data: Any) -> Json:
-    """The fields of a dataclass or TypedDict that are there, decoded."""
+    """Decode the present fields of a dataclass or TypedDict."""
     if not isinstance(data, Mapping):
         raise _other("an object", data)
-    decoders, found, name = _fields_of(kind)[0], dict[str, Any](), ""
+    decoders, values, name = _fields_of(kind)[0], dict[str, Any](), ""
     try:
         for name, item in data.items():
             if name in decoders:
-                found[name] = decoders[name](item)
+                values[name] = decoders[name](item)
     except WireError as error:
         raise error.under(f".{name}") from None
-    return found
+    return values

@@ -1,1 +1,1 @@
-"""The classroom: what a `lab.toml` beside the notebooks allows, and how much of its budget is left."""
+"""The classroom: the rules of a `lab.toml` beside the notebooks, and its remaining budget."""

@@ -1,4 +1,4 @@
-"""Counts what the runs of a student have cost, in a file that all their notebooks share."""
+"""Counts the cost of a student's runs in a file shared by all their notebooks."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from agent_nb.errors import ConfigError
 
 
 def data_folder() -> Path:
-    """Where this user's counters are. They are not beside the lab file, which a whole class may share."""
+    """Return the folder of this user's counters. Not beside the lab file, which a whole class may share."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     else:
@@ -29,12 +29,12 @@ class BudgetCounter:
         self.path = data_folder() / f"{digest}.json"
 
     def total(self) -> float:
-        """What all runs have cost so far; runs under way count, whichever notebook started them."""
+        """Return the cost of all runs so far, including running ones in any notebook."""
         with self._opened() as costs:
             return sum(costs.values())
 
     def record(self, run_id: str, cost: float) -> float:
-        """Sets what a run has cost so far; returns the total. A kernel that is killed leaves what it had counted."""
+        """Set the current cost of a run and return the total. Costs recorded by a killed kernel remain."""
         with self._opened() as costs:
             costs[run_id] = cost
             content = {"lab": str(self._lab), "costs": costs}
@@ -44,7 +44,7 @@ class BudgetCounter:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[dict[str, float]]:
-        """The costs, while no other notebook reads or writes them."""
+        """Yield the costs under a lock, and write them back."""
         try:
             with locked(self.path.with_suffix(".lock"), within=self.path.parent, seconds=PATIENCE):
                 yield self._read()

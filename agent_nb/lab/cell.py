@@ -1,4 +1,4 @@
-"""The rules of a lab file for one cell: what is refused, what it may cost, and its line in the log."""
+"""Applies a lab file to one cell: checks its options, limits its cost, and logs its run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from agent_nb.run import Run
 from agent_nb.run_settings import Limits
 
 NOTHING_LEFT = 1e-6
-"""Dollars. The limit of a free model when the budget is used up: its tools may cost something."""
+"""Budget in dollars of a free model when the lab's budget is used up: its tools may cost something."""
 
 
 class LabCell(Rules):
@@ -35,7 +35,7 @@ class LabCell(Rules):
         self._logged_edits = watch.logged_edits
         self._check = ""
         self._budget_rule = ""
-        """The rule that limits what the run may cost; empty if it is the user's own `--budget`."""
+        """The rule that limits the run's cost; empty if it is the user's own `--budget`."""
         self._costs: dict[int, float] = {}
         self._counter = BudgetCounter(lab.path)
         self._is_counted = self._has_warned = False
@@ -52,23 +52,23 @@ class LabCell(Rules):
         return replace(options, prefers_replay=True) if lab.replay == "prefer" else options
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
-        """The limits of the lab and the lowest of its two budgets and the user's own; raises if nothing is left."""
-        others: dict[str, Any] = {**self.lab.limits}
-        limits = replace(limits, **others)
+        """Return the lab's limits with the lowest of its budgets and the user's; raises if no budget is left."""
+        limit_values: dict[str, Any] = {**self.lab.limits}
+        limits = replace(limits, **limit_values)
         if all(is_demo(name) for name in models):
             return limits
         self._is_counted = True
         budgets = {"run_budget": self.lab.run_budget, "budget": self._left(models)}
-        held = {rule: usd for rule, usd in budgets.items() if usd is not None}
-        for rule in held:
+        caps = {rule: usd for rule, usd in budgets.items() if usd is not None}
+        for rule in caps:
             for name in models:
                 if not has_price(name):
                     raise self.lab.refusal(rule, f"The price of {name} is not known, so no budget can hold.")
-        lowest = min(held, key=lambda rule: held[rule], default="")
-        if not lowest or (limits.usd is not None and limits.usd <= held[lowest]):
+        lowest = min(caps, key=lambda rule: caps[rule], default="")
+        if not lowest or (limits.usd is not None and limits.usd <= caps[lowest]):
             return limits
         self._budget_rule = lowest
-        return replace(limits, usd=held[lowest])
+        return replace(limits, usd=caps[lowest])
 
     def _left(self, models: Sequence[str]) -> float | None:
         budget = self.lab.budget
@@ -102,7 +102,7 @@ class LabCell(Rules):
         return None
 
     def _count(self, run_id: str) -> Reaction | None:
-        """Counts the cost while it grows, so that notebooks that share a budget see each other's."""
+        """Record the cost during the run, so that notebooks that share a budget see each other's."""
         try:
             total = self._counter.record(run_id, sum(self._costs.values()))
         except ConfigError as error:
@@ -117,7 +117,7 @@ class LabCell(Rules):
         return Reaction(note if is_new else "")
 
     def end(self, run: Run) -> Iterator[str]:
-        """Adds the run to the log. A log that cannot be written is no reason to lose the run."""
+        """Append the run to the log. A failure to write the log does not fail the run."""
         file = self._cell.notebook.file
         entry = entry_of(
             run,
@@ -134,7 +134,7 @@ class LabCell(Rules):
             yield f"This run is not in {FILE}, which cannot be written: {error.strerror or error}."
 
     def _new_edits(self) -> Iterator[str]:
-        """The paths of files that the user has edited and that no earlier line has."""
+        """Yield the paths of files edited by the user and not logged yet."""
         for before, after in self._cell.notebook.edits:
             for path in sorted({*before, *after}):
                 edit = path, sha256(after.get(path, b""))

@@ -1,4 +1,4 @@
-"""The log of a lab: one line of JSON for each run, in the student's own folder."""
+"""The log of a lab: one JSON line per run, in the student's own folder."""
 
 import json
 import unicodedata
@@ -21,7 +21,7 @@ from agent_nb.run import Run
 
 FILE = "lab-log.jsonl"
 MAX_LINE = 1_000_000
-"""Bytes. What is written is always shorter."""
+"""Maximum bytes per line; written lines are always shorter."""
 MAX_PROMPT = 10_000
 
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
@@ -41,19 +41,19 @@ class Entry:
     ended: str
     files: Mapping[str, str] = field(default_factory=dict)
     edited: tuple[str, ...] = ()
-    """Files that were edited by hand since the run before."""
+    """Files edited by hand since the previous run."""
     cost: float | None = None
     check: str = ""
     passed: bool | None = None
-    """Whether the check holds; None without a check, or if the run ended before it."""
+    """Whether the check passed; None without a check, or if the run ended before it."""
     notebook: str = ""
     lab: str = ""
     before: str = ""
-    """The SHA-256 of the line before; empty in the first line."""
+    """The SHA-256 of the previous line; empty in the first line."""
 
     def to_line(self) -> bytes:
-        """The line without its line break, with secrets masked."""
-        wire: Json = {each.name: getattr(self, each.name) for each in fields(self)}
+        """Return the line without line break, with secrets masked."""
+        wire: Json = {item.name: getattr(self, item.name) for item in fields(self)}
         wire["time"] = self.time.astimezone(UTC).isoformat(timespec="milliseconds")
         return dump_masked({name: value for name, value in wire.items() if value not in ("", (), {})}).encode(
             "utf-8", "replace"
@@ -61,7 +61,7 @@ class Entry:
 
     @classmethod
     def from_line(cls, line: bytes) -> "Entry | None":
-        """The entry in a line, which anybody may have written; None if it is not valid."""
+        """Parse an untrusted line; None if it is not valid."""
         try:
             entry: Entry = from_wire(cls, change_texts(json.loads(line), showable_text))
         except (ValueError, RecursionError, OverflowError):
@@ -70,9 +70,9 @@ class Entry:
 
 
 def entry_of(run: Run, *, check: str = "", now: datetime | None = None, **more: Any) -> Entry:
-    """The entry for a run that has ended, with the fields of it that the run itself does not know."""
+    """Return the entry for an ended run; `more` contains the fields that are not part of the run."""
     is_unchecked = not check or (run.reason in ("interrupted", "failed") and not run.failed_check)
-    models = dict.fromkeys(one.model for one in run.variants or (run,))
+    models = dict.fromkeys(variant.model for variant in run.variants or (run,))
     return Entry(
         time=now or datetime.now(UTC),
         run=run.name,
@@ -90,10 +90,10 @@ def entry_of(run: Run, *, check: str = "", now: datetime | None = None, **more: 
 
 
 def status_of(run: Run) -> Status:
-    """How a run came about, if no model was asked, or else how it ended."""
+    """Return the origin of a run that called no model, else how it ended."""
     if run.settings.get("replayed"):
         return "replayed"
-    if all(is_demo(one.model) for one in run.variants or (run,)):
+    if all(is_demo(variant.model) for variant in run.variants or (run,)):
         return "demo"
     if run.reason == "failed":
         return "failed"
@@ -107,10 +107,10 @@ class LabLog:
         self._lock = folder / ".agent_nb" / "lab-log.lock"
 
     def append(self, entry: Entry) -> None:
-        """Adds a line. Raises `OSError` if that is not possible, `TimeoutError` if another program holds the log."""
+        """Append a line. Raises `OSError` if it cannot be written, `TimeoutError` if another program holds the lock."""
         with locked(self._lock, within=self._folder, seconds=PATIENCE):
-            last, is_whole = self._last_line()
-            line = replace(entry, before=sha256(last) if last else "").to_line()
+            last_line, is_whole = self._last_line()
+            line = replace(entry, before=sha256(last_line) if last_line else "").to_line()
             append(self.path, (b"" if is_whole else b"\n") + line + b"\n", within=self._folder)
 
     def read(self, last: int | None = None) -> bytes:
@@ -120,20 +120,20 @@ class LabLog:
             return b""
 
     def _last_line(self) -> tuple[bytes, bool]:
-        """The last line, and whether it ends with a line break, as does an empty log."""
+        """Return the last line and whether it ends with a line break; True for an empty log."""
         lines = [line.rstrip(b"\r") for line in self.read(MAX_LINE).split(b"\n")]
         return next((line for line in reversed(lines) if line), b""), not lines[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogReading:
-    """The entries of a log. The other fields are line numbers, from 1."""
+    """The entries of a log. The other fields are line numbers from 1."""
 
     entries: tuple[Entry, ...] = ()
     breaks: tuple[int, ...] = ()
-    """Lines that do not have the hash of the line before them, or are no entries."""
+    """Lines that are invalid or do not contain the hash of the previous line."""
     rules: tuple[int, ...] = ()
-    """Lines with another lab file than the line before."""
+    """Lines with a different lab file than the previous line."""
 
     def remarks(self) -> Iterator[str]:
         if self.breaks:
@@ -163,8 +163,8 @@ def read_log(data: bytes) -> LogReading:
 
 
 def _listed(numbers: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
-    return f"line{'s' if len(numbers) > 1 else ''} {shown}"
+    text = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
+    return f"line{'s' if len(numbers) > 1 else ''} {text}"
 
 
 def show_log(folder: Path) -> Table:
@@ -183,16 +183,16 @@ def show_log(folder: Path) -> Table:
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
-    ended = next((each.words for reason, each in ENDINGS.items() if reason == entry.ended), entry.ended)
+    words = next((item.words for reason, item in ENDINGS.items() if reason == entry.ended), entry.ended)
     if entry.status in ("demo", "replayed"):
-        ended = f"{entry.status}, {ended}"
+        words = f"{entry.status}, {words}"
     check = {True: "passed", False: "failed", None: "not run" if entry.check else ""}[entry.passed]
     return (
         entry.time.strftime("%Y-%m-%d %H:%M:%S"),
         _shown(entry.run),
         _shown(entry.prompt),
         _shown(entry.model),
-        _shown(ended),
+        _shown(words),
         plural(len(entry.files), "file"),
         _shown(", ".join(entry.edited)),
         check,
@@ -201,8 +201,8 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _shown(text: str) -> str:
-    """One short line. Text that runs from right to left is isolated, so that it cannot reorder other columns."""
+    """Return one short line, with right-to-left text isolated so that it cannot reorder other columns."""
     line = shortened(printable_line(text), _MOST_CHARACTERS)
-    if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in line):
+    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in line):
         return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
     return line

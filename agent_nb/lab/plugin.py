@@ -1,6 +1,6 @@
 """The classroom as a plugin: the rules of a `lab.toml`, and the commands `%agent lab` and `%agent submit`.
 
-Every first run imports this module, so it imports the others of the classroom where there is a lab file or a command.
+Every first run imports this module, so the other lab modules are imported only for a lab file or a command.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from agent_nb.plugins import Cell, Command, Notebook, Plugin, Rules
 from agent_nb.render.summary import dollars
 
 NO_AI = "no-ai"
-"""A cell with this tag runs no agent, with or without a lab file."""
+"""Cells with this tag run no agent, with or without a lab file."""
 
 
 class Lab(Plugin):

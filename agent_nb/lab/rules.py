@@ -1,4 +1,4 @@
-"""The rules of a lab: finds and reads `lab.toml`, and has the sentences that refuse what it does not allow."""
+"""The rules of a lab: finds and parses `lab.toml`, and raises errors for what it does not allow."""
 
 import math
 import os
@@ -26,12 +26,12 @@ FILE = "lab.toml"
 TABLE = "lab"
 MAX_BYTES = 100_000
 ROOT_VARIABLES = ("JUPYTER_SERVER_ROOT", "JUPYTERHUB_ROOT_DIR")
-"""Where a server says what its root is. Not every server tells its kernels."""
+"""Variables with a server's root folder. Not every server sets one for its kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabRules:
-    """What a lab file says. A field that is None or empty is no rule, except an empty `tools`: no tools at all."""
+    """The content of a lab file. None or empty means no rule, except that an empty `tools` allows no tools."""
 
     path: Path
     file: str = FILE
@@ -69,7 +69,7 @@ class LabRules:
                 raise self.refusal("models", f"This lab allows {listed(self.models)}, not {full_name(name)}.")
 
     def default_model(self) -> str | None:
-        """The first model that needs no key or has one, or else the first, whose error names the key."""
+        """Return the first model that needs no key or has one; the fallback is the first, whose error names the key."""
         return next((name for name in self.models if _is_usable(name)), next(iter(self.models), None))
 
     def check_variants(self, total: int) -> None:
@@ -77,7 +77,7 @@ class LabRules:
             raise self.refusal("variants", f"This lab allows at most {self.variants} variants, not {total}.")
 
     def check_approve(self, values: Iterable[str]) -> None:
-        """Refuses `--approve` values that ask less often than the lab does."""
+        """Reject `--approve` values that ask less often than the lab."""
         for value in values:
             mode = value.rpartition("=")[2]
             if self.approve and mode in STRICTNESS and _strictness(mode) < _strictness(self.approve):
@@ -86,7 +86,7 @@ class LabRules:
                 )
 
     def check_tools(self, names: Iterable[str], families: Mapping[str, Collection[str]]) -> None:
-        """Refuses `-t` names that the lab does not allow, neither by themselves nor by their family."""
+        """Reject `-t` names that the lab allows neither by name nor by family."""
         if self.tools is None:
             return
         for name in names:
@@ -108,7 +108,7 @@ class LabRules:
         )
 
     def changed(self, before: "LabRules") -> list[str]:
-        names = [each.name for each in fields(self) if each.name not in ("path", "file", "digest")]
+        names = [item.name for item in fields(self) if item.name not in ("path", "file", "digest")]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
 
 
@@ -126,18 +126,18 @@ def _time(moment: datetime) -> str:
 
 
 def _clock(now: datetime, moment: datetime) -> str:
-    """What this computer's clock says, in the lab's own time zone, so that a wrong clock is noticed."""
+    """Return this computer's time in the lab's time zone, so that a wrong clock is noticed."""
     return f"the clock here says {_time(now.astimezone(moment.tzinfo))}."
 
 
 def find_lab(folder: Path) -> Path | None:
-    """The nearest lab file from this folder upwards, to the server's root or the home folder.
+    """Return the nearest lab file from this folder up to the server's root or the home folder.
 
-    Outside both only the folder itself counts: above it others may write, as in a temporary folder.
+    Outside both, only the folder itself is searched: others may write to its parents, such as a temporary folder.
     """
     folder = folder.resolve()
-    named = [os.environ.get(name, "") for name in ROOT_VARIABLES]
-    roots = [*(Path(name).expanduser().resolve() for name in named if name), Path.home().resolve()]
+    settings = [os.environ.get(name, "") for name in ROOT_VARIABLES]
+    roots = [*(Path(name).expanduser().resolve() for name in settings if name), Path.home().resolve()]
     root = next((root for root in roots if folder.is_relative_to(root)), folder)
     for place in (folder, *folder.parents):
         if (place / FILE).is_file():
@@ -155,7 +155,7 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
         content = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ConfigError(f"{file} is not UTF-8.") from None
-    except (ValueError, RecursionError) as error:  # not TOML, and it says where; a very deep table
+    except (ValueError, RecursionError) as error:  # invalid TOML, with its position; a very deep table
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
     return replace(_rules(path, file, content), digest=sha256(data))
 
@@ -184,10 +184,10 @@ def _value(file: str, name: str, value: Any) -> Any:
         raise ConfigError(f"{file}: `{name}` {error}") from None
 
 
-def _checked(wanted: str, accepts: Callable[[Any], bool]) -> Callable[[Any], Any]:
+def _checked(expected: str, accepts: Callable[[Any], bool]) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         if not accepts(value):
-            raise ConfigError(f"must be {wanted}, not {_shown(value)}.")
+            raise ConfigError(f"must be {expected}, not {_shown(value)}.")
         return value
 
     return read
@@ -198,7 +198,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _title(value: Any) -> str:
-    text = _checked("text in quotation marks", lambda given: isinstance(given, str))(value)
+    text = _checked("text in quotation marks", lambda item: isinstance(item, str))(value)
     return printable(text, keep="")
 
 
@@ -259,7 +259,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "close": _moment,
     **dict.fromkeys(LIMITS, _checked("a number above 0", lambda most: _is_number(most) and most > 0)),
 }
-"""What each key accepts. Each is a field of `LabRules` or a limit."""
+"""The parser of each key, which is a field of `LabRules` or a limit."""
 
 
 def _shown(value: Any) -> str:
@@ -269,7 +269,7 @@ def _shown(value: Any) -> str:
 
 
 class LabWatch:
-    """The lab file of a folder, for as long as the kernel runs. A teacher may edit it in mid-session."""
+    """Watches the lab file of a folder while the kernel runs. A teacher may edit it at any time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -277,15 +277,15 @@ class LabWatch:
         self._rules: LabRules | None = None
         self._announced: LabRules | None = None
         self.logged_edits: set[tuple[str, str]] = set()
-        """Edits by hand that the log has: the path of a file and the hash of its content."""
+        """Logged edits by hand: file path and hash of the content."""
 
     def rules(self) -> LabRules | None:
-        """The rules as the file says them now, None without a file; raises `ConfigError` if it cannot be read."""
+        """Return the current rules, None without a file; raises `ConfigError` if it cannot be read."""
         path = find_lab(self._folder)
         if path is None:
             self._read = self._rules = None
             return None
-        # A file far from the notebook is named with its folder, so that it can be found.
+        # A file far from the notebook is shown with its folder.
         file = FILE if path.parent == self._folder.resolve() else str(path)
         try:
             data = read_file(path, MAX_BYTES + 1, start=True)
@@ -297,12 +297,12 @@ class LabWatch:
         return self._rules
 
     def announce(self, rules: LabRules, command: str) -> str:
-        """What to say before a run about rules that are new or have changed; empty if they are the same as before."""
-        before, self._announced = self._announced, rules
-        if rules == before:
+        """Return a notice about new or changed rules before a run; empty if they are unchanged."""
+        previous, self._announced = self._announced, rules
+        if rules == previous:
             return ""
-        if before is None:
+        if previous is None:
             title = f": {rules.title}" if rules.title else ""
             return f"This notebook follows the rules of {rules.file}{title}. `{command}` shows them."
-        changed = ", ".join(rules.changed(before)) or "its place"
-        return f"{rules.file} has changed ({changed}). `{command}` shows the rules."
+        changes = ", ".join(rules.changed(previous)) or "its place"
+        return f"{rules.file} has changed ({changes}). `{command}` shows the rules."

@@ -1,4 +1,4 @@
-"""`%agent submit [NOTEBOOK]`: the saved notebook, the log, the runs and their pages as one zip file."""
+"""`%agent submit [NOTEBOOK]`: writes the saved notebook, the log, the runs and their pages to a zip file."""
 
 import contextlib
 import json
@@ -37,13 +37,13 @@ _SUBMIT = re.compile(r"^\s*%\w+[ \t]+submit\b", re.MULTILINE)
 _CHECK = re.compile(r"%%\w+\s.*--check(?:\s|=)")
 _MOST_NAMED = 5
 _GRANULARITY = 0.05
-"""Seconds by which the time of a file may lag behind the clock."""
+"""Seconds by which a file's timestamp may lag behind the clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeCell:
     number: int
-    """Its place among all cells of the notebook, from 1."""
+    """Position among all cells of the notebook, from 1."""
     source: str
     count: int | None
     failed: bool
@@ -65,9 +65,9 @@ class CodeCell:
 class NotebookReading:
     cells: tuple[CodeCell, ...]
     submits: int
-    """How many cells submit the notebook. They run when it has been saved already."""
+    """Number of cells that submit the notebook. They run after it was saved."""
     secrets: tuple[str, ...]
-    """Where there is something with the shape of a key, or metadata with the name of one: `cell 2`, `metadata`."""
+    """Locations of text that looks like a key, or metadata named like one: `cell 2`, `metadata`."""
 
     @property
     def checks(self) -> tuple[CodeCell, ...]:
@@ -90,7 +90,7 @@ AGAIN = "Restart the kernel, run all cells and save."
 
 
 def read_notebook(data: bytes) -> NotebookReading:
-    """Reads a notebook that anybody may have written; raises `ConfigError` if it is not valid."""
+    """Parse an untrusted notebook; raises `ConfigError` if it is not valid."""
     try:
         content = json.loads(data)
         cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
@@ -100,18 +100,18 @@ def read_notebook(data: bytes) -> NotebookReading:
     except (ValueError, LookupError, TypeError, RecursionError):
         raise ConfigError("The notebook is damaged: it is no JSON with cells.") from None
     numbered = [(number, cell) for number, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
-    code = [each for number, cell in numbered if (each := _code_cell(number, cell)).source.strip()]
-    own = tuple(cell for cell in code if not _SUBMIT.search(cell.source))
-    return NotebookReading(own, len(code) - len(own), secrets)
+    code = [code_cell for number, cell in numbered if (code_cell := _code_cell(number, cell)).source.strip()]
+    others = tuple(cell for cell in code if not _SUBMIT.search(cell.source))
+    return NotebookReading(others, len(code) - len(others), secrets)
 
 
 def _holds_secret(part: Json) -> bool:
-    """Whether a cell, or the notebook without its cells, holds a key. Papermill keeps its parameters in metadata."""
+    """Whether a cell, or the notebook without its cells, contains a key. Papermill stores parameters in metadata."""
     return any(secret_spans(text) for text in _texts(part)) or _names_secret(part.get("metadata"))
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts as a reader sees them: a list of lines is one text, and so are the outputs that follow each other."""
+    """Yield the texts as displayed: lines of a list are joined, and so are consecutive outputs."""
     match value:
         case dict():
             for name, item in value.items():
@@ -179,7 +179,7 @@ def submit_command(notebook: Notebook, rest: str) -> str:
         write_atomically(target, archive, within=home, shared=True)
     except OSError as error:
         raise ConfigError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
-    # A kernel cannot see what was typed since.
+    # The kernel cannot see unsaved edits.
     age = duration(max(0.0, time.time() - path.stat().st_mtime))
     contents = [f"{path.name} as saved {age} ago"]
     contents += [f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
@@ -192,17 +192,17 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     return "\n".join([*lines, *reading.remarks(), *log.remarks()])
 
 
-def _find(notebook: Notebook, given: str) -> Path:
+def _find(notebook: Notebook, argument: str) -> Path:
     command = notebook.command(f"submit week3{NOTEBOOK_SUFFIX}")
-    if not given:
+    if not argument:
         if notebook.file is None:
             raise ConfigError(f"This kernel does not know its notebook's file. Name it, such as `{command}`.")
         return notebook.file
-    path = notebook.folder / Path(given).expanduser()
+    path = notebook.folder / Path(argument).expanduser()
     if path.suffix != NOTEBOOK_SUFFIX:
-        raise ConfigError(f"{given!r} is not a notebook. Name one, such as `{command}`.")
+        raise ConfigError(f"{argument!r} is not a notebook. Name one, such as `{command}`.")
     if not path.is_file():
-        raise ConfigError(f"There is no notebook {given!r} in {notebook.folder}.")
+        raise ConfigError(f"There is no notebook {argument!r} in {notebook.folder}.")
     return path
 
 
@@ -220,58 +220,58 @@ def _read(path: Path, within: Path, remedy: str) -> bytes:
 
 
 def _check_saved(notebook: Notebook, path: Path) -> None:
-    own = notebook.command("submit")
-    # A cell that submits the notebook changes nothing worth saving.
-    last = next((time for source, time in reversed(notebook.ended) if own not in source), 0.0)
-    if path.stat().st_mtime < last - _GRANULARITY:
+    command = notebook.command("submit")
+    # Cells that submit the notebook need not be saved.
+    last_run = next((time for source, time in reversed(notebook.ended) if command not in source), 0.0)
+    if path.stat().st_mtime < last_run - _GRANULARITY:
         raise ConfigError(
             f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
         )
 
 
 def _runs(notebook: Notebook, log: LogReading, own_name: str) -> tuple[dict[str, bytes], int]:
-    """The runs by their names in the zip file, variables first for their edits, and how many older ones had no room."""
-    found: dict[str, bytes] = {}
-    seen: set[str] = set()
-    left, left_out = MAX_RUNS, 0
+    """Return the runs by name in the zip file, variables first for their edits, and the count of omitted runs."""
+    runs: dict[str, bytes] = {}
+    run_ids: set[str] = set()
+    remaining, left_out = MAX_RUNS, 0
     for name, run_data in _candidates(notebook, log, own_name):
         identity = name.rpartition("-")[2]
-        if identity in seen:
+        if identity in run_ids:
             continue
-        seen.add(identity)
-        if len(run_data) > min(left, MAX_RUN):
+        run_ids.add(identity)
+        if len(run_data) > min(remaining, MAX_RUN):
             left_out += 1
             continue
-        left -= len(run_data)
-        found[name] = run_data
-    return found, left_out
+        remaining -= len(run_data)
+        runs[name] = run_data
+    return runs, left_out
 
 
 def _candidates(notebook: Notebook, log: LogReading, own_name: str) -> Iterator[tuple[str, bytes]]:
-    """Runs as `runs/hero-ID.run.jsonl` and their saved form, the most important first."""
+    """Yield names such as `runs/hero-ID.run.jsonl` and saved runs, the most important first."""
     for name, run in notebook.runs.items():
         if name == run.name:
             yield f"{RUNS}{name}-{run.id}{SUFFIX}", run_file(run)
     store = RunStore(notebook.folder)
-    others = {path.name for path in notebook.folder.glob(f"*{NOTEBOOK_SUFFIX}")} - {own_name}
-    # A notebook that was renamed has runs under its old name.
-    own = {entry.id for entry in log.entries if entry.notebook not in others}
+    other_names = {path.name for path in notebook.folder.glob(f"*{NOTEBOOK_SUFFIX}")} - {own_name}
+    # A renamed notebook has runs under its old name.
+    own_ids = {entry.id for entry in log.entries if entry.notebook not in other_names}
     for row in reversed(store.rows()):
-        if run_id(row) in own or not log.entries:
+        if run_id(row) in own_ids or not log.entries:
             try:
                 yield f"{RUNS}{row['name']}-{run_id(row)}{SUFFIX}", store.read(row)
-            except OSError:  # another notebook has pruned it, or it is a link
+            except OSError:  # pruned by another notebook, or a link
                 continue
 
 
 def _pages(runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    left = MAX_PAGES
+    remaining = MAX_PAGES
     newest: dict[str, bytes] = {}
     for path, data in runs.items():
         newest.setdefault(path.removeprefix(RUNS).rpartition("-")[0], data)
     for name, data in newest.items():
         with contextlib.suppress(SavedRunError):
             page = (to_page(read_run(data, name)) or "").encode("utf-8", "replace")
-            if 0 < len(page) <= left:
-                left -= len(page)
+            if 0 < len(page) <= remaining:
+                remaining -= len(page)
                 yield f"{PAGES}{name}.html", page
