@@ -18,7 +18,7 @@ _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTAL
 
 
 async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> Answer:
-    """Shows the call and reads the answer; the answer is no if nobody can give one.
+    """Show the call and read the answer; the answer is no if nobody can give one.
 
     `input()` blocks the event loop: where the cell waits for the run, so does everything else. It must run in the
     main thread, because an abandoned thread would take the next line that the user types.
@@ -60,7 +60,7 @@ def _arguments(request: ApprovalRequested) -> Iterator[str]:
 
 
 def read_answer(line: str) -> Answer:
-    """Parses `yes` or `no`, optionally followed by a note; a note alone denies the call."""
+    """Parse `yes` or `no`, optionally followed by a note; a note alone denies the call."""
     match = _YES_OR_NO.fullmatch(line.strip())
     if match is None:
         return Answer(False, line.strip())
@@ -68,7 +68,7 @@ def read_answer(line: str) -> Answer:
 
 
 def confirm(question: str) -> bool:
-    """Asks a yes/no question; False if nobody can answer. Parts of it may already be escaped.
+    """Ask a yes/no question; False if nobody can answer. Parts of it may already be escaped.
 
     Nothing is masked: the user must see exactly what a yes allows.
     """

@@ -59,7 +59,7 @@ def play(
     prepare: Callable[[Provider], list[Prepared]],
     models: Sequence[str | None],
 ) -> list[Prepared]:
-    """Prepares the runs of a cassette; raises `CassetteError` if it was recorded for another request. Needs no key.
+    """Prepare the runs of a cassette; raises `CassetteError` if it was recorded for another request. Needs no key.
 
     `models` names the model of each variant, None where any will do; if it is empty, all variants are played.
     """

@@ -41,7 +41,7 @@ async def is_watched(shell: Any) -> bool:
 
 
 def ask_for_page() -> None:
-    """Starts checking whether a page is connected to this kernel; `is_watched` waits for the answer."""
+    """Start checking whether a page is connected to this kernel; `is_watched` waits for the answer."""
     _page.ask()
 
 
@@ -93,7 +93,7 @@ def cell_id(shell: Any) -> str:
 
 @contextlib.contextmanager
 def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
-    """Installs `handler` as the SIGINT handler for the block."""
+    """Install `handler` as the SIGINT handler for the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -15,7 +15,7 @@ completion_matcher: Any = (lambda **_: lambda matcher: matcher) if _IS_OLD else 
 
 
 def add_matcher(shell: Any, matcher: Matcher) -> Callable[[], None]:
-    """Adds a matcher (API version 2) to the shell's completer; returns a function that removes it."""
+    """Add a matcher (API version 2) to the shell's completer; return a function that removes it."""
     target = shell.Completer
     if _IS_OLD:
         target.completions = partial(_completions, matcher, target.completions)

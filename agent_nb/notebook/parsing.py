@@ -92,7 +92,7 @@ def _values(arguments: list[str], magic: str) -> dict[str, Any]:
 
 
 def _with_values(words: Sequence[str]) -> Iterator[str]:
-    """Joins options that have an optional value with it (`--flag=value`): argparse would consume any next word."""
+    """Join options that have an optional value with it (`--flag=value`): argparse would consume any next word."""
     optional = {flag: option for option in OPTIONS.values() if option.is_optional for flag in option.flags}
     remaining = deque(words)
     while remaining:

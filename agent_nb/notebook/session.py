@@ -159,5 +159,5 @@ def shown_hub() -> Any:
 
 
 def set_hub(hub: Any) -> None:
-    """Registers this kernel's `Hub`, whose module is slow to import."""
+    """Register this kernel's `Hub`, whose module is slow to import."""
     _hubs[:] = [hub]

@@ -37,7 +37,7 @@ def user_data(shell: Any) -> dict[str, Any]:
 
 
 def newest_variables(shell: Any) -> list[tuple[str, Any]]:
-    """Names and values, newest first, without modules, imported code and tools."""
+    """The user's names and values, newest first, without modules, imported code and tools."""
     first, last = _cells(shell)
     ages: dict[str, tuple[int, int]] = {}
     newest = 0
@@ -49,7 +49,7 @@ def newest_variables(shell: Any) -> list[tuple[str, Any]]:
 
 
 def _is_code(value: Any, *others: type) -> bool:
-    """Checks the class: `isinstance` may run the value's own code, which may raise."""
+    """Check the class: `isinstance` may run the value's own code, which may raise."""
     return issubclass(type(value), (*_CODE, *others))
 
 

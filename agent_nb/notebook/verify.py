@@ -45,7 +45,7 @@ for name, result in compared("../values", namespace):
 
 
 def check_verifiable(run: Run, cells: Cells) -> None:
-    """Raises `ConfigError` if the code cannot run, or has not run in this kernel and so needs consent."""
+    """Raise `ConfigError` if the code cannot run, or has not run in this kernel and so needs consent."""
     if not cells:
         raise ConfigError(f"`{run.name}` has executed no code.")
     if cells.is_masked:
@@ -132,7 +132,7 @@ def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
 
 
 def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) -> dict[str, str]:
-    """Pickles the values to a file; returns the remarks. cloudpickle includes the notebook's functions and classes."""
+    """Pickle the values to a file; return the remarks. cloudpickle includes the notebook's functions and classes."""
     pickles, remarks = {}, {}
     for name, namespace, remark in values:
         remarks[name] = remark
@@ -161,7 +161,7 @@ def _images(bundles: Iterable[Any]) -> list[bytes]:
 
 
 def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tuple[str, list[Any]]]:
-    """Runs setup, cells and comparison; yields error and outputs of each. A failed cell skips the remaining cells."""
+    """Run setup, cells and comparison; yield error and outputs of each. A failed cell skips the remaining cells."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, DeadKernelError
@@ -197,7 +197,7 @@ def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tup
 
 
 def compared(path: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Compares the run's values with those of the cells. Runs in the fresh kernel."""
+    """Compare the run's values with those of the cells. Runs in the fresh kernel."""
     for name, data in pickle.loads(Path(path).read_bytes()).items():
         try:
             if name not in namespace:

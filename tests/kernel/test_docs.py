@@ -98,8 +98,7 @@ def check_middleware(kernel, folder: Path) -> None:
     assert [line.rsplit(",", 1)[1] for line in lines] == ["A form", "A landing page for Grace Hopper"]
     kernel.run("del sent")
     assert (
-        "`sent` is not defined. `%agent use -sent` takes it away."
-        in kernel.run("%%agent page\nA form").errors
+        "`sent` is not defined. `%agent use -sent` removes it." in kernel.run("%%agent page\nA form").errors
     )
     assert "In use, in this order: `log`." in kernel.run("%agent use -sent -redact").stdout
     assert "`redact` is not in use." in kernel.run("%agent use -redact").errors

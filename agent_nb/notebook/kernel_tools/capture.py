@@ -91,7 +91,7 @@ class Capture:
         return len(text)
 
     def display(self, data: Mapping[str, Any], transient: Mapping[str, Any] | None, *, update: bool) -> bool:
-        """Adds a bundle, or replaces the one with the same display id; returns False if there is none to replace."""
+        """Add a bundle, or replace the one with the same display id; return False if there is none to replace."""
         bundle, display_id = bounded(data), str((transient or {}).get("display_id") or "")
         with self._lock:
             if update:
@@ -143,7 +143,7 @@ class Capture:
                 self._tail_length -= len(self._tail.popleft())
 
     def _show_text(self, text: str) -> None:
-        """Sends text to the page line by line, later at intervals. Loop timers may never fire if the code blocks."""
+        """Send text to the page line by line, later at intervals. Loop timers may never fire if the code blocks."""
         if not self._live_room:
             return
         self._waiting += text[: self._live_room]
@@ -163,7 +163,7 @@ class Capture:
 
 @contextlib.contextmanager
 def capturing(capture: Capture, shell: Any) -> Iterator[None]:
-    """Redirects the output of the block, its tasks and its threads to the capture."""
+    """Redirect the output of the block, its tasks and its threads to the capture."""
     streams = [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
     originals = sys.stdout, sys.stderr
     token = _current.set(capture)
@@ -197,7 +197,7 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]]:
-    """Redirects writes to the stream; yields a function that waits for pending output."""
+    """Redirect writes to the stream; yield a function that waits for pending output."""
     write = stream.write
     close = getattr(stream, "close", bool)  # JupyterLite's streams have no `close`
     watcher = getattr(stream, "watch_fd_thread", None)
@@ -210,7 +210,7 @@ def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]
         return capture.write(text) if capture.takes(watcher) else write(text)
 
     def drain() -> None:
-        """Waits for subprocess output, which ipykernel reads from the file descriptor in a thread."""
+        """Wait for subprocess output, which ipykernel reads from the file descriptor in a thread."""
         with contextlib.suppress(OSError, AttributeError):
             os.write(stream._original_stdstream_fd, END.encode())
             drained.wait(DRAIN_SECONDS)

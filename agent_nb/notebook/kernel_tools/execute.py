@@ -109,7 +109,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def shielded(self) -> Iterator[None]:
-        """Delays an interrupt to the end of the block, which sends a message that must not be truncated."""
+        """Delay an interrupt to the end of the block, which sends a message that must not be truncated."""
         self._shields += 1
         try:
             yield
@@ -120,7 +120,7 @@ class Watchdog:
                 self._raise()
 
     def call(self, function: Callable[[], Any]) -> Any:
-        """Calls code that blocks the loop."""
+        """Call code that blocks the loop."""
         trace = sys.gettrace()
         self.blocking = True
         try:
@@ -130,7 +130,7 @@ class Watchdog:
             sys.settrace(trace)
 
     def pass_on(self) -> None:
-        """Forwards the interrupt that stopped the code to the run."""
+        """Forward the interrupt that stopped the code to the run."""
         if self.interrupted and callable(self._previous) and self._previous is not signal.default_int_handler:
             self._previous(signal.SIGINT, None)
 
@@ -190,7 +190,7 @@ class Watchdog:
         raise RunsOn
 
     def _trace(self) -> None:
-        """Raises again at the next line of the code, even inside an `except` that catches everything."""
+        """Raise again at the next line of the code, even inside an `except` that catches everything."""
         frames = [frame for frame, _ in traceback.walk_stack(sys._getframe())]
         while frames and not self._inside(frames[-1].f_code):
             frames.pop()
@@ -241,14 +241,14 @@ class CodeRun:
 
 
 async def execute(call: CodeRun) -> Execution:
-    """Runs the code once no other call is running. Cancelling the task ends it with `CancelledError` as its error."""
+    """Run the code once no other call is running. Cancelling the task ends it with `CancelledError` as its error."""
     async with alone(lambda: call.context.progress("waits until other code has ended")):
         return await _execute(call)
 
 
 @contextlib.asynccontextmanager
 async def alone(on_wait: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-    """Holds the lock for code under a watchdog, waiting for other calls first."""
+    """Hold the lock for code under a watchdog, waiting for other calls first."""
     if not _running.acquire(blocking=False):
         on_wait()
         while not _running.acquire(blocking=False):  # noqa: ASYNC110 - the other call may be on another loop
@@ -301,7 +301,7 @@ async def _execute(call: CodeRun) -> Execution:
 
 
 async def _run(call: CodeRun, capture: Capture, watchdog: Watchdog) -> BaseException | None:
-    """Runs the code and returns its exception: raising KeyboardInterrupt or SystemExit would end the loop."""
+    """Run the code and return its exception: raising KeyboardInterrupt or SystemExit would end the loop."""
     error: BaseException | None = None
     try:
         await _steps(call, capture, watchdog)
@@ -327,7 +327,7 @@ async def _steps(call: CodeRun, capture: Capture, watchdog: Watchdog) -> None:
 
 
 def compiled(code: str, filename: str, shell: Any) -> Iterator[tuple[CodeType, bool]]:
-    """Compiles the statements, then the last expression; yields whether to display each result."""
+    """Compile the statements, then the last expression; yield whether to display each result."""
     source = shell.transform_cell(code)
     same = len(source.splitlines()) == len(code.splitlines())
     lines = (code if same else source).splitlines(keepends=True)
@@ -344,12 +344,12 @@ def compiled(code: str, filename: str, shell: Any) -> Iterator[tuple[CodeType, b
 
 
 def show_value(value: Any, shell: Any, capture: Capture) -> None:
-    """Displays the value of the last expression, without setting `_` and `Out`."""
+    """Display the value of the last expression, without setting `_` and `Out`."""
     capture.display(shell.display_formatter.format(value)[0], None, update=False)
 
 
 def show_figures() -> None:
-    """Displays open figures, as at the end of a cell."""
+    """Display open figures, as at the end of a cell."""
     inline = sys.modules.get("matplotlib_inline.backend_inline")
     if inline is not None:
         inline.flush_figures()
@@ -357,7 +357,7 @@ def show_figures() -> None:
 
 @contextlib.contextmanager
 def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
-    """Collects the tasks that the code starts in this block, not those of other runs on the same loop."""
+    """Collect the tasks that the code starts in this block, not those of other runs on the same loop."""
     loop = asyncio.get_running_loop()
     tasks: list[asyncio.Task[Any]] = []
     factory = loop.get_task_factory()
@@ -410,7 +410,7 @@ def _is_inside(filename: str, code: CodeType) -> bool:
 
 @contextlib.contextmanager
 def _guarded(shell: Any, capture: Capture) -> Iterator[None]:
-    """Prevents the code from reading input and from ending the kernel."""
+    """Prevent the code from reading input and from ending the kernel."""
     with contextlib.ExitStack() as stack:
         for owner, name in ((builtins, "input"), (getpass, "getpass")):
             stack.enter_context(replaced(owner, name, capture.routed(getattr(owner, name), _no_input)))
@@ -431,7 +431,7 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
 def injected_helpers(
     namespace: dict[str, Any], files: Workspace, shield: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[list[str]]:
-    """Injects `agent_files` and `to_file` into the namespace for the block; yields a note per fallback name."""
+    """Inject `agent_files` and `to_file` into the namespace for the block; yield a note per fallback name."""
 
     def to_file(path: str, value: Any) -> str:
         """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a

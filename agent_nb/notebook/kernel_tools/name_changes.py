@@ -44,7 +44,7 @@ class NameChanges:
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
     def undo(self) -> tuple[str, list[str]]:
-        """Restores the names that have not changed since; returns a summary and the restored names."""
+        """Restore the names that have not changed since; return a summary and the restored names."""
         names = dict.fromkeys([*self.before, *self.after])
         now = self.namespace
         free = [name for name in names if now.get(name, _MISSING) is self.after.get(name, _MISSING)]

@@ -115,7 +115,7 @@ class Hub:
         self.model.send(message)
 
     def follow(self, handle: Handle, *, network: bool = False) -> LiveRun:
-        """Adds a running run; with `network`, its live preview may load any https URL."""
+        """Add a running run; with `network`, its live preview may load any https URL."""
         if self._refused:  # the page may support widgets by now
             self._open()
         run = LiveRun.following(handle, self.send, network=network)
@@ -124,7 +124,7 @@ class Hub:
         return run
 
     def send_new(self) -> None:
-        """Sends pending events of all running runs. Thread-safe."""
+        """Send pending events of all running runs. Thread-safe."""
         for run in list(self._runs.values()):
             if not run.done:
                 run.stream.send_new()
@@ -139,7 +139,7 @@ class Hub:
         return run is not None and run.id == run_id
 
     def adopt(self, run: Run) -> str:
-        """Adds a finished run, and returns the key to display it under.
+        """Add a finished run, and return the key to display it under.
 
         Runs of the same request share a key: the newest has it, older ones get a numbered one. A run with hand-edited
         files has no events that produce them, so it gets no key and is shown frozen.
@@ -227,7 +227,7 @@ class Hub:
 
 
 def _listen(handle: Callable[[Any], None]) -> Any:
-    """Opens a second channel from the page to a kernel in the same browser, active while the returned object exists.
+    """Open a second channel from the page to a kernel in the same browser, active while the returned object exists.
 
     JupyterLite delivers one message at a time, so a comm message waits until the cell has ended: too late for Stop and
     for approvals. A broadcast channel reaches the kernel's worker at once. Only pages of the same origin can use it,
@@ -244,7 +244,7 @@ def _listen(handle: Callable[[Any], None]) -> Any:
 
 
 def _read(content: Json) -> _Command:
-    """Validates a message and returns its command; any client of the kernel can send one."""
+    """Validate a message and return its command; any client of the kernel can send one."""
     try:
         command: _Command = from_wire(_Command, change_texts(from_wire(Json, content), whole_text))
     except WireError as error:

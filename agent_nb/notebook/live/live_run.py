@@ -75,7 +75,7 @@ class Pace:
         self._taken_until = -math.inf
 
     def delay(self, now: float) -> float:
-        """Registers a batch; returns the seconds to wait before sending it."""
+        """Register a batch; return the seconds to wait before sending it."""
         waiting = max(0.0, self._taken_until - now)
         self._taken_until = now + waiting + MESSAGE_SECONDS
         return max(0.0, waiting - BURST)
@@ -107,7 +107,7 @@ class RunStream:
         """Guards encoding and sending: while code blocks the loop, another thread sends."""
 
     def on_event(self, event: Event) -> None:
-        """Schedules the batch that will carry this event."""
+        """Schedule the batch that will carry this event."""
         # These two are not urgent: they are sent with the next event.
         if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
             now = time.monotonic()
@@ -121,7 +121,7 @@ class RunStream:
         return not self.windows or any(self.windows.values())
 
     def set_on_screen(self, window: str, *, on_screen: bool) -> None:
-        """Records whether the run is on screen in a window; if so, sends pending events at once."""
+        """Record whether the run is on screen in a window; if so, send pending events at once."""
         self.windows[window] = on_screen
         if on_screen:
             self.flush()
@@ -155,7 +155,7 @@ class RunStream:
             self.send_all()
 
     def send_all(self) -> None:
-        """Sends the run from its first event, for a page that has missed events."""
+        """Send the run from its first event, for a page that has missed events."""
         with self._lock:
             if self._sent:
                 self._send_new()  # for pages that have all earlier events
@@ -171,13 +171,13 @@ class RunStream:
         self._send_ready(ready)
 
     def set_annotations(self, annotations: tuple[Annotation, ...]) -> None:
-        """Sends the run again if its notes have changed. A page that has all events applies only the notes."""
+        """Send the run again if its notes have changed. A page that has all events applies only the notes."""
         if self.meta.annotations != annotations:
             self.meta = replace(self.meta, annotations=annotations)
             self.send_all()
 
     def set_undone(self, undone: Iterable[str]) -> None:
-        """Marks the names of calls as undone, and informs all pages."""
+        """Mark the names of calls as undone, and inform all pages."""
         self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
         self.send_all()
 
@@ -186,11 +186,11 @@ class RunStream:
         self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
 
     def send_bound(self, variant: int, message: Json) -> None:
-        """Sends a message to a view of the bound page of a variant."""
+        """Send a message to a view of the bound page of a variant."""
         self._send({"kind": "bound", "run_id": self.run_id, "variant": variant, "message": message})
 
     def send_check(self, window: int, check_id: str, request: CheckRequest | ElementRequest) -> None:
-        """Asks a window to check a page of the run, or elements of the page included in the message."""
+        """Ask a window to check a page of the run, or elements of the page included in the message."""
         check: Json = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
         if isinstance(request, CheckRequest):
             page: Json = {"variant": request.variant, "widths": list(request.widths)}
@@ -240,7 +240,7 @@ class LiveRun:
 
     @classmethod
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
-        """Wraps a running run; with `network`, its live preview may load any https URL."""
+        """Wrap a running run; with `network`, its live preview may load any https URL."""
         meta = replace(
             _meta(handle.key, handle.name, handle.model),
             network=network,
@@ -260,7 +260,7 @@ class LiveRun:
 
     @classmethod
     def finished(cls, run: Run, key: str, send: Send) -> "LiveRun":
-        """Wraps a finished run under `key`: `run.key`, or another if a newer run of the same request has that."""
+        """Wrap a finished run under `key`: `run.key`, or another if a newer run of the same request has that."""
         model = ", ".join(dict.fromkeys(variant.model for variant in run.variants or (run,)))
         meta = replace(
             _meta(key, run.name, model),
@@ -292,7 +292,7 @@ class LiveRun:
         return self.handle is None or self.handle.done
 
     def check_variant(self, variant: int) -> None:
-        """Raises `ConfigError` if there is no such variant, counted from 0."""
+        """Raise `ConfigError` if there is no such variant, counted from 0."""
         variant_count = len(self.result.variants) if self.result else 0
         count = self.handle.count if self.handle is not None else variant_count
         if not 0 <= variant < count and not (self.result and variant == self.result.variant):
@@ -301,7 +301,7 @@ class LiveRun:
     def announce_ready(
         self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
     ) -> None:
-        """Informs the page that the variables are set, and where the run was saved."""
+        """Inform the page that the variables are set, and where the run was saved."""
         self.result = run
         again, others = retry_cells(run, self.cell)
         ready = Ready(
@@ -328,11 +328,11 @@ class LiveRun:
             raise ConfigError("The run has not ended yet.")
         self._writer = self._writer or client
         if client != self._writer:
-            raise ConfigError("Another window writes the result into the notebook.")
+            raise ConfigError("Another window is writing the result into the notebook.")
         return {**bundle(replace(self.result, key=self.key))}
 
     async def ask(self, request: ApprovalRequested) -> Answer:
-        """Asks the user through the page, falling back to `ask_otherwise`; raises if nobody can be asked."""
+        """Ask the user through the page, falling back to `ask_otherwise`; raises if nobody can be asked."""
         if self.questions.is_approved(request):
             return Answer(True, by="always")
         self.stream.flush()
@@ -343,13 +343,13 @@ class LiveRun:
         return await self.ask_otherwise(request)
 
     def answer(self, place: tuple[int, str], answer: Answer, scope: Scope) -> None:
-        """Forwards the user's answer; `place` is the variant and the call id."""
+        """Forward the user's answer; `place` is the variant and the call id."""
         self.questions.answer(place, answer, scope)
         if scope == "run":
             self.let_code_run(place[0], allowed=True)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
-        """Allows all code of a variant for this run, or asks again about each call."""
+        """Allow all code of a variant for this run, or ask again about each call."""
         if self.handle is not None:
             self.handle.let_code_run(variant, allowed=allowed)
             self.stream.set_running_code(self.handle.running_code)
@@ -394,10 +394,10 @@ class LiveRun:
             check.set_result(report)
 
     def use_bound(self, variant: int, message: Json | None) -> None:
-        """Forwards a message from a view of a bound page."""
+        """Forward a message from a view of a bound page."""
         store = store_of(self.id, variant)
         if store is None:
-            raise ConfigError("This kernel has bound nothing to that page. Run its cell again.")
+            raise ConfigError("That page has no bindings in this kernel. Run its cell again.")
         view = message.get("view") if message else None
         store.receive(message, lambda answer: self.stream.send_bound(variant, {**answer, "view": view}))
 
@@ -408,7 +408,7 @@ class LiveRun:
         return self._consoles.setdefault(variant, console_of(self.id, variant))
 
     def report(self, variant: int, entries: object) -> Json:
-        """Stores console entries of a variant's page; returns their numbers."""
+        """Store console entries of a variant's page; return their numbers."""
         valid = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
         return {"numbers": [self.console(variant).add(entry) for entry in valid]}
 
@@ -431,7 +431,7 @@ class LiveRun:
         }
 
     def keep(self, variant: int) -> Json:
-        """Writes the cells to a notebook file, for a page that cannot insert them."""
+        """Write the cells to a notebook file, for a page that cannot insert them."""
         path = self.finished_result(variant).to_notebook(f"{self.name}.ipynb")
         return {"text": f"Wrote {path.name}, with the outputs of the run"}
 

@@ -72,8 +72,8 @@ class Questions:
             raise ConfigError(f"`{request.name}` cannot be allowed for the whole run.")
         if answer.args is not None:
             answer = replace(answer, args=edited(request, answer.args))
-            if found := self._problems_of(request.name, answer.args or {}):
-                raise InvalidArgsError(dict(found))
+            if problems := self._problems_of(request.name, answer.args or {}):
+                raise InvalidArgsError(dict(problems))
         question.answer.set_result(replace(answer, by="run") if scope == "run" else answer)
         if scope == "together":
             same = request.name, request.args
@@ -104,9 +104,9 @@ def edited(request: ApprovalRequested, args: Json) -> Json:
         raise ConfigError("The arguments of this question cannot be changed.")
     args = _unmasked(request.args, args)
     before = {name: _text(request.args.get(name)) for name in args}
-    masked = [name for name, value in args.items() if MASK in _text(value) and MASK not in before[name]]
-    if masked:
-        raise InvalidArgsError(dict.fromkeys(masked, "A masked value cannot be edited."))
+    edited_masks = [name for name, value in args.items() if MASK in _text(value) and MASK not in before[name]]
+    if edited_masks:
+        raise InvalidArgsError(dict.fromkeys(edited_masks, "A masked value cannot be edited."))
     without: Json = without_nulls(request.schema, args)
     return without
 

@@ -124,7 +124,7 @@ _ROWS = (
     ),
     Command(
         "use [NAME | -NAME]",
-        "Use the middleware in a variable for the runs that follow, take it away, or list what is used.",
+        "Use the middleware in a variable for the following runs, remove it, or list what is in use.",
         _late("plan", "use_command"),
     ),
     Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),

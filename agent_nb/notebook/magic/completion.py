@@ -126,7 +126,7 @@ def _matching(prefix: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _quoted(text: str) -> str:
-    """Quotes a path that contains spaces; the quote stays open after a folder."""
+    """Quote a path that contains spaces; the quote stays open after a folder."""
     if " " not in text:
         return text
     return f'"{text}' if text.endswith("/") else f'"{text}"'

@@ -118,7 +118,7 @@ def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> str:
 
 
 def _without_secrets(text: str, names: Mapping[str, Any]) -> str:
-    """Masks the values of secret variables, which an error message may quote."""
+    """Mask the values of secret variables, which an error message may quote."""
     for name, value in names.items():
         if type(value) is str and len(value) >= SHORTEST_SECRET and is_secret(name, value):
             text = text.replace(value, MASK)
@@ -138,7 +138,7 @@ def _near(name: str, names: Mapping[str, Any]) -> list[str]:
 
 
 def _readable(variables: list[str], namespace: Mapping[str, Any], describe: Any) -> Iterator[str]:
-    """Skips variables that cannot be described: a failing `repr` must not block the fix."""
+    """Skip variables that cannot be described: a failing `repr` must not block the fix."""
     for name in variables:
         try:
             describe(name, namespace)

@@ -75,7 +75,7 @@ def system_names(home: Path) -> list[str]:
 
 
 def _check_word(word: str, namespace: Mapping[str, Any], home: Path) -> None:
-    """Refuses a mistyped name, which would otherwise be sent as a one-word instruction."""
+    """Refuse a mistyped name, which would otherwise be sent as a one-word instruction."""
     texts = [name for name, value in namespace.items() if isinstance(value, str) and name[0] != "_"]
     near = difflib.get_close_matches(word, [*texts, *system_names(home)], 1, 0.7)
     if near:

@@ -68,7 +68,7 @@ def _enter(session: Session, vendor: Vendor) -> None:
 
 
 def _ask(session: Session, prompt: str) -> str:
-    """Reads hidden input; raises `UsageError` if nobody can answer or the text would be echoed."""
+    """Read hidden input; raises `UsageError` if nobody can answer or the text would be echoed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)

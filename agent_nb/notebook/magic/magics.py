@@ -41,7 +41,7 @@ USAGE = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
 
 
 def with_options(magic: Magic) -> Magic:
-    """Lists `OPTIONS` in the docstring of a magic; `%agent help` explains them."""
+    """List `OPTIONS` in the docstring of a magic; `%agent help` explains them."""
     text = inspect.cleandoc(magic.__doc__ or "")
     flags = ", ".join(" ".join(filter(None, (*option.flags, option.metavar))) for option in OPTIONS.values())
     flag_lines = textwrap.fill(
@@ -106,7 +106,7 @@ class CellRewriter:
 
 
 async def agent_cell(line: str, cell: str | None) -> None:
-    """Runs a rewritten cell, or `%agent fix` or `explain` if there is no prompt."""
+    """Run a rewritten cell, or `%agent fix` or `explain` if there is no prompt."""
     magics = get_ipython().magics_manager.registry["AgentMagics"]
     await magics.run_cell(line, cell)
 
@@ -155,7 +155,7 @@ class AgentMagics(Magics, MagicSettings):
             raise UsageError(str(error)) from None
 
     async def run_cell(self, line: str, cell: str | None) -> None:
-        """Runs one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
+        """Run one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
         await off_loop(self.imported.wait)
         from agent_nb.notebook.magic.fix import read_fix
 
@@ -243,7 +243,7 @@ def unload(shell: Any) -> None:
 
 
 def _preload(shell: Any, imported: threading.Event) -> None:
-    """Imports what the first run needs, once the cell with `%load_ext` has ended.
+    """Import what the first run needs, once the cell with `%load_ext` has ended.
 
     Without a user to ask, it only starts looking for a connected page: an unattended notebook must not wait, and may
     use another model.

@@ -74,7 +74,7 @@ def list_servers(session: Session) -> None:
 
 
 def read_servers(session: Session) -> list[str]:
-    """Adds the servers of the project's file to the session; returns the problems in that file."""
+    """Add the servers of the project's file to the session; return the problems in that file."""
     configs, problems = read_project(session.home)
     for name, server in list(session.servers.items()):
         if server.config.key and (name not in configs or configs[name].key != server.config.key):
@@ -105,7 +105,7 @@ def absent_tools(names: Iterable[str]) -> list[Tool]:
 
 
 async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
-    """Starts the servers in `names` that are not running; returns the selected tools."""
+    """Start the servers in `names` that are not running; return the selected tools."""
     selected: dict[str, Tool] = {}
     attended = is_attended(session.shell)
     for name in names:
@@ -122,13 +122,13 @@ async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
 
 
 def _allow(server: Server, *, attended: bool) -> None:
-    """Asks for consent before the first start of a server from the project's file."""
+    """Ask for consent before the first start of a server from the project's file."""
     config = server.config
     if not config.key:
         return
     if not attended:
         raise UsageError(
-            f"`{server.name}` stands in {FILE}, and nobody is there to start it. Use a cassette."
+            f"`{server.name}` is defined in {FILE}, and unattended notebooks cannot start it. Use a cassette."
         )
     if is_allowed(config):
         server.accepted = accepted_tools(config) | server.accepted
@@ -141,7 +141,7 @@ def _allow(server: Server, *, attended: bool) -> None:
 
 
 def allow_agents(session: Session, models: Iterable[str]) -> None:
-    """Asks for consent to custom commands of outside agents: a notebook from someone else may set one."""
+    """Ask for consent to custom commands of outside agents: a notebook from someone else may set one."""
     for name in models:
         vendor, _, agent_name = name.partition(":")
         agent = AGENTS.get(agent_name) if vendor == ACP else None
@@ -158,14 +158,14 @@ def allow_agents(session: Session, models: Iterable[str]) -> None:
 
 
 def _accept_changes(server: Server, *, attended: bool) -> None:
-    """Asks about tools whose description has changed; they are offered only if the user agrees."""
+    """Ask about tools whose description has changed; they are offered only if the user agrees."""
     if tools := server.changed:
         changes = "".join(
             f"\n  {tool.shown}: {printable(safe_text(' '.join(tool.spec.description.split())), keep='')}"
             for tool in tools
         )
         question = (
-            f"The MCP server `{server.name}` has changed what it says about its tools:{changes}\nOffer them?"
+            f"The MCP server `{server.name}` has changed the descriptions of its tools:{changes}\nOffer them?"
         )
         if attended and confirm(question):
             server.accept()
@@ -224,7 +224,7 @@ def _remove(session: Session, name: str) -> None:
     server = _find(session, name)
     wait_for(server.stop())
     if server.config.key:
-        print(f"Ended `{name}`. It stands in {FILE}: remove it there.")
+        print(f"Stopped `{name}`. It is defined in {FILE}: remove it there.")
         return
     del session.servers[name]
     print(f"Removed `{name}`.")

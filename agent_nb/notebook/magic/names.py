@@ -15,7 +15,7 @@ _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
 
 def check_name(name: str, namespace: dict[str, Any]) -> str:
-    """Returns the name; raises `UsageError` if it is invalid or would shadow a built-in or a module."""
+    """Return the name; raises `UsageError` if it is invalid or would shadow a built-in or a module."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise UsageError(f"{name!r} is not a valid name. Use letters, digits and _, such as `hero`.")
     if hasattr(builtins, name) or name in _RESERVED:
@@ -34,7 +34,7 @@ def assign(session: Session, name: str, value: Any) -> None:
 
 
 def bind(session: Session, run: Run) -> str | None:
-    """Sets NAME and `files`; returns the name of the files variable, or None if it is the user's own."""
+    """Set NAME and `files`; return the name of the files variable, or None if it is the user's own."""
     assign(session, run.name, run)
     return bind_files(session, run, run.name)
 

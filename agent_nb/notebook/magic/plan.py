@@ -165,11 +165,11 @@ class Plan:
         flags = " ".join(f"-t {name}" for name in base_tools if name not in self.options.tools)
         if not self.base or not flags:
             return ""
-        return f"`{self.base.name}` had the tools of `{flags}`, and this cell has not. Add `{flags}`."
+        return f"`{self.base.name}` had the tools of `{flags}`, and this cell does not. Add `{flags}`."
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
-    """Reads variables, files and options; raises `UsageError` if the cell cannot run as written."""
+    """Read variables, files and options; raises `UsageError` if the cell cannot run as written."""
     check_name(options.name, session.namespace)
     if not options.failure:
         await off_loop(_check_prompt, session, cell)
@@ -294,7 +294,7 @@ def _default_path(options: Options, base: Run | None) -> str:
 
 
 def _check_network(models: Sequence[str], cassette: str) -> None:
-    """Raises `ConfigError` for models that need the network if only cassettes and the demo are allowed."""
+    """Raise `ConfigError` for models that need the network if only cassettes and the demo are allowed."""
     for name in models:
         if default_mode() == "replay" and not is_demo(name):
             raise ConfigError(
@@ -304,7 +304,7 @@ def _check_network(models: Sequence[str], cassette: str) -> None:
 
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:
-    """Stores the cell's first line in the settings, unless it contains a secret. Replaces the line of a cassette."""
+    """Store the cell's first line in the settings, unless it contains a secret. Replaces the line of a cassette."""
     settings = {name: value for name, value in prepared.run_settings.items() if name != "line"}
     if line and safe_text(line) == line:
         settings["line"] = line
@@ -462,7 +462,7 @@ def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
 
 
 def use_command(session: Session, arguments: str) -> Table | str:
-    """Adds the middleware in these variables, removes `-NAME`, and without arguments lists what is in use."""
+    """Add the middleware in these variables and remove `-NAME`; without arguments, list what is in use."""
     if not arguments:
         in_use = middleware_in_use(session).items()
         rows = [(name, type(value).__name__, ", ".join(methods_of(value))) for name, value in in_use]
@@ -487,7 +487,7 @@ def middleware_in_use(session: Session) -> dict[str, Any]:
 
 def _find(session: Session, name: str) -> Any:
     """The middleware in a variable. Never skip a missing one: it may protect private data."""
-    remedy = f" `{session.command(f'use -{name}')}` takes it away." if name in session.middleware else ""
+    remedy = f" `{session.command(f'use -{name}')}` removes it." if name in session.middleware else ""
     if name not in session.namespace:
         raise UsageError(f"`{name}` is not defined.{remedy}")
     try:

@@ -65,7 +65,7 @@ class CellInterrupted(KeyboardInterrupt):
 
 
 def warm_up(shell: Any) -> None:
-    """Imports what the first run needs. Called in a thread, so it does not block the kernel's loop."""
+    """Import what the first run needs. Called in a thread, so it does not block the kernel's loop."""
     for name in ("fastjsonschema", "filelock", "markdown_it"):
         with contextlib.suppress(ImportError):  # Pyodide has no filelock
             importlib.import_module(name)
@@ -78,7 +78,7 @@ def warm_up(shell: Any) -> None:
 
 
 async def run_cell(session: Session, options: Options, cell: str) -> None:
-    """Runs the cell and sets NAME and `files`, however the run ends."""
+    """Run the cell and set NAME and `files`, however the run ends."""
     watched = await is_watched(session.shell)
     register()
     mask_environment()
@@ -123,7 +123,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
 
 @contextlib.contextmanager
 def _ending(handle: Handle, view: View) -> Iterator[None]:
-    """Stops the run and marks its output as ended on an unexpected error."""
+    """Stop the run and mark its output as ended on an unexpected error."""
     try:
         yield
     except Exception as error:
@@ -133,7 +133,7 @@ def _ending(handle: Handle, view: View) -> Iterator[None]:
 
 
 def _check_name_is_free(session: Session, name: str) -> None:
-    """Raises `ConfigError` if a background run has this name, the only way to stop that run."""
+    """Raise `ConfigError` if a background run has this name, the only way to stop that run."""
     if any(handle.name == name for handle in session.background.values()):
         raise ConfigError(
             f"`{name}` is still running in the background. Stop it with `{name}.stop()`, wait with "
@@ -142,7 +142,7 @@ def _check_name_is_free(session: Session, name: str) -> None:
 
 
 async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
-    """Waits for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
+    """Wait for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
     stop = partial(handle.stop, "interrupted")
     # ipykernel cancels the cell by itself; in a terminal, Ctrl-C would end the event loop.
     with ticking(), contextlib.nullcontext() if in_kernel else on_interrupt(lambda *_: stop()):
@@ -154,7 +154,7 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
 
 
 async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
-    """Checks, binds, saves and shows the run; returns it and the error of `--save`, if any."""
+    """Check, bind, save and show the run; return it and the error of `--save`, if any."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = bind(session, run) if rebind else None
@@ -220,7 +220,7 @@ def _refusal(plan: Plan, run: Run, folder: str) -> str:
 
 
 def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:
-    """Binds a variant, counted from 1; returns it and the name of its files variable.
+    """Bind a variant, counted from 1; return it and the name of its files variable.
 
     If other variants are still running, stops them and returns None; the cell binds the variant when they have ended.
     """

@@ -48,7 +48,7 @@ def list_runs(session: Session, arguments: str) -> Table:
 
 
 def page_command(session: Session, arguments: str) -> Table | str:
-    """Lists the names that the page of a run is bound to; `--off` ends its connection."""
+    """List the names that the page of a run is bound to; `--off` ends its connection."""
     words = arguments.split()
     name = next((word for word in words if word != OFF), "run")
     run = session.namespace.get(name)
@@ -98,7 +98,7 @@ def _saved_file(session: Session, reference: str) -> Path:
 
 
 def undo_run(session: Session, name: str) -> str:
-    """Restores the previous value of a variable, usually a run; each further call goes one step back."""
+    """Restore the previous value of a variable, usually a run; each further call goes one step back."""
     if not name:
         raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
     places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == name]
@@ -140,7 +140,7 @@ class FileNotice:
 
 
 def export_run(session: Session, arguments: str) -> FileNotice:
-    """Writes `NAME.replay.html` beside the notebook, or PATH in the format of its suffix."""
+    """Write `NAME.replay.html` beside the notebook, or PATH in the format of its suffix."""
     name, _, target = arguments.partition(" ")
     run = _run(session, name, "export hero")
     target = target.strip().strip("\"'") or f"{name}.replay.html"
@@ -186,7 +186,7 @@ def _run(session: Session, name: str, example: str) -> Run:
 
 
 def cells_command(session: Session, arguments: str) -> Table | None:
-    """Shows the code of a run as plain cells; with `--verify` runs them in a fresh kernel and shows what differs."""
+    """Show the code of a run as plain cells; with `--verify`, run them in a fresh kernel and show what differs."""
     names = [word for word in arguments.split() if word != VERIFY]
     name = names[0] if len(names) == 1 else ""
     run = _run(session, name, "cells hero")

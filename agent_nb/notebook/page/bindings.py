@@ -92,7 +92,7 @@ class Bindings(Mapping[str, Binding]):
         return f"The page fills {', '.join(names)}, which the notebook does not define." if names else ""
 
     async def encode(self) -> None:
-        """Encodes the values without blocking the loop; raises `ConfigError` if one cannot be encoded."""
+        """Encode the values without blocking the loop; raises `ConfigError` if one cannot be encoded."""
         for name, row in self.items():
             if row.kind != "function":
                 self.encoded[name] = await encoded(name, row.value)
@@ -125,7 +125,7 @@ def read_names(text: str) -> list[str]:
 
 
 def bind(names: Iterable[str], namespace: Mapping[str, Any], earlier: Mapping[str, Binding]) -> Bindings:
-    """Binds these names and those of an `earlier` page, keeping the values that it has filled."""
+    """Bind these names and those of an `earlier` page, keeping the values that it has filled."""
     rows = dict[str, Binding]()
     for name in (*names, *earlier):
         _check_name(name)
@@ -137,7 +137,7 @@ def bind(names: Iterable[str], namespace: Mapping[str, Any], earlier: Mapping[st
 
 
 def bind_values(values: Mapping[str, Any]) -> Bindings:
-    """Binds these names to these values; the page fills those that are None."""
+    """Bind these names to these values; the page fills those that are None."""
     for name in values:
         _check_name(name)
     rows = (Binding(name, "filled") if value is None else _row(name, value) for name, value in values.items())
@@ -159,7 +159,7 @@ def _check_name(name: str) -> None:
         raise ConfigError(f"`--bind` takes names of variables, separated by commas, not {name!r}.")
     if is_secret_name(name):
         raise ConfigError(
-            f"`{name}` is called like a secret, so no page gets it. Bind it under another name."
+            f"`{name}` has the name of a secret, so no page may use it. Bind it under another name."
         )
     if hasattr(AnyWidget, name) or name in _OWN:
         raise ConfigError(f"Every widget has something called `{name}`. Bind it under another name.")

@@ -30,9 +30,9 @@ class _Printed(io.StringIO):
 
 
 async def call(row: Binding, args: Any) -> tuple[Any, str]:
-    """Calls a bound function; returns its result and printed text. Raises `ConfigError` with a message for the page."""
+    """Call a bound function; return its result and printed text. Raises `ConfigError` with a message for the page."""
     if not isinstance(args, dict):
-        raise ConfigError(f"`{row.name}` takes an object of arguments by name.")
+        raise ConfigError(f"`{row.name}` takes its arguments as an object, by name.")
     try:
         compile_schema(row.schema)(args)
     except AgentError as error:
@@ -53,7 +53,7 @@ async def call(row: Binding, args: Any) -> tuple[Any, str]:
 async def _called(
     row: Binding, args: Json, watchdog: Watchdog, printed: _Printed
 ) -> tuple[Any, BaseException | None]:
-    """Returns the result and the exception: raising KeyboardInterrupt or SystemExit would end the loop."""
+    """Return the result and the exception: raising KeyboardInterrupt or SystemExit would end the loop."""
     try:
         arguments = row.read(args) if row.read else args
         with contextlib.redirect_stdout(printed):
@@ -73,7 +73,7 @@ def _is_inside(code: CodeType) -> bool:
 
 @contextlib.contextmanager
 def _no_new_figures() -> Iterator[None]:
-    """Closes the figures that a function creates, which the next cell would display."""
+    """Close the figures that a function creates, which the next cell would display."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     before = set(pyplot.get_fignums()) if pyplot else set()
     try:

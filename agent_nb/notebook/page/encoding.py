@@ -55,8 +55,8 @@ def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[
             yield piece
     except UnfitError as error:
         raise ConfigError(
-            f"`{name}` holds a value of type {error}, which JSON cannot hold. Bind tables, arrays, numbers, texts,"
-            " lists and dicts of these, or figures."
+            f"`{name}` contains a value of type {error}, which cannot be encoded as JSON. Bind tables, arrays,"
+            " numbers, texts, lists and dicts of these, or figures."
         ) from None
     except RecursionError:
         raise ConfigError(f"`{name}` is nested too deep, or contains itself.") from None
@@ -67,7 +67,7 @@ def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[
 
 
 def chunks(pieces: Iterable[str]) -> Iterator[str]:
-    """Regroups the text into messages of at most `CHUNK` characters."""
+    """Regroup the text into messages of at most `CHUNK` characters."""
     buffer, size = list[str](), 0
     for piece in pieces:
         buffer.append(piece)
@@ -81,7 +81,7 @@ def chunks(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def within(seconds: float, pieces: Iterator[str], output: list[str]) -> bool:
-    """Appends pieces to `output` for at most `seconds`; returns whether all were consumed."""
+    """Append pieces to `output` for at most `seconds`; return whether all were consumed."""
     end = time.monotonic() + seconds
     for piece in pieces:
         output.append(piece)
@@ -141,7 +141,7 @@ def _units(
     build: Callable[[Sequence[Any]], Any],
     encode: Callable[[Any, int], Iterator[str]],
 ) -> Iterator[Iterable[str]]:
-    """Groups small items into one unit; large items become units of their own."""
+    """Group small items into one unit; large items become units of their own."""
     for at in range(0, len(items), _CELLS):
         part = items[at : at + _CELLS]
         try:
@@ -196,7 +196,7 @@ def _key(key: Any) -> str:
 
 
 def _leaf(value: Any, room: _Room) -> Any:
-    """Converts a value that is not a container or belongs to a library."""
+    """Convert a value that is not a container or belongs to a library."""
     if type(value).__name__ in _NOT_A_VALUE:
         return None
     if isinstance(value, datetime.timedelta):

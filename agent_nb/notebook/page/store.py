@@ -93,7 +93,7 @@ class PageStore:
         }
 
     def set(self, name: str, value: Any) -> None:
-        """Sets a value from Python; raises `ConfigError` if it cannot be encoded as JSON."""
+        """Set a value from Python; raises `ConfigError` if it cannot be encoded as JSON."""
         texts, messages = chunks(json_pieces(name, value)), list[str]()
         is_complete = within(SLICE, texts, messages)
         if self._loop and running_loop() is not self._loop:  # in another thread
@@ -114,11 +114,11 @@ class PageStore:
             self._start_sending()
 
     def receive(self, content: Any, send: SendToView) -> None:
-        """Handles a message from a view; raises `ConfigError` if it is malformed or names nothing bound."""
+        """Handle a message from a view; raises `ConfigError` if it is malformed or names nothing bound."""
         try:
             message: ViewMessage = from_wire(ViewMessage, content)
         except WireError as error:
-            raise ConfigError(f"That message is not one of a page: {error}.") from None
+            raise ConfigError(f"That is not a valid message from a page: {error}.") from None
         if message.do == "close":
             self._views.pop(message.view, None)
             return
@@ -142,7 +142,7 @@ class PageStore:
                 self._call_from_page(view, message)
 
     def close(self) -> None:
-        """Ends the connection of all views."""
+        """End the connection of all views."""
         self.closed = True
         for view in self._views.values():
             view.send({"do": "off", "why": CLOSED})
@@ -223,7 +223,7 @@ class PageStore:
             self._sending = asyncio.get_running_loop().create_task(self._send_due())
 
     async def _send_due(self) -> None:
-        """Sends the newest value of each pending name until none is left."""
+        """Send the newest value of each pending name until none is left."""
         try:
             await self._send_rounds()
         finally:
@@ -270,7 +270,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 async def _send_all(send: SendToView, message: Json, texts: list[str]) -> None:
-    """Sends a text in messages, yielding to the loop between them."""
+    """Send a text in messages, yielding to the loop between them."""
     for number, text in enumerate(texts, 1):
         send({**message, "text": text, "last": number == len(texts)})
         if number < len(texts):
@@ -282,7 +282,7 @@ def _note(level: str, text: str) -> Json:
 
 
 def _read(text: str) -> Any:
-    """Parses a value from a page; raises `ConfigError` if it is invalid or too long."""
+    """Parse a value from a page; raises `ConfigError` if it is invalid or too long."""
     if len(text) > MAX_SET:
         raise ConfigError(f"The value has more than {MAX_SET // 1_000_000} MB as JSON.")
     try:
@@ -310,7 +310,7 @@ class BoundPage:
         return self.bindings.types
 
     def open(self, run_id: str, variant: int) -> None:
-        """Creates the store of a starting variant."""
+        """Create the store of a starting variant."""
         _stores[run_id, variant] = PageStore(self.bindings)
         runs = list(dict.fromkeys(run for run, _ in _stores))
         for key in [key for key in _stores if key[0] in runs[:-MOST_RUNS]]:
@@ -350,7 +350,7 @@ def stores_of(run_id: str) -> Iterator[PageStore]:
 
 
 def succeed(earlier: str, run_id: str) -> None:
-    """Transfers filled values and observers to the new page when a cell is run again."""
+    """Transfer filled values and observers to the new page when a cell is run again."""
     for (run, variant), store in list(_stores.items()):
         before = _stores.get((earlier, variant)) or _stores.get((earlier, 0))
         if run != run_id or before is None or before is store:

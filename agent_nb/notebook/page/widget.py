@@ -67,7 +67,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         self.on_msg(self._on_message)
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the page as a widget of your own: a Python file that needs `anywidget` alone, without the values."""
+        """Write the page as a widget of your own: a Python file that needs `anywidget` alone, without the values."""
         document = self._document()
         if not document:
             raise ConfigError("This run has no page to export.")
@@ -75,7 +75,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
 
     def _take(self, name: str, value: Any) -> None:
-        """Sets a value that came from the page."""
+        """Set a value that came from the page."""
         self._taking = name
         try:
             setattr(self, name, value)

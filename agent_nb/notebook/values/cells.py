@@ -55,7 +55,7 @@ def _masked_value(number: int, value: Any) -> str:
 
 
 def mask_named(text: str) -> str:
-    """Masks known secrets and quoted text with a secret name. Call it before truncating."""
+    """Mask known secrets and quoted text with a secret name. Call it before truncating."""
     return _NAMED_TEXT.sub(_masked_text, mask(text))
 
 

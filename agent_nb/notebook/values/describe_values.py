@@ -66,7 +66,7 @@ def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> 
 
 
 def read_path(path: str, read: Callable[[], T], seconds: float | None = None) -> T:
-    """Calls `read` with a timeout; raises `UsageError` if it fails or takes too long."""
+    """Call `read` with a timeout; raises `UsageError` if it fails or takes too long."""
     try:
         return call_within(seconds or SECONDS, read)
     except UnreadableError as problem:
@@ -114,7 +114,7 @@ def _content(name: str, value: Any) -> TableText:
 
 
 def _describe_run(name: str, value: Run | Handle) -> Description:
-    """Describes the files of a run, and its text if the files are truncated or there are none."""
+    """Describe the files of a run, and its text if the files are truncated or there are none."""
     run: Run = finished_run(name, value)
     if not run.files:
         return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason].words})")
@@ -186,7 +186,7 @@ def expand(
 
 
 def escaped(text: str) -> str:
-    """Escapes references, so that `expand` leaves the text unchanged."""
+    """Escape references, so that `expand` leaves the text unchanged."""
     return _REFERENCE.sub(r"\\\g<0>", text)
 
 

@@ -46,7 +46,7 @@ class ValueKind(NamedTuple):
     """The labels and types of its columns; the label is None if the value is a column itself. With `--data schema`,
     labels that are strings are sent as names."""
     mask: Callable[[Any, Mask], MaskedValue]
-    """The value without what is called like a secret. The function masks what is inside a cell."""
+    """Masks values with secret names; its `Mask` argument masks the content of a cell."""
 
 
 def kind_of(value: Any) -> ValueKind | None:
@@ -364,7 +364,7 @@ def _array_line(value: Any, mask: Mask) -> str:
 
 
 def _mask_array(value: Any, mask: Mask) -> MaskedValue:
-    """Reduces an array with a secret field or nested secret to its type."""
+    """Reduce an array with a secret field or nested secret to its type."""
     names = [name for name in _text_fields(value.dtype) if is_secret_name(name)]
     is_masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask) is not None
     return (_reduced(value, value.dtype) if names or is_masked else value), names

@@ -27,7 +27,7 @@ class _GivenUpError(BaseException):
 
 
 def call_within(seconds: float, function: Callable[[], T]) -> T:
-    """Calls the function; raises `UnreadableError` if it raises, exits or times out."""
+    """Call the function; raises `UnreadableError` if it raises, exits or times out."""
     result: Future[T] = Future()
 
     def run() -> None:

@@ -75,7 +75,7 @@ def _labels(value: Any) -> list[Any]:
 
 
 def mask_environment() -> None:
-    """Masks the values of environment variables with secret names, such as `JUPYTERHUB_API_TOKEN`."""
+    """Mask the values of environment variables with secret names, such as `JUPYTERHUB_API_TOKEN`."""
     for name, value in os.environ.items():
         if is_secret_name(name) and not os.path.exists(value):
             register(value)
@@ -173,7 +173,7 @@ class Masks:
                 return self._record(value, depth) if _is_record(value) else self._object(value)
 
     def _pair(self, value: Any) -> Any:
-        """Masks a (name, value) pair, as in a list of headers."""
+        """Mask a (name, value) pair, as in a list of headers."""
         if type(value) is not tuple or len(value) != 2 or not is_secret(*value):
             return value
         return value[0], self._item(*value, 0)
@@ -230,7 +230,7 @@ class Masks:
         return _fields_only(value, fields)
 
     def _object(self, value: Any) -> Any:
-        """Reduces an object with a secret to its field names: a copy could expose it under another name."""
+        """Reduce an object with a secret to its field names: a copy could expose it under another name."""
         if self._objects == _OBJECTS:
             return value
         self._objects += 1

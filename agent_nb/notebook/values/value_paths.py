@@ -52,7 +52,7 @@ def first_name(path: str) -> str:
 
 
 def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[Any, str, Key], Any]) -> Any:
-    """Follows a path; `take` resolves one step from the current value, the step and the value's name."""
+    """Follow a path; `take` resolves one step from the current value, the step and the value's name."""
     name = first_name(path)
     if not name or not re.fullmatch(PATH, path):
         raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
@@ -79,7 +79,7 @@ def _key(step: str) -> Key:
 
 
 def _step(value: Any, step: str) -> Any:
-    """Resolves one step of a path: a key, an attribute or a call on a run."""
+    """Resolve one step of a path: a key, an attribute or a call on a run."""
     key = _key(step)
     if step[0] == "[":
         return value[key]

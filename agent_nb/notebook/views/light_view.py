@@ -58,7 +58,7 @@ class LightForm:
         self._task.cancel()
 
     def show_question(self, request: ApprovalRequested) -> None:
-        """Shows the question. `input()` then blocks the loop, and with it all updates."""
+        """Show the question. `input()` then blocks the loop, and with it all updates."""
         several = len({event.variant for event in self._handle.events}) > 1
         title = question_title(request, several=several)
         self._update(f"{title[:1].upper()}{title[1:]}: answer below.")

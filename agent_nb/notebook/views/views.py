@@ -41,17 +41,17 @@ class View:
         print(text)
 
     def connect(self, pick: Pick) -> None:
-        """Sets the callback of the widget's Pick buttons."""
+        """Set the callback of the widget's Pick buttons."""
 
     def ask_with(self, ask: Ask) -> None:
-        """Sets how to ask for approval where the view itself cannot."""
+        """Set how to ask for approval where the view itself cannot."""
         self._handle.approve_with(ask)
 
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
-        """Shows the finished run. `image` is a small PNG of its page, for readers who do not see the page."""
+        """Show the finished run. `image` is a small PNG of its page, for readers who do not see the page."""
 
     def abandon(self, why: str) -> None:
-        """Marks the output of a run that cannot be shown as no longer running."""
+        """Mark the output of a run that cannot be shown as no longer running."""
 
 
 CLEAR_LINE = "\r\x1b[2K"

@@ -121,7 +121,7 @@ def test_a_line_that_names_none_or_cannot_be_read_repeats_nothing(line):
 def test_a_run_keeps_the_line_of_its_cell_and_says_which_tools_the_next_one_lacks(shell):
     shell.run("%%agent look -m demo: -t kernel --pace 0\nA page about bread")
     assert shell.names["look"].settings["line"] == "look -m demo: -t kernel --pace 0"
-    lacking = "`look` had the tools of `-t kernel`, and this cell has not. Add `-t kernel`."
+    lacking = "`look` had the tools of `-t kernel`, and this cell does not. Add `-t kernel`."
     assert lacking in shell.run("%%agent other -m demo: --from look --pace 0\nMake it darker").stdout
     told = shell.run("%%agent other -m demo: --from look -t kernel --pace 0\nMake it darker")
     assert lacking not in told.stdout

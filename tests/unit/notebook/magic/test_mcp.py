@@ -156,7 +156,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
     assert project.run(LINE).ok
     assert len(asked) == 2
     assert "zz-11" not in listed(project) + "".join(asked)
-    assert "Ended `weather`. It stands in .mcp.json" in project.run("%agent mcp remove weather").stdout
+    assert "Stopped `weather`. It is defined in .mcp.json" in project.run("%agent mcp remove weather").stdout
     project.run("%reload_ext agent_nb")
     assert project.run(LINE).ok
     path = tmp_path / ".mcp.json"
@@ -168,7 +168,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
 def test_nobody_there_means_that_it_is_not_started(project, monkeypatch):
     monkeypatch.setattr("agent_nb.notebook.magic.mcp.is_attended", lambda shell: False)
     monkeypatch.setattr("builtins.input", lambda question: "y")
-    assert "stands in .mcp.json, and nobody is there to start it" in project.run(LINE).stderr
+    assert "is defined in .mcp.json, and unattended notebooks cannot start it" in project.run(LINE).stderr
     assert not program._running
 
 

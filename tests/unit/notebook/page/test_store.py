@@ -81,7 +81,7 @@ def test_a_name_is_a_value_a_function_or_filled_by_the_page():
 
 
 async def test_a_value_that_json_cannot_hold_is_refused_before_the_run():
-    with pytest.raises(ConfigError, match="`model` holds a value of type object"):
+    with pytest.raises(ConfigError, match="`model` contains a value of type object"):
         await made(["model"], model=object())
 
 
@@ -186,7 +186,7 @@ async def test_functions_are_called_by_name_with_checked_arguments():
     assert "`a` must be integer" in await call(add, '{"a": "x"}')
     assert "lack `a`" in await call(add, "{}")
     assert "must not have `c`" in await call(add, '{"a": 1, "c": 2}')
-    assert "object of arguments" in await call(add, "[1]")
+    assert "arguments as an object" in await call(add, "[1]")
 
 
 async def test_whatever_a_function_raises_is_a_sentence():
