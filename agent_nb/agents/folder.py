@@ -152,7 +152,7 @@ class Folder:
 def _problem(path: str, state: os.stat_result, count: int) -> str:
     """Why a file cannot be part of the run; empty if it can."""
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
-        return "it is a link or no regular file"
+        return "it is a link or not a regular file"
     if count >= MAX_FILES:
         return f"there are more than {MAX_FILES}"
     try:

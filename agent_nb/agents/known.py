@@ -43,7 +43,7 @@ class KnownAgent:
     """Whether the agent sets the input of MCP calls to server, tool and arguments."""
     is_own: bool = False
     """Whether the user configured its command, which must be allowed once."""
-    unasked: str = "It was not written for this notebook: what it asks about, and what not, is up to it."
+    unasked: str = "It was not tested with this notebook, and decides itself what to ask about."
     """What it does without asking, for the user."""
 
     @property

@@ -63,17 +63,17 @@ class AgentProvider(Provider):
     def _check(self, prepared: Prepared) -> None:
         agent, limits, settings = self._agent, prepared.settings.limits, prepared.settings
         if IN_BROWSER or sys.platform == "win32":
-            raise ConfigError(f"{agent.title} can be started on macOS and Linux alone.")
+            raise ConfigError(f"{agent.title} runs only on macOS and Linux.")
         agent.check_installed()
         if limits.steps != Limits().steps:
             raise ConfigError(
-                f"{agent.title} counts its own turns, so a limit on steps (`--steps`) cannot be kept. Leave it out;"
-                " `--seconds` can be kept."
+                f"{agent.title} counts its own turns, so a limit on steps (`--steps`) cannot be enforced. Leave it out;"
+                " `--seconds` is supported."
             )
         if limits.usd is not None:
             raise ConfigError(
-                f"{agent.title} spends by itself and says so only afterwards, so no budget can be kept. Leave it out;"
-                " `--seconds` can be kept."
+                f"{agent.title} reports its cost only afterwards, so no budget can be enforced. Leave it out;"
+                " `--seconds` is supported."
             )
         if settings.data:
             raise ConfigError(
@@ -93,7 +93,7 @@ class AgentProvider(Provider):
         return EngineRun(prepared, group, variant, turns)
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        raise ConfigError(f"{self._agent.title} makes whole runs and answers no single requests.")
+        raise ConfigError(f"{self._agent.title} makes whole runs and cannot answer single requests.")
 
     def __repr__(self) -> str:
         return f"<AgentProvider {self.name}>"

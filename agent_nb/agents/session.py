@@ -94,7 +94,7 @@ class AgentConnection:
         try:
             await self.program.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         except OSError:
-            self._lose("It no longer reads what it is sent.")
+            self._lose("It no longer reads its input.")
             raise self._error or AgentLostError from None
 
     async def _read(self) -> None:
@@ -104,7 +104,7 @@ class AgentConnection:
             except (ValueError, RecursionError):
                 message = None
             if not isinstance(message, dict) or isinstance(message.get("id"), list | dict):
-                log.debug("an agent sent a line that is no message: %.200r", line)
+                log.debug("an agent sent a line that is not a message: %.200r", line)
             elif "method" not in message and message.get("id") in self._answers:
                 self._settle(self._answers[message["id"]], message)
             else:
@@ -194,7 +194,7 @@ class AgentSession:
         blocks: list[Json] = [{"type": "text", "text": "\n\n".join(filter(None, texts))}]
         images = [part for part in question.parts if isinstance(part, Image)]
         if images and not self.takes_images:
-            raise AgentError(f"{self.agent.title} takes no images. Leave them out.")
+            raise AgentError(f"{self.agent.title} does not accept images. Leave them out.")
         for image in images:
             data = base64.b64encode(image.data).decode()
             blocks.append({"type": "image", "mimeType": image.media_type, "data": data})
@@ -252,7 +252,7 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
     info, offers = as_object(about.get("agentInfo")), as_object(about.get("agentCapabilities"))
     servers = start.servers if as_object(offers.get("mcpCapabilities")).get("http") else ()
     if start.wants_tools and not servers:
-        raise AgentError(f"{agent.title} takes no tools of the notebook. Leave out `-t`.")
+        raise AgentError(f"{agent.title} accepts no tools from the notebook. Leave out `-t`.")
     params: Json = {"cwd": str(start.folder), "mcpServers": [*servers]}
     response = as_object(await connection.request("session/new", params))
     session = str(response.get("sessionId") or "")

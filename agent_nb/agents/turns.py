@@ -217,7 +217,7 @@ class AgentTurns(Turns):
     def _finish_start(self, error: str = "") -> None:
         if self._starting:
             self._starting = False
-            as_text = "the earlier conversation went in as text" if self.window.question else ""
+            as_text = "the earlier conversation was sent as text" if self.window.question else ""
             older = self._session.older if self._session else ""
             summary = error or "; ".join(filter(None, (self._title, older, as_text)))
             code = "FAILED" if error else None

@@ -98,7 +98,7 @@ class Workers:
         except BrokenExecutor:
             raise
         except Exception as error:
-            return "unusable", mask(f"The executor takes no jobs: {str(error).rstrip('.')}.")
+            return "unusable", mask(f"The executor accepts no jobs: {str(error).rstrip('.')}.")
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:

@@ -60,7 +60,7 @@ class ReplayProvider(Provider):
         settings = {**self.recorded.settings, "replayed": self.path}
         release = self.run.fingerprint.get("ours", {})
         if parts := changed_names(release, release_fingerprint(prepared)):
-            log.info("%s was recorded with other %s; it plays all the same", self.path, ", ".join(parts))
+            log.info("%s was recorded with other %s; it is replayed anyway", self.path, ", ".join(parts))
         hooks = Hooks(subscribers=prepared.hooks.subscribers)
         return replace(prepared, run_settings=settings, system=self.recorded.system, hooks=hooks)
 

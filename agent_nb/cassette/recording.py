@@ -22,7 +22,7 @@ from agent_nb.run.run import Run, combine_variants
 from agent_nb.run.run_reader import read_run
 from agent_nb.run.run_writer import run_file
 
-_FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
+_FAILED = "Not recorded: the recorder failed; `%agent log on` shows details."
 
 
 class CassetteRecording:
@@ -70,7 +70,7 @@ class CassetteRecording:
             if ending.is_by_user or run.reason == "failed":
                 how = f"was {ending.words}" if ending.is_by_user else ending.words
                 keep = f"{run.name}.save({self._path.as_posix()!r})"
-                return f"Not recorded: {which} {how}. `{keep}` keeps it all the same."
+                return f"Not recorded: {which} {how}. `{keep}` saves it anyway."
         return ""
 
     def _write(self, run: Run) -> None:
@@ -117,4 +117,4 @@ def _why_not_there(path: Path, within: Path | None) -> str:
         return str(getattr(error, "strerror", error))
     if folder.is_dir() and os.access(folder, os.W_OK):
         return ""
-    return f"{folder.as_posix()!r} takes no new files"
+    return f"{folder.as_posix()!r} is not a writable folder"

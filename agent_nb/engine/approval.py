@@ -98,7 +98,7 @@ def read_policy(policy: Any, toolbox: Toolbox) -> ApprovalRules:
         ):
             tools = ", ".join(tool.name for tool in toolbox) or "none"
             raise ConfigError(
-                f"`approve` names {name!r}, which fits no tool of this agent. Its tools: {tools}."
+                f"`approve` names {name!r}, which matches no tool of this agent. Its tools: {tools}."
             )
     code_tools = [tool.name for tool in toolbox if tool.lets_run]
     if any(rule == "run" and name not in code_tools for name, rule in rules_by_name.items()):
@@ -340,7 +340,7 @@ def _answer_of(value: object) -> Answer:
     if kind in ("bool", "bool_"):  # also NumPy's
         return Answer(bool(value))
     raise ToolError(
-        f"The approval function gave a {kind}, not True, False or an Answer, so the call was denied.",
+        f"The approval function returned a {kind}, not True, False or an Answer, so the call was denied.",
         code="DENIED",
         hint=GO_ON,
     )

@@ -100,7 +100,7 @@ class Handle(ABC):
             if name not in _RUN_NAMES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             if run is None:
-                raise AttributeError(f"`{name}` is known when the run has ended; await it first.")
+                raise AttributeError(f"`{name}` is available once the run has ended; await it first.")
             return getattr(run, name)
 
     def __dir__(self) -> Iterable[str]:

@@ -146,7 +146,7 @@ async def _apply_hook(hook: Callable[[ModelRequest], Any], request: ModelRequest
     if result is None:
         return request
     if (problem := _problem(result)) is not None:
-        raise EndRun("failed", f"{title} gave back {problem}, so nothing was sent.")
+        raise EndRun("failed", f"{title} returned {problem}, so nothing was sent.")
     new_request: ModelRequest = result
     return new_request
 
@@ -156,7 +156,7 @@ def _problem(result: Any) -> str | None:
         return f"a {type(result).__name__}, not a request or None"
     attributes: dict[str, Any] = {entry.name: getattr(result, entry.name) for entry in fields(result)}
     if not isinstance(attributes["system"], str):
-        return "a request whose `system` is not a text"
+        return "a request whose `system` is not text"
     for name, kind in (("messages", Message), ("tools", ToolSpec)):
         values = attributes[name]
         if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in values):

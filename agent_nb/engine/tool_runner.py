@@ -169,7 +169,7 @@ class ToolRunner:
             try:
                 value = await call_own_code("A hook", hook, call, result)
                 if isinstance(value, ToolResult) and not isinstance(value.text, str):
-                    raise ToolError(f"A hook gave a {type(value.text).__name__} as the text of a result.")
+                    raise ToolError(f"A hook returned a {type(value.text).__name__} as the text of a result.")
             except ToolError as failure:
                 last_error = failure
                 value = replace(result, text=_error_json(failure), code=failure.code)

@@ -116,8 +116,8 @@ def _result(run: RunRecord, facts: Json) -> str:
         *(f"File {code_span(path)}, SHA-256 `{digest}`." for path, digest in hashes.items()),
         f"Edited by hand after the run: {', '.join(map(code_span, facts['edited_by_hand'])) or 'nothing'}.",
         _approvals(facts["approvals"]),
-        f"Looks of the model at the page: {len(run.checks)}, "
-        f"with errors in the console: {sum(bool(check.errors) for check in run.checks)}.",
+        f"Page checks by the model: {len(run.checks)}, "
+        f"with console errors: {sum(bool(check.errors) for check in run.checks)}.",
         *([f"A check failed: {_text(run.failed_check)}"] if run.failed_check else []),
         "[Write: how a person checked it.]",
     ]
@@ -126,7 +126,7 @@ def _result(run: RunRecord, facts: Json) -> str:
 
 def _approvals(approvals: list[Json]) -> str:
     if not approvals:
-        return "No tool call was put to anybody for approval."
+        return "No tool call was submitted for approval."
     approved = [approval for approval in approvals if approval["approved"]]
     edited = sum(approval["edited"] for approval in approved)
     who = _text(", ".join(sorted({str(approval["by"]) for approval in approvals})))

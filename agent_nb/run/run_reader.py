@@ -102,7 +102,7 @@ def read_run(data: bytes, source: str) -> Run:
     except (ValueError, RecursionError):
         raise SavedRunError(f"{source!r} is not a saved run: its first line is not JSON.") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise SavedRunError(f"{source!r} is not a saved run: it does not say it is one.")
+        raise SavedRunError(f"{source!r} is not a saved run: its first line is not a run header.")
     if type(header.get("version")) is int and header["version"] > VERSION:
         raise SavedRunError(f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`.")
     number = 1
@@ -124,7 +124,7 @@ def read_run(data: bytes, source: str) -> Run:
 
 
 def _cut_short(source: str) -> SavedRunError:
-    return SavedRunError(f"{source!r} is cut short: the end of the run is missing.")
+    return SavedRunError(f"{source!r} is truncated: the end of the run is missing.")
 
 
 def _parse_line(line: str) -> Any:
@@ -155,9 +155,9 @@ class _Variant:
         if previous and isinstance(event, ev.RunStarted):
             raise ValueError("a run begins here, inside another")
         if isinstance(previous, ev.RunFinished):
-            raise ValueError("the run has ended before")
+            raise ValueError("the run has already ended")
         if not math.isfinite(event.at) or event.at < (previous.at if previous else 0):
-            raise ValueError(f"`at` is {event.at}, which is before the event before")
+            raise ValueError(f"`at` is {event.at}, which is before the previous event")
         if previous and event.variant != previous.variant:
             raise ValueError(f"`variant` is {event.variant}, not {previous.variant}")
         self._check_call(event)
@@ -178,11 +178,11 @@ class _Variant:
         elif isinstance(event, ev.RunFinished) and self.open_questions:
             raise ValueError(f"nobody has answered the question about {min(self.open_questions)[:40]!r}")
         if call_id is not None and call_id not in self.calls:
-            raise ValueError(f"{call_id[:40]!r} is no call of this run")
+            raise ValueError(f"{call_id[:40]!r} is not a call of this run")
 
     def _change(self, event: ev.FileChanged) -> None:
         if safe_path(event.path) != event.path:
-            raise ValueError(f"{event.path[:40]!r} is not a path as files have it")
+            raise ValueError(f"{event.path[:40]!r} is not a normalized path")
         end, most = 0, self.files.get(event.path, "").count("\n") + 1
         for start, count, _ in event.patch or ():
             if not end <= start <= start + count <= most:
@@ -204,10 +204,10 @@ class _Variant:
         """Checks that the events produce exactly these files."""
         for event in self.events.of(ev.FileChanged):
             if event.path not in files.paths:
-                raise WireError(f"change {event.path[:40]!r}, which is none of its files", "events")
+                raise WireError(f"change {event.path[:40]!r}, which is not one of its files", "events")
         for path, text in self.files.items():
             if files.get(path) != text:
-                raise WireError(f"make another {path[:40]!r} than `files` has", "events")
+                raise WireError(f"make a different {path[:40]!r} than `files` has", "events")
 
 
 class _RunReading:
@@ -240,7 +240,7 @@ class _RunReading:
             self._variants.append(_Variant(self._texts))
             row.setdefault("settings", self._header["settings"])
         if len(self._variants) == len(self._runs):
-            raise ValueError("an event stands outside of a run")
+            raise ValueError("an event is outside of a run")
         variant = self._variants[-1]
         variant.rows = [*variant.rows[:1], row]
         for event in _events({**row, "run_id": self._header["id"]}):
@@ -288,7 +288,7 @@ def _events(row: Json) -> Iterator[ev.Event]:
     text, first = row["text"], from_wire(ev.Event, row)
     pace = fields_from_wire(_Paced, row)["pace"]
     if len(pace) % 2 or min(pace, default=0) < 0 or sum(pace[::2]) != len(text):
-        raise ValueError(f"its pace does not fit its text of {len(text):,} characters")
+        raise ValueError(f"its pace does not match its text of {len(text):,} characters")
     moment, start = round(first.at * 1000), 0
     for index, (length, gap) in enumerate(zip(pace[::2], pace[1::2], strict=True)):
         moment += gap
@@ -304,4 +304,4 @@ def _check(run: Run) -> None:
     words = {"name": re.sub(r"\[\d+\]$", "", run.name), "id": f"_{run.id}", "key": f"_{run.key}"}
     for field, word in words.items():
         if not word.replace("-", "_").isidentifier():
-            raise WireError(f"is {getattr(run, field)[:40]!r}, which is no name", field)
+            raise WireError(f"is {getattr(run, field)[:40]!r}, which is not a valid name", field)

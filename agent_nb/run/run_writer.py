@@ -116,7 +116,7 @@ class TextReader(_Texts):
             text = piece if isinstance(piece, str) else form(self._text(piece))
             self._expanded += len(text)
             if self._expanded > MOST_EXPANDED:
-                raise ValueError(f"its references make more than {MOST_EXPANDED:,} characters")
+                raise ValueError(f"its references expand to more than {MOST_EXPANDED:,} characters")
             yield text
 
     def _text(self, number: Any) -> str:

@@ -104,7 +104,7 @@ def test_a_failure_is_kept_on_request(keyless, recorded):
         keyless.run(f"import os; os.environ.update({keyed(server)!r})")
         failed = keyless.run(cell.replace("gone", "gone --record"))
         keep = "gone.save('cassettes/gone.run.jsonl')"
-        assert f"Not recorded: the run failed. `{keep}` keeps it all the same." in failed.stdout
+        assert f"Not recorded: the run failed. `{keep}` saves it anyway." in failed.stdout
         assert not (recorded[0] / "cassettes/gone.run.jsonl").exists()
         assert keyless.run(keep).status == "ok"
         keyless.run(f"for name in {list(keyed(server))!r}: del os.environ[name]")

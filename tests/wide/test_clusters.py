@@ -117,7 +117,7 @@ async def test_dask(server):
             await Agent(model("demo:", pace=0)).map(PROMPTS, executor=executor)
         client.run(remember_package)
         await check_lost_worker(executor, server, next(iter(client.run(os.getpid).values())))
-    with pytest.raises(ConfigError, match="The executor takes no jobs: Client is closed"):
+    with pytest.raises(ConfigError, match="The executor accepts no jobs: Client is closed"):
         await Agent(model("demo:", pace=0)).map(PROMPTS, executor=executor)
 
 

@@ -133,7 +133,7 @@ async def test_a_run_that_continues_has_its_files_and_the_conversation_as_text(f
     assert "User: A bakery." in prompt["prompt"][0]["text"]
     assert "You: Done." in prompt["prompt"][0]["text"]
     start = next(second.events.of(events.ToolFinished))
-    assert start.summary == "fake 1.2.3; the earlier conversation went in as text"
+    assert start.summary == "fake 1.2.3; the earlier conversation was sent as text"
 
 
 async def test_system_text_stack_and_images_go_with_the_prompt(fake, tmp_path):
@@ -155,7 +155,7 @@ async def test_an_agent_that_takes_no_images_says_so(fake, tmp_path):
     Image.new("RGB", (2, 2)).save(tmp_path / "a.png")
     fake.plays([{"say": "Hm."}], initialize={"protocolVersion": 1})
     run = await Agent("acp:fake").run("Like this.", images=[str(tmp_path / "a.png")])
-    assert run.error == "fake takes no images. Leave them out."
+    assert run.error == "fake does not accept images. Leave them out."
 
 
 @pytest.mark.parametrize(
@@ -306,8 +306,8 @@ async def test_effort_is_a_config_option(fake):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda: Agent("acp:fake", limits=Limits(steps=3)), "cannot be kept"),
-        (lambda: Agent("acp:fake", limits=Limits(usd=1)), "no budget can be kept"),
+        (lambda: Agent("acp:fake", limits=Limits(steps=3)), "cannot be enforced"),
+        (lambda: Agent("acp:fake", limits=Limits(usd=1)), "no budget can be enforced"),
         (lambda: Agent("acp:fake").with_data("schema"), "reads its folder and this machine by itself"),
     ],
 )
@@ -439,11 +439,11 @@ async def test_always_covers_edits_in_the_folder_alone(fake, tmp_path, path, ask
 async def test_an_agent_that_takes_no_tools(fake, tools):
     fake.plays([{"say": "Hi."}], initialize={"protocolVersion": 1})
     run = await Agent("acp:fake", tools=[agent_nb.tool(tool) for tool in tools]).run("Go.")
-    assert run.error == ("fake takes no tools of the notebook. Leave out `-t`." if tools else None)
+    assert run.error == ("fake accepts no tools from the notebook. Leave out `-t`." if tools else None)
 
 
 def test_agents_are_refused_where_they_cannot_be_started(fake, monkeypatch):
     fake.plays([])
     monkeypatch.setattr("agent_nb.agents.provider.IN_BROWSER", True)
-    with pytest.raises(ConfigError, match="can be started on macOS and Linux alone"):
+    with pytest.raises(ConfigError, match="runs only on macOS and Linux"):
         Agent("acp:fake").prepare("Go.")

@@ -232,7 +232,7 @@ async def test_workers_without_the_package_are_named():
 async def test_a_closed_executor_and_other_values_are_refused():
     with ThreadPoolExecutor(1) as closed:
         pass
-    with pytest.raises(ConfigError, match="The executor takes no jobs: cannot schedule new futures"):
+    with pytest.raises(ConfigError, match="The executor accepts no jobs: cannot schedule new futures"):
         await demo().map(PROMPTS, executor=closed)
     with pytest.raises(ConfigError, match="not a int"):
         demo().map(PROMPTS, executor=4)

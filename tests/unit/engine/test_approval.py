@@ -74,8 +74,8 @@ def leave(*_: object) -> None:
 @pytest.mark.parametrize(
     ("approve", "summary"),
     [
-        (lambda asked, args: None, "The approval function gave a NoneType, not True, False or an Answer"),
-        (lambda asked, args: "yes", "The approval function gave a str, not True, False or an Answer"),
+        (lambda asked, args: None, "The approval function returned a NoneType, not True, False or an Answer"),
+        (lambda asked, args: "yes", "The approval function returned a str, not True, False or an Answer"),
         (lambda asked, args: Answer("yes"), "`approved` of an Answer cannot be a str."),
         (lambda asked, args: Answer(True, args={"command": 3}), "`command` must be string, not an integer."),
         (leave, "The approval function tried to exit with 3."),

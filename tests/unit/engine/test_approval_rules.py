@@ -58,14 +58,14 @@ def test_tools_of_a_server_go_by_their_server(name):
     [
         (
             {"get_wether": "ask"},
-            "`approve` names 'get_wether', which fits no tool of this agent. Its tools: get_weather, get_money.",
+            "`approve` names 'get_wether', which matches no tool of this agent. Its tools: get_weather, get_money.",
         ),
         (
             {"get_money": "maybe"},
             "`approve['get_money']` is 'ask', 'auto', 'deny' or a function, not 'maybe'.",
         ),
         ("maybe", "`approve` is 'ask', 'auto', 'deny' or a function, not 'maybe'."),
-        ({3: "ask"}, "`approve` names 3, which fits no tool"),
+        ({3: "ask"}, "`approve` names 3, which matches no tool"),
     ],
 )
 def test_a_mistake_in_the_rules_names_the_remedy(approve, message):

@@ -350,7 +350,7 @@ async def test_a_cancelled_run_waits_for_its_tools_to_end():
 async def test_a_handle_reads_like_its_run_after_the_end():
     provider = ScriptedProvider([[write()], [text("Done.")]])
     handle = Agent(provider).start("go")
-    with pytest.raises(AttributeError, match="`reason` is known when the run has ended; await it first"):
+    with pytest.raises(AttributeError, match="`reason` is available once the run has ended; await it first"):
         handle.reason  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'raisin'"):
         handle.raisin  # noqa: B018

@@ -121,8 +121,8 @@ def interrupts(request: ModelRequest) -> None:
         (refuses, "failed", "No more requests today."),
         (leaves, "failed", "`leaves` tried to exit with 1."),
         (interrupts, "interrupted", None),
-        (lambda request: "yes", "failed", "gave back a str, not a request or None, so nothing was sent."),
-        (lambda request: replace(request, system=None), "failed", "whose `system` is not a text"),
+        (lambda request: "yes", "failed", "returned a str, not a request or None, so nothing was sent."),
+        (lambda request: replace(request, system=None), "failed", "whose `system` is not text"),
         (
             lambda request: replace(request, messages=["hi"]),
             "failed",

@@ -198,7 +198,7 @@ async def test_cancelling_the_wait_does_not_end_the_race():
 async def test_a_race_reads_like_its_run_after_the_end():
     broken = ScriptedProvider([[fail(ProviderError("No such model."))]])
     race = demo().race(PROMPT, models=[broken, model("demo:", pace=0)])
-    with pytest.raises(AttributeError, match="`reason` is known when the run has ended"):
+    with pytest.raises(AttributeError, match="`reason` is available once the run has ended"):
         race.reason  # noqa: B018
     run = await race
     assert (race.reason, race.html, race.variants) == ("end_turn", run.html, run.variants)

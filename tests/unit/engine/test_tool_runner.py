@@ -210,7 +210,7 @@ async def test_a_hook_must_give_words():
     run = await run_hooked([write()], [text("ok")], after=[lambda one, result: replace(result, text=3)])
     (use,) = run.tool_uses
     assert (run.reason, use.ok) == ("end_turn", False)
-    assert use.summary == "A hook gave a int as the text of a result."
+    assert use.summary == "A hook returned a int as the text of a result."
 
 
 async def test_the_card_says_what_a_hook_decided():

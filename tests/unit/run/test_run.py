@@ -81,7 +81,7 @@ async def test_a_changed_run_survives_saving(run, tmp_path):
     ("content", "says"),
     [
         ("", "not a saved run"),
-        ("[1, 2]", "is not a saved run: it does not say"),
+        ("[1, 2]", "is not a saved run: its first line is not a run"),
         ('{"format": "agent-nb.run", "version": 99}', "newer agent_nb"),
         ('{"format": "agent-nb.run", "version": 1}', "damaged"),
     ],

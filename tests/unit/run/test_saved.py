@@ -75,7 +75,9 @@ async def test_a_name_that_leads_out_of_a_folder_is_refused(field, word, tmp_pat
     for number, odd in enumerate(
         (replace(run, **{field: word}), replace(run, variants=(replace(run, **{field: word}),)))
     ):
-        with pytest.raises(SavedRunError, match=f"damaged at line .*: `{field}` is .*, which is no name"):
+        with pytest.raises(
+            SavedRunError, match=f"damaged at line .*: `{field}` is .*, which is not a valid name"
+        ):
             load(odd.save(tmp_path / f"{number}.run.jsonl"))
 
 
@@ -84,7 +86,7 @@ async def test_a_file_that_is_cut_anywhere_is_refused(tmp_path):
     lines = file.read_text().splitlines(keepends=True)
     for count in range(1, len(lines)):
         file.write_text("".join(lines[:count]))
-        with pytest.raises(SavedRunError, match="is cut short: the end of the run is missing"):
+        with pytest.raises(SavedRunError, match="is truncated: the end of the run is missing"):
             load(file)
 
 

@@ -58,7 +58,7 @@ def test_without_a_yes_nothing_is_started(cell, monkeypatch):
     ("line", "why"),
     [
         ("--steps 3", "counts its own turns"),
-        ("--budget 1", "no budget can be kept"),
+        ("--budget 1", "no budget can be enforced"),
         ("--data schema", "reads its folder and this machine by itself"),
         ("--effort high", "has no effort 'high'"),
     ],

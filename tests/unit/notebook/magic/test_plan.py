@@ -198,7 +198,7 @@ async def test_rules_for_tools_are_read_from_the_line(shell):
         ("=ask", "not '=ask'."),
         (
             "create_fil=ask",
-            "`approve` names 'create_fil', which fits no tool of this agent. Its tools: create_file,",
+            "`approve` names 'create_fil', which matches no tool of this agent. Its tools: create_file,",
         ),
     ]:
         with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
