@@ -1,4 +1,4 @@
-"""The folder in which an agent works: the files of the run, written for it and read back.
+"""An agent's working folder: the files of the run are written to it and read back.
 
 Bytes on disk are authoritative: agents also change files by commands, without reporting it.
 """

@@ -44,8 +44,8 @@ class AgentLostError(AgentError):
 class AgentConnection:
     """JSON-RPC with an agent's process, one message per line, in order.
 
-    Not the SDK of the protocol: that one hangs if the agent writes much to stderr, handles updates out of order, ends
-    at a line that is JSON but no object, drops fields outside its schema, and takes seconds to import.
+    Replaces the protocol's SDK, which hangs if the agent writes much to stderr, handles updates out of order, ends
+    at a line that is JSON but not an object, drops fields outside its schema, and takes seconds to import.
     """
 
     def __init__(self, program: Program) -> None:

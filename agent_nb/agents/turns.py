@@ -226,10 +226,8 @@ class AgentTurns(Turns):
 
     def _end_turn(self) -> None:
         """Adds the messages of a turn: the agent's text and calls, and the results."""
-        parts, all_results = tuple(self._parts), self._call_results
-        results = tuple(
-            all_results[part.id] for part in parts if isinstance(part, ToolCall) and part.id in all_results
-        )
+        parts, by_id = tuple(self._parts), self._call_results
+        results = tuple(by_id[part.id] for part in parts if isinstance(part, ToolCall) and part.id in by_id)
         self._parts, self._call_results = [], {}
         if not parts:
             return
@@ -424,7 +422,7 @@ class AgentTurns(Turns):
                     self._folder.left_out[path] = str(error)
 
     def _end_reason(self, session: AgentSession, answer: Json) -> ev.Reason:
-        """The reason for which a prompt ended; raises `AgentError` if it failed."""
+        """Why a prompt ended; raises `AgentError` if it failed."""
         if "error" in answer:
             raise session.failure(RpcError(answer["error"]))
         result = mapping.as_object(answer.get("result"))

@@ -186,7 +186,7 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 
 
 def _sharing(run: Run, job: Job) -> Run:
-    """Shares values that all jobs have in common, which would take most of the memory of a short run."""
+    """Replaces values equal in all jobs by shared ones, which would take most of a short run's memory."""
     prepared = job.prepared
     common = {"system": prepared.system, "tools": prepared.tools, "settings": prepared.run_settings}
     same: dict[str, Any] = {name: value for name, value in common.items() if getattr(run, name) == value}

@@ -240,7 +240,7 @@ class Results:
             return 0
         for index, run in enumerate(self._store.find((job.key, job.prompt) for job in self.jobs)):
             if run is not None:
-                self.add(index, self._named(index, run), saved=True)
+                self.add(index, self._with_name(index, run), saved=True)
         return len(self._ids)
 
     def save(self, index: int, run: Run) -> bool:
@@ -284,9 +284,9 @@ class Results:
                 f"`{self.name(index)}` cannot be loaded again: another run has replaced its file in"
                 f" {str(self._store.folder)!r}."
             )
-        return self._named(index, run)
+        return self._with_name(index, run)
 
-    def _named(self, index: int, run: Run) -> Run:
+    def _with_name(self, index: int, run: Run) -> Run:
         return replace(run, name=self.name(index), key=self.key(index))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class ReplayProvider(Provider):
 
 
 def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -> ReplayProvider:
-    """The model of a saved run, which plays it.
+    """A model that replays a saved run.
 
     `pace` is 1 for the recorded times and 0 for no waiting. Relative paths start in `folder`.
     """

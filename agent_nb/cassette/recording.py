@@ -1,4 +1,4 @@
-"""Writes the cassette of a run when all its variants have ended, whole or not at all.
+"""Writes the cassette of a run atomically once all its variants have ended.
 
 It is written in a thread, because a long run takes seconds to write.
 """

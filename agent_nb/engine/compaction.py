@@ -121,7 +121,7 @@ def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -
 
 
 def _pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex | None]:
-    """Maps calls to their results. Vendors reuse call ids, so a result belongs to the latest call with its id."""
+    """Maps calls to their results, turn by turn, because vendors reuse call ids."""
     pairs: dict[PartIndex, PartIndex | None] = {}
     open_calls: list[tuple[str, PartIndex]] = []
     for row, message in enumerate(messages):

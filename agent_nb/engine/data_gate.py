@@ -65,7 +65,7 @@ class DataGate:
         self._texts = {opening.prompt}
         """The user's texts, and results that may be sent."""
         self._images: list[Image] = []
-        self._held: dict[str, ToolResult] = {}
+        self._withheld: dict[str, ToolResult] = {}
         self._to_show: list[str] = []
         for message in opening.history:  # the base run sent no values either
             self._learn_all(message)
@@ -87,7 +87,7 @@ class DataGate:
 
         Only schemas from this package's own tools are sent.
         """
-        self._held[call_id] = result
+        self._withheld[call_id] = result
         packaged = tool is not None and tool.packaged
         if isinstance(outcome, DeniedError):
             text = str(outcome)  # includes the user's note
@@ -99,10 +99,10 @@ class DataGate:
             text = schema_text(outcome, self._names)
         else:
             text = f"Done. {HELD}"
-        revealed = [self._held[call_id] for call_id in self._to_show]
+        revealed = [self._withheld[call_id] for call_id in self._to_show]
         self._to_show.clear()
-        texts = [f"The person shows you what `{shown.name}` gave:\n{shown.text}" for shown in revealed]
-        images = tuple(image for shown in revealed for image in shown.images)
+        texts = [f"The person shows you what `{output.name}` gave:\n{output.text}" for output in revealed]
+        images = tuple(image for output in revealed for image in output.images)
         text = "\n\n".join(filter(None, [text, remarks, *texts]))
         self._texts.add(text)
         self._images += images
@@ -110,7 +110,7 @@ class DataGate:
 
     def show(self, call_id: str) -> None:
         """Sends the output of a call with the next result."""
-        if call_id not in self._held:
+        if call_id not in self._withheld:
             raise ConfigError("There is nothing to show yet.")
         self._to_show.append(call_id)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """State shared by variants that start together: id, budget, allowed hosts and the screenshots of elements."""
+    """State shared by variants that start together: id, budget, allowed hosts and the appearance of elements."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     meters: list[CostMeter] = field(default_factory=list)
@@ -89,7 +89,7 @@ class EngineRun(RunHandle):
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._announce()
-            if real_time:  # the demo must be the same everywhere, so it gets no screenshots
+            if real_time:  # the demo must be the same everywhere, so it renders no elements
                 self._turns.window.add_to_question(
                     await self._group.look.at(opening.elements, prepared.viewer)
                 )

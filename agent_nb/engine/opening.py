@@ -37,7 +37,7 @@ _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
 
 
 def page_in(text: str) -> str | None:
-    """The HTML page in a text: fenced, bare, or inside a JSON string; None if there is none."""
+    """The HTML page in a text (fenced, bare, or inside a JSON string), or None."""
     fenced_page = _FENCED_PAGE.search(text)
     if fenced_page and "<" in fenced_page[1]:
         return fenced_page[1].strip()

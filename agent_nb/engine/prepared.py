@@ -60,7 +60,7 @@ class Prepared:
     hooks: Hooks
     studio: Studio | None
     viewer: PageViewer | None
-    """Takes screenshots of the run's page; None if there is no viewer."""
+    """Renders the run's page for checks; None if unavailable."""
     record: "Callable[[Sequence[Prepared]], Recording] | None"
     """Opens a recording for variants about to start."""
     bind: Callable[[str, int], None] | None = None
@@ -120,7 +120,7 @@ class Prepared:
         return self.maker.differences(self, models) if self.maker else []
 
     def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> "Prepared":
-        """The same request with screenshots of these elements, taken just before it is sent.
+        """The same request with the appearance of these elements, captured just before it is sent.
 
         `names` are notebook names that may be sent even with `--data schema`.
         """

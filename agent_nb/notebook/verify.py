@@ -26,7 +26,7 @@ from agent_nb.notebook.kernel_tools.execute import has_run
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.run import Run
 from agent_nb.run.cells import Cells, kept_steps, steps_of
-from agent_nb.run.code_names import names_in, parsed
+from agent_nb.run.code_names import names_in, parse_cell
 
 EQUAL, DIFFERS, NOT_VERIFIED = "equal", "differs", "not verified"
 _TESTS = {"DataFrame": "assert_frame_equal", "Series": "assert_series_equal", "ndarray": "assert_array_equal"}
@@ -148,7 +148,7 @@ def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) ->
 
 def _copy_files(codes: Iterable[str], target: Path) -> None:
     target.mkdir()
-    nodes = (node for code in codes for node in ast.walk(parsed(code) or ast.Module([], [])))
+    nodes = (node for code in codes for node in ast.walk(parse_cell(code) or ast.Module([], [])))
     for name in {node.value for node in nodes if isinstance(node, ast.Constant)}:
         path = Path(name[:250]) if isinstance(name, str) and name.isprintable() else Path()
         if not path.is_absolute() and ".." not in path.parts and path.is_file():

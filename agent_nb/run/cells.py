@@ -18,7 +18,7 @@ from agent_nb._base.wire import Json
 from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.files import Files, contents
 from agent_nb.render.safe_markdown import rebuilt
-from agent_nb.run.code_names import names_in, names_of, needed_by, parsed
+from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell
 from agent_nb.run.record import RunRecord, unique_call_id
 
 TOOL = "run_python"
@@ -112,7 +112,7 @@ def to_cells(run: RunRecord) -> Cells:
 
 
 def _outputs(step: CodeStep) -> Iterator[Json]:
-    """The outputs of a successful call; those of a failed call may belong to dropped statements."""
+    """The outputs of a successful call; a failed call's outputs may belong to dropped statements."""
     for bundle in step.end.outputs if step.end and step.ok else ():
         if NAMES_TYPE in bundle:
             continue
@@ -198,7 +198,7 @@ def _repeated(steps: Sequence[CodeStep]) -> Iterator[int]:
 
 def _changes(step: CodeStep) -> frozenset[str]:
     """Names that a step may have changed. A final expression with output is assumed to change nothing."""
-    tree = parsed(step.code)
+    tree = parse_cell(step.code)
     displayed = [bundle for bundle in (step.end.outputs if step.end else ()) if NAMES_TYPE not in bundle]
     if tree is None or not displayed or not tree.body:
         return names_in(step.code).changes
@@ -207,7 +207,7 @@ def _changes(step: CodeStep) -> frozenset[str]:
 
 def _part(step: CodeStep, needed: set[str]) -> str:
     """The statements of a failed call that ran and set names read later."""
-    tree, line = parsed(step.code), step.names.get("line")
+    tree, line = parse_cell(step.code), step.names.get("line")
     if tree is None or not isinstance(line, int):
         return ""
     required = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
@@ -235,7 +235,7 @@ def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
 
 
 def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields each helper that the code uses, with its name there, given the notes of its call."""
+    """Yields each helper that the code uses and its name in the code, given the notes of its call."""
     for usual in HELPERS:
         is_theirs = any(note.startswith(f"`{usual}` is a variable") for note in notes)
         name = f"_{usual}" if is_theirs else usual

@@ -30,11 +30,11 @@ class CodeNames:
 @lru_cache(maxsize=1024)
 def names_in(code: str) -> CodeNames:
     """The names of a cell. A name set in only one branch counts as set."""
-    tree = parsed(code)
+    tree = parse_cell(code)
     return names_of(tree.body) if tree is not None else CodeNames()
 
 
-def parsed(code: str) -> ast.Module | None:
+def parse_cell(code: str) -> ast.Module | None:
     """The syntax tree of a cell, with the same line numbers; None if it is not Python, as in `%%bash`."""
     without_magics = code
     for pattern, python in _MAGICS:

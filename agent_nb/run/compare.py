@@ -159,9 +159,9 @@ class Comparison:
         """
         rows = []
         for number, name in enumerate(self.names, 1):
-            own = {"run": name, "number": number, "prompt": self.prompts[number - 1]}
+            labels = {"run": name, "number": number, "prompt": self.prompts[number - 1]}
             checked = self.checked[number - 1] if self.checked else {}
-            rows.append({**own, **self.figures[number - 1].row, **checked})
+            rows.append({**labels, **self.figures[number - 1].row, **checked})
         return rows
 
     def table(self) -> Table:

@@ -17,7 +17,7 @@ def find_element(run: RunRecord, selector: str, file: str | None = None) -> Elem
     if not path or not isinstance(source, str):
         where = f"no page {file!r}" if file else "no page"
         raise ConfigError(f"`{run.name}` has {where}: {', '.join(run.files) or 'no files'}.")
-    document = _parsed(source)
+    document = _parse_html(source)
     node = _query(document, selector, path)
     line = _line_of(node)
     turn, edit = _origin(run, path, line)
@@ -35,7 +35,7 @@ def find_element(run: RunRecord, selector: str, file: str | None = None) -> Elem
 
 
 @lru_cache(maxsize=4)
-def _parsed(source: str) -> Any:
+def _parse_html(source: str) -> Any:
     from justhtml import JustHTML  # takes 0.2 s to import
 
     return JustHTML(source, sanitize=False, track_node_locations=True)
@@ -102,7 +102,7 @@ def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
 
 
 def _version_of(run: RunRecord, path: str, line: int) -> int:
-    """The first version of the file since which it has had this line."""
+    """The version that introduced this line."""
     number = run.files.version(path)
     newest, *older = reversed(run.files.versions(path))
     assert isinstance(newest, str)

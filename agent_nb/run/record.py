@@ -90,10 +90,10 @@ class RunRecord:
     @property
     def own_messages(self) -> tuple[Message, ...]:
         """The messages of this run alone. Compaction does not change them, unlike `messages`."""
-        own = self.messages[self.history :]
+        messages = self.messages[self.history :]
         if next(self.events.of(ev.ConversationCompacted), None) is None:
-            return own
-        return (*own[:1], *(event.message for event in self.events.of(ev.MessageAdded)))
+            return messages
+        return (*messages[:1], *(event.message for event in self.events.of(ev.MessageAdded)))
 
     @cached_property
     def text(self) -> str:

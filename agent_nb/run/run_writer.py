@@ -264,17 +264,20 @@ def _fields(run: RunRecord) -> Json:
     """All fields except events and variants, in wire form."""
     values = {field.name: getattr(run, field.name) for field in fields(run) if field.name in _DEFAULTS}
     wires = {name: brief_wire(value) for name, value in values.items() if name not in _LAST}
-    added = [event.message for event in run.events.of(ev.MessageAdded)]
-    wires["messages"] = _messages(run.messages, added)
-    wires["replaced"] = [_messages(messages, added) for messages in run.replaced]
+    event_messages = [event.message for event in run.events.of(ev.MessageAdded)]
+    wires["messages"] = _messages(run.messages, event_messages)
+    wires["replaced"] = [_messages(messages, event_messages) for messages in run.replaced]
     wires["files"] = run.files.to_wire(_masked)
     wires["given_files"] = None if run.given_files is None else run.given_files.to_wire(_masked)
     masked: Json = change_texts(wires, _masked)
     return masked
 
 
-def _messages(messages: Iterable[Message], added: Sequence[Message]) -> list[Json | int]:
-    return [added.index(message) if message in added else brief_wire(message) for message in messages]
+def _messages(messages: Iterable[Message], event_messages: Sequence[Message]) -> list[Json | int]:
+    return [
+        event_messages.index(message) if message in event_messages else brief_wire(message)
+        for message in messages
+    ]
 
 
 _DEFAULTS = {

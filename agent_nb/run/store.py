@@ -96,11 +96,11 @@ class RunStore:
                 if _LEFTOVER.fullmatch(path.name) and path.stat().st_mtime < limit:
                     path.unlink()
 
-    def _prune(self, saved: Run, earlier: list[Json], size: int) -> None:
+    def _prune(self, run: Run, rows: list[Json], size: int) -> None:
         """Deletes the oldest runs beyond the limits, and an earlier file of the run just saved."""
         count = 1
-        for row in reversed(earlier):
-            is_same = (row["name"], run_id(row)) == (saved.name, saved.id)
+        for row in reversed(rows):
+            is_same = (row["name"], run_id(row)) == (run.name, run.id)
             if is_same or count >= MAX_RUNS or size + row["bytes"] > MAX_BYTES:
                 (self.folder / row["file"]).unlink(missing_ok=True)
             else:

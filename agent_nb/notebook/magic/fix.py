@@ -25,7 +25,7 @@ from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_masking import is_secret
 from agent_nb.options import Options
 from agent_nb.prompts import prompt_text
-from agent_nb.run.code_names import parsed
+from agent_nb.run.code_names import parse_cell
 
 NAME = "fix"
 EXPLAIN = "explain"
@@ -127,7 +127,7 @@ def _without_secrets(text: str, names: Mapping[str, Any]) -> str:
 
 def _names_in(source: str) -> list[str]:
     """The names used in the code, or all words if it is not valid Python."""
-    tree = parsed(source)
+    tree = parse_cell(source)
     if tree is None:
         return _WORD.findall(source)
     return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
