@@ -79,7 +79,7 @@ class Data:
     labels: tuple[str, ...]
     columns: tuple[tuple[str, tuple[float, ...]], ...]
     """At least one; each has the length of `labels`."""
-    given: bool
+    is_real: bool
     """Whether these are the user's numbers, not a sample."""
     source: str = ""
     """Source of computed numbers; empty for those from the prompt or a sample."""

@@ -99,7 +99,7 @@ def _colours(brief: Brief, page: str) -> list[PageEdit]:
 
 
 def _foreign_colours(page: str, request: ColourRequest) -> list[PageEdit]:
-    """For a page not written by the demo model: append a style element to the head."""
+    """Append a style element to the head of a page not written by the demo model."""
     end = next((tag for tag in ("</head>", "</body>", "</html>") if page.count(tag) == 1), None)
     if end is None:
         return []

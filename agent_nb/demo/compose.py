@@ -182,7 +182,7 @@ def fill(text: str, /, **slots: str) -> Html:
     return Html(_SLOT.sub(value, text))
 
 
-def joined(items: Iterable[str], between: str = "\n") -> Html:
+def join_html(items: Iterable[str], between: str = "\n") -> Html:
     return Html(between.join(items))
 
 
@@ -211,7 +211,7 @@ def head(title: str, look: PageStyle) -> Html:
     )
 
 
-def rest(look: PageStyle) -> Html:
+def shared_styles(look: PageStyle) -> Html:
     """The shared styles of all pages, for a style element after the first screen."""
     soft_corners = look.font in ("round", "sans")
     return fill(
@@ -255,7 +255,7 @@ def section(name: str, brief: Brief) -> Html:
         name=brief.name,
         hours=_rows(brief.trade.hours),
         menu=_rows(brief.trade.menu),
-        panels=joined(f"<figure>{drawing.replace('0 0 640 480', panel, 1)}</figure>" for panel in _PANELS),
+        panels=join_html(f"<figure>{drawing.replace('0 0 640 480', panel, 1)}</figure>" for panel in _PANELS),
         address=fill(address, name=brief.name, where=brief.where),
     )
     return fill(
@@ -268,4 +268,4 @@ def section(name: str, brief: Brief) -> Html:
 
 def _rows(rows: Sequence[Sequence[str]]) -> Html:
     row = "<tr><td>{{a}}</td><td>{{b}}</td></tr>"
-    return fill("<table>\n{{rows}}\n</table>", rows=joined(fill(row, a=a, b=b) for a, b in rows))
+    return fill("<table>\n{{rows}}\n</table>", rows=join_html(fill(row, a=a, b=b) for a, b in rows))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent_nb.demo.brief import Brief, Data
-from agent_nb.demo.compose import Html, Layout, fill, joined
+from agent_nb.demo.compose import Html, Layout, fill, join_html
 from agent_nb.demo.texts import entry_for
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
@@ -58,7 +58,7 @@ def _numbers(header: list[str], rows: list[list[str]]) -> Data | None:
     if len(body) < 2 or not columns:
         return None
     labels = tuple(row[label] for row in body)
-    return Data(axis=header[label], labels=labels, columns=tuple(columns[:MAX_COLUMNS]), given=True)
+    return Data(axis=header[label], labels=labels, columns=tuple(columns[:MAX_COLUMNS]), is_real=True)
 
 
 def _fits(row: list[str], size: int, numeric: list[int]) -> bool:
@@ -91,7 +91,7 @@ def _sample(brief: Brief) -> Data:
         columns=tuple(
             (name, _season(chance, defaults["scale"] / (1 + 2.6 * i))) for i, name in enumerate(measures)
         ),
-        given=False,
+        is_real=False,
     )
 
 
@@ -126,10 +126,10 @@ def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str
         "columns": "1fr 1.6fr" if turned else "1.6fr 1fr",
         "lede": f"{_period(brief, data)} {_origin(data)}",
         "kpis": _tiles(data),
-        "charts": joined(reversed(charts) if turned else charts),
+        "charts": join_html(reversed(charts) if turned else charts),
         "table_note": _table_note(data),
         "table": _table(data),
-        "footer": "A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
+        "footer": "A dashboard by the offline demo model." + ("" if data.is_real else f" {SAMPLE}"),
     }
 
 
@@ -137,7 +137,7 @@ def _origin(data: Data) -> str:
     if data.source:
         return f"Computed from {data.source.replace('`', '')}."
     rows = f": {data.rows} rows" if data.rows else ""
-    return f"From the numbers you gave{rows}." if data.given else SAMPLE
+    return f"From the numbers you gave{rows}." if data.is_real else SAMPLE
 
 
 def _period(brief: Brief, data: Data) -> str:
@@ -191,7 +191,7 @@ def _chart(data: Data, column: int, *, line: bool) -> Html:
         first=data.labels[0],
         last=data.labels[-1],
         points="\n".join(readings),
-        grid=joined(
+        grid=join_html(
             (fill(grid, top=str(p), value=number(high - (high - low) * p / 100)) for p in (0, 25, 50, 75)), ""
         ),
         shapes=_line(places) if line else _columns(places, step),
@@ -220,7 +220,7 @@ def _line(places: list[Point]) -> Html:
 
 def _columns(places: list[Point], step: float) -> Html:
     width = step * 0.62
-    return joined(
+    return join_html(
         f'<rect x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(100 - y, 0):.1f}" '
         'fill="var(--accent)" opacity=".85"/>'
         for x, y in places
@@ -232,14 +232,14 @@ def _ticks(data: Data) -> Html:
     if not data.ranked:
         last, steps = len(data.labels) - 1, min(len(data.labels), TICKS) - 1
         spread = (round(i * last / max(steps, 1)) for i in range(steps + 1))
-        return joined((fill("<span>{{t}}</span>", t=data.labels[i]) for i in spread), "")
+        return join_html((fill("<span>{{t}}</span>", t=data.labels[i]) for i in spread), "")
     tick = '<span style="flex:1 1 0;overflow:hidden;text-overflow:ellipsis;text-align:center">{{t}}</span>'
-    return joined((fill(tick, t=label) for label in data.labels), "")
+    return join_html((fill(tick, t=label) for label in data.labels), "")
 
 
 def _tiles(data: Data) -> Html:
     tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{remark}}</em>{{line}}</li>"
-    return joined(
+    return join_html(
         fill(tile, name=name, value=number(value), remark=remark, line=_sparkline(values))
         for name, value, remark, values in (_ranks(data) if data.ranked else _trends(data))
     )
@@ -288,10 +288,10 @@ def _table_note(data: Data) -> str:
 
 def _table(data: Data) -> Html:
     names = (data.axis.capitalize(), *(name for name, _ in data.columns))
-    header = joined((fill("<th>{{name}}</th>", name=name) for name in names), "")
+    header = join_html((fill("<th>{{name}}</th>", name=name) for name in names), "")
     rows = []
     visible_rows = slice(ROWS) if data.ranked else slice(-ROWS, None)
     for i, label in list(enumerate(data.labels))[visible_rows]:
         cells = (fill("<td>{{value}}</td>", value=number(values[i])) for _, values in data.columns)
-        rows.append(fill("<tr><td>{{label}}</td>{{cells}}</tr>", label=label, cells=joined(cells, "")))
-    return Html(f"<tr>{header}</tr>\n{joined(rows)}")
+        rows.append(fill("<tr><td>{{label}}</td>{{cells}}</tr>", label=label, cells=join_html(cells, "")))
+    return Html(f"<tr>{header}</tr>\n{join_html(rows)}")

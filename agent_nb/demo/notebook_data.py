@@ -175,7 +175,7 @@ def read_totals(question: Question, output: str) -> Data | None:
         columns=tuple(
             (names[name], tuple(values[_HEADER.index(name)] for _, values in entries)) for name in order
         ),
-        given=True,
+        is_real=True,
         source=f"`{question.frame.name}`",
     )
 
@@ -189,7 +189,7 @@ def read_counts(question: Question) -> Data | None:
         axis=question.category.name,
         labels=tuple(value for value, _ in common),
         columns=(("Rows", tuple(float(count) for _, count in common)),),
-        given=True,
+        is_real=True,
         source=f"the description of `{question.frame.name}`",
     )
 

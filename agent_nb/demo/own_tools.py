@@ -11,7 +11,7 @@ from typing import Any
 from agent_nb._base.text import listed
 from agent_nb._base.wire import Json
 from agent_nb.demo.brief import Brief, shortened
-from agent_nb.demo.compose import Html, fill, joined
+from agent_nb.demo.compose import Html, fill, join_html
 from agent_nb.demo.conversation import Action, Conversation, DemoCall, Say, Use
 from agent_nb.messages import ToolResult, ToolSpec
 from agent_nb.tools.schema import compile_schema
@@ -55,7 +55,7 @@ def own_uses(talk: Conversation) -> list[Use]:
 
 def result_html(talk: Conversation) -> Html:
     pairs = ((use.call.name, _finding(use)) for use in own_uses(talk) if use.ok)
-    return joined(
+    return join_html(
         (fill("{{name}}: {{html}}", name=name, html=item.html) for name, item in pairs if item.html), "<br>\n"
     )
 
@@ -107,7 +107,7 @@ def _finding(use: Use) -> ToolPage:
         images = "its image" if len(result.images) < 2 else "its images"
         alt = f"Result of {use.call.name}"
         image = '<br><img src="{{src}}" alt="{{alt}}" style="max-width:100%">'
-        html = joined(fill(image, src=source, alt=alt) for source in _sources(result))
+        html = join_html(fill(image, src=source, alt=alt) for source in _sources(result))
         return ToolPage(html, images if html else "returned an image that is too large to write into a page")
     line = _first_line(result)
     if not line or result is None:

@@ -17,11 +17,11 @@ from agent_nb.demo.compose import (
     fill,
     head,
     head_font,
-    joined,
+    join_html,
     layouts,
     note,
-    rest,
     section,
+    shared_styles,
     spoken,
 )
 from agent_nb.demo.dashboard import dashboard, insight
@@ -51,7 +51,7 @@ def landing(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
         template("offer.html").strip(),
         title=brief.trade.offer,
         list="cards" if layout.name == "evening" else "plain",
-        points=joined(fill(card, title=title, text=text) for title, text in points),
+        points=join_html(fill(card, title=title, text=text) for title, text in points),
     )
     names = ((name, TITLES[name].split()[-1].capitalize()) for name in sections[-2:])
     links = (("offer", brief.trade.link), *names)
@@ -59,8 +59,8 @@ def landing(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
         "eyebrow": spoken(brief.trade.eyebrow, brief),
         "headline": emphasised(spoken(brief.choice(brief.trade.headline), brief)),
         "lede": spoken(brief.choice(brief.trade.lede), brief),
-        "sections": joined(section(name, brief) for name in sections),
-        "links": joined((fill('<a href="#{{id}}">{{title}}</a>', id=i, title=t) for i, t in links), ""),
+        "sections": join_html(section(name, brief) for name in sections),
+        "links": join_html((fill('<a href="#{{id}}">{{title}}</a>', id=i, title=t) for i, t in links), ""),
         "action": brief.trade.action,
         "target": "offer" if sections[0] == "contact" else sections[0],
         "art": art(brief.trade.art, "xMidYMid slice" if layout.name == "arch" else "xMidYMax meet"),
@@ -96,7 +96,7 @@ def form(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
         "eyebrow": spoken("{{Subject}}", brief),
         "lede": brief.choice(purpose["lede"]),
         "art": art(brief.trade.art, "xMidYMax meet"),
-        "fields": joined(_field(field, f"f{i}") for i, field in enumerate(purpose["fields"], start=1)),
+        "fields": join_html(_field(field, f"f{i}") for i, field in enumerate(purpose["fields"], start=1)),
         "action": purpose["action"],
     }
 
@@ -107,7 +107,7 @@ def _field(field: list[str], key: str) -> Html:
     slots["error"] = Html(f'<p class="error" id="{key}-error" role="alert"></p>')
     if kind == "radio":
         option = '<label><input type="radio" name="{{name}}" value="{{o}}" required>{{o}}</label>'
-        slots["options"] = joined(fill(option, name=label, o=o) for o in extra.split("|"))
+        slots["options"] = join_html(fill(option, name=label, o=o) for o in extra.split("|"))
         frame = (
             '<fieldset class="field"><legend>{{label}}</legend>'
             '<div class="options">\n{{options}}\n</div>{{error}}</fieldset>'
@@ -119,7 +119,7 @@ def _field(field: list[str], key: str) -> Html:
             f'<div class="field"><label class="tick">{box}{{{{label}}}}</label>{{{{error}}}}</div>', **slots
         )
     if kind == "select":
-        slots["options"] = joined((fill("<option>{{o}}</option>", o=o) for o in extra.split("|")), "")
+        slots["options"] = join_html((fill("<option>{{o}}</option>", o=o) for o in extra.split("|")), "")
     elif extra:
         slots["hint"] = fill(' <span class="hint">{{hint}}</span>', hint=extra)
     slots["shared"] = fill('id="{{key}}" name="{{label}}" aria-describedby="{{key}}-error"', **slots)
@@ -189,7 +189,7 @@ def build_page(brief: Brief, look: PageStyle, tool_result: str = "") -> str:
         "head_font": head_font(look),
         "early": layout.early,
         "later": layout.later,
-        "rest": rest(look),
+        "rest": shared_styles(look),
         "name": brief.name,
         "found": note(tool_result),
     }

@@ -1,4 +1,4 @@
-"""The interfaces that the image tools use: orders, makers, cutters, and the studio that holds them."""
+"""The interfaces that the image tools use: orders, makers, cutters, and the studio that combines them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ class Charge:
     _share: float = 0.0
     _pending: int = 0
 
-    def expect(self, prices: Sequence[float | None], what: str) -> None:
+    def expect(self, prices: Sequence[float | None], subject: str) -> None:
         """Reserve the estimated cost of these items; raise `ToolError` if it exceeds the budget."""
         known_prices = [max(price, self.highest) for price in prices if price]
         total, remaining = sum(known_prices), self.remaining()
         if remaining is not None and total > remaining:
             raise ToolError(
-                f"{what} would cost about ${total:.2f}, and ${max(remaining, 0):.2f} of the budget is left.",
+                f"{subject} would cost about ${total:.2f}, and ${max(remaining, 0):.2f} of the budget is left.",
                 hint="Ask for fewer, or go on without.",
             )
         self._pending = len(known_prices)

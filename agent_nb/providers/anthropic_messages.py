@@ -209,9 +209,9 @@ class AnthropicMessagesDecoder(StreamDecoder):
         block = self._blocks[index]
         match block.get("type"):
             case "text":
-                return {**block, "text": self._turn.joined("text", index)}
+                return {**block, "text": self._turn.part_text("text", index)}
             case "thinking":
-                return {**block, "thinking": self._turn.joined("thinking", index)}
+                return {**block, "thinking": self._turn.part_text("thinking", index)}
         return block
 
 

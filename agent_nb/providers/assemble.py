@@ -11,7 +11,7 @@ from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingP
 PartKind = Literal["text", "thinking", "call"]
 
 
-class _Open:
+class _OpenPart:
     __slots__ = ("id", "kind", "name", "text")
 
     def __init__(self, kind: PartKind, call_id: str = "", name: str = "") -> None:
@@ -29,9 +29,9 @@ class Assembler:
     """A turn under construction. Parts are keyed by the vendor's index or id; unkeyed text extends the last part."""
 
     def __init__(self) -> None:
-        self._parts: list[_Open | Source] = []
-        self._calls: dict[Any, _Open] = {}
-        self._keyed: dict[Any, _Open] = {}
+        self._parts: list[_OpenPart | Source] = []
+        self._calls: dict[Any, _OpenPart] = {}
+        self._parts_by_key: dict[Any, _OpenPart] = {}
 
     def text(self, text: str, key: Any = None) -> TextPiece:
         self._block("text", key).text.add(text)
@@ -42,7 +42,7 @@ class Assembler:
         return ThinkingPiece(text)
 
     def start_call(self, key: Any, call_id: str, name: str) -> CallStarted:
-        block = _Open("call", call_id, name)
+        block = _OpenPart("call", call_id, name)
         self._calls[key] = block
         self._parts.append(block)
         return CallStarted(call_id, name)
@@ -62,8 +62,8 @@ class Assembler:
     def has_calls(self) -> bool:
         return bool(self._calls)
 
-    def joined(self, kind: PartKind, key: Any) -> str:
-        block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
+    def part_text(self, kind: PartKind, key: Any) -> str:
+        block = self._calls.get(key) if kind == "call" else self._parts_by_key.get((kind, key))
         return str(block.text) if block else ""
 
     def cite(self, citation: Json) -> None:
@@ -81,19 +81,19 @@ class Assembler:
     ) -> Turn:
         """The finished turn. Without `stop`, it ended for its tool calls, or because it was complete."""
         stop = stop or ("tool_use" if self._calls else "end_turn")
-        parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
+        parts = tuple(part.close() if isinstance(part, _OpenPart) else part for part in self._parts)
         filled = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
         message = Message(role="assistant", parts=filled, vendor=vendor or {})
         return Turn(message=message, stop=stop, usage=usage, model=model, detail=detail)
 
-    def _block(self, kind: PartKind, key: Any) -> _Open:
-        if key is not None and (kind, key) in self._keyed:
-            return self._keyed[(kind, key)]
+    def _block(self, kind: PartKind, key: Any) -> _OpenPart:
+        if key is not None and (kind, key) in self._parts_by_key:
+            return self._parts_by_key[(kind, key)]
         last = self._parts[-1] if self._parts else None
-        if key is None and isinstance(last, _Open) and last.kind == kind:
+        if key is None and isinstance(last, _OpenPart) and last.kind == kind:
             return last
-        block = _Open(kind)
+        block = _OpenPart(kind)
         self._parts.append(block)
         if key is not None:
-            self._keyed[(kind, key)] = block
+            self._parts_by_key[(kind, key)] = block
         return block

@@ -185,7 +185,7 @@ class ChatDecoder(StreamDecoder):
         return ()
 
     def _blocks(self, content: Sequence[Json]) -> Sequence[Piece]:
-        """Decode content sent as a list, as by Mistral's reasoning models."""
+        """Decode content sent as a list, which Mistral's reasoning models do."""
         pieces: list[Piece] = []
         for block in content:
             if text := block.get("text"):
@@ -230,7 +230,7 @@ class ChatDecoder(StreamDecoder):
         """The thinking in its original field: some servers refuse a tool turn without it."""
         echo: Json = {}
         if self._reasoning_field:
-            echo[self._reasoning_field] = self._turn.joined("thinking", "thinking")
+            echo[self._reasoning_field] = self._turn.part_text("thinking", "thinking")
         if self._reasoning_details:
             echo["reasoning_details"] = self._reasoning_details
         return echo

@@ -286,12 +286,12 @@ def garbled(settings: Settings, expected: str = "JSON") -> ProviderError:
 
 
 def disordered(settings: Settings) -> ProviderError:
-    """For contradictory events: repeated or out of order."""
+    """The exception for contradictory events: repeated or out of order."""
     return error(f"{_subject(settings)} sent events twice or in the wrong order. Try again.", retryable=True)
 
 
 def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = False) -> ProviderError:
-    """For unmapped exceptions, such as an answer of an unknown shape."""
+    """The exception for unmapped failures, such as an answer of an unknown shape."""
     return error(
         f"The answer of {settings.title} could not be read ({type(exc).__name__}): {as_sentence(str(exc))}",
         retryable=retryable,
@@ -299,7 +299,7 @@ def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = Fals
 
 
 def not_an_api(settings: Settings, body: str) -> ProviderError:
-    """For a 200 response with a web page or a JSON object instead of an event stream."""
+    """The exception for a 200 response with a web page or a JSON object instead of an event stream."""
     text = body.lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")

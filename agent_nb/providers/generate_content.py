@@ -213,7 +213,7 @@ class GenerateContentProvider(VendorProvider):
         stack.push_async_callback(_close, responses, first)
         acceptance = asyncio.ensure_future(responses.accepted.wait())
         stack.callback(acceptance.cancel)
-        # The vendor charges once the headers are sent, and the first chunk may take long.
+        # The vendor charges once it sends headers, and the first chunk may take minutes.
         await asyncio.wait({first, acceptance}, return_when=asyncio.FIRST_COMPLETED)
         if not responses.accepted.is_set():
             await first

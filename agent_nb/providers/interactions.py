@@ -127,13 +127,13 @@ class InteractionsDecoder(StreamDecoder):
         step = self._steps[index]
         match step.get("type"):
             case "thought":
-                text = self._turn.joined("thinking", index)
+                text = self._turn.part_text("thinking", index)
                 return {**step, "summary": [{"type": "text", "text": text}]} if text else step
             case "model_output":
-                text = self._turn.joined("text", index)
+                text = self._turn.part_text("text", index)
                 return {**step, "content": [{"type": "text", "text": text}]}
             case "function_call":
-                return {**step, "arguments": arguments_object(self._turn.joined("call", index))}
+                return {**step, "arguments": arguments_object(self._turn.part_text("call", index))}
         return step
 
 

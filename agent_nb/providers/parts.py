@@ -89,17 +89,17 @@ def fit_calls(messages: Sequence[Message], id_pattern: str, *, unique: bool = Tr
     Conversations come from other vendors, saved runs and users. New ids depend only on the preceding messages, so
     that the start of a conversation stays the same (and cached).
     """
-    fitting = _Fitting(id_pattern, unique)
+    fitter = _CallFitter(id_pattern, unique)
     for message in messages:
         if message.role == "assistant":
-            fitting.assistant(message)
+            fitter.add_answer(message)
         else:
-            fitting.other(message)
-    fitting.answer_open_calls()
-    return fitting.messages
+            fitter.add_input(message)
+    fitter.answer_open_calls()
+    return fitter.messages
 
 
-class _Fitting:
+class _CallFitter:
     def __init__(self, id_pattern: str, unique: bool) -> None:
         self.messages: list[Message] = []
         self._accepted = re.compile(id_pattern)
@@ -108,12 +108,12 @@ class _Fitting:
         self._calls = 0
         self._open: list[tuple[str, ToolCall]] = []
 
-    def assistant(self, message: Message) -> None:
+    def add_answer(self, message: Message) -> None:
         self.answer_open_calls()
         parts = tuple(self._call(part) if isinstance(part, ToolCall) else part for part in message.parts)
         self.messages.append(message if parts == message.parts else replace(message, parts=parts))
 
-    def other(self, message: Message) -> None:
+    def add_input(self, message: Message) -> None:
         """Drop results of unknown calls. Answer open calls before any message that is not a result."""
         results = (self._result(part) for part in message.parts)
         parts = tuple(part for part in results if part is not None)

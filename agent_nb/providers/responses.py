@@ -93,7 +93,7 @@ class ResponsesDecoder(StreamDecoder):
         """Check a finished call, which repeats its arguments: if they differ, deltas were repeated or reordered."""
         pieces = self._started(index, item)
         if item.get("type") == "function_call" and item.get("arguments"):
-            streamed_arguments = self._turn.joined("call", index)
+            streamed_arguments = self._turn.part_text("call", index)
             if streamed_arguments != item["arguments"] and not _same_json(
                 streamed_arguments, item["arguments"]
             ):
