@@ -35,7 +35,7 @@ export function copy(context: Context): void {
 	if (text !== null && text !== undefined) void copyText(context, text);
 }
 
-/** Network access of the run's pages, in the preview or in a tab. Replays have none. */
+/** Network access of the run's pages, in the preview or in a tab. A replay is never open or bound. */
 export function modeOf({ run, choices }: Context): Mode {
 	const { network, bound = [], connected } = run.state?.meta ?? {};
 	if (bound.length) return connected && !choices.replay ? "bound" : "saved";

@@ -40,7 +40,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	const runs = new Runs((message) => {
 		const { id } = message;
 		const answer = answerTo(record, message);
-		const refusal = { ok: false, error: "A replay has no kernel to ask." };
+		const refusal = { ok: false, error: "A replay has no kernel." };
 		queueMicrotask(() => runs.receive({ kind: "answer", id, ...(answer ?? refusal) } as Answer | Refusal));
 	});
 	const { batch } = record;

@@ -134,7 +134,8 @@ function onViolation(event: SecurityPolicyViolationEvent): void {
 	const key = `${effectiveDirective} from ${hostOf(blockedURI)}`;
 	if (blocked.has(key) || blocked.size > MOST_BLOCKED) return;
 	blocked.add(key);
-	if (blocked.size > MOST_BLOCKED) report("warn", "Blocked by the sandbox: more than is listed here");
+	if (blocked.size > MOST_BLOCKED)
+		report("warn", "Blocked by the sandbox: further addresses, not listed here");
 	else report("warn", `Blocked by the sandbox: ${key} (${blockedURI})`);
 }
 

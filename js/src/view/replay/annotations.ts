@@ -177,7 +177,7 @@ function createBar(context: Context, step: (by: 1 | -1) => void) {
 		{
 			class: "anb-btn sm",
 			type: "button",
-			title: "Save the questions and your answers to a file. They are sent to nobody.",
+			title: "Save the questions and your answers to a file. They are not sent anywhere.",
 			onclick: () => run.state && answersOf(run).save(run.state.meta),
 		},
 		"Save my answers",

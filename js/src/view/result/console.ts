@@ -13,7 +13,7 @@ const MOST_REPORTED = 100;
 /** Maximum errors, and maximum other entries, reported per load: a page may log on every frame. */
 const MOST_PER_LOAD = 200;
 const MEANING =
-	"It can then load from any https address, and send there what it knows. Only this preview opens, until the cell is run again; saved, replayed and exported pages stay closed.";
+	"It can then load from any https address, and send data there. This applies only to this preview, until the cell is run again, and not to saved, replayed and exported pages.";
 
 /** `onErrors` receives the number of errors; nothing else outside the console depends on what a page logs. */
 export function createConsole(context: Context, onErrors: (count: number) => void) {
@@ -89,12 +89,7 @@ function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
 	const button = h("button", { class: "anb-btn sm fix", type: "button" }, "Ask to fix");
 	listen(button, "click", signal, async () => {
 		const reply = run.command("preview_report", { variant: choices.variant, entries: [entry] });
-		followInFooter(
-			context,
-			reply,
-			"The kernel is busy. It has yet to say the number of this error.",
-			() => {},
-		);
+		followInFooter(context, reply, "The kernel is busy and has not numbered this error yet.", () => {});
 		const [number] = ((await reply) as { numbers?: unknown[] }).numbers ?? [];
 		if (Number.isSafeInteger(number))
 			addToAsk(choices.ask, `Fix {{${run.state?.meta.name}.console[${number}]}}`);

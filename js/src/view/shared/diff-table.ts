@@ -136,10 +136,10 @@ export function createDiffTable(all: readonly DiffLine[]): HTMLElement {
 		const text = h("td", null, ...marked(line.text, partners.get(index) ?? null));
 		return h("tr", { class: CLASSES[line.sign] }, h("td", null, number), h("td", null, sign), text);
 	});
-	const left = all.length - lines.length;
-	const rest = left > 0 ? h("p", { class: "anb-cap" }, `and ${left} more lines`) : null;
+	const omitted = all.length - lines.length;
+	const more = omitted > 0 ? h("p", { class: "anb-cap" }, `and ${omitted} more lines`) : null;
 	const table = h("table", null, h("tbody", null, ...rows));
-	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, rest);
+	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, more);
 }
 
 /** Pairs the changed lines of each block: the first removed with the first added, and so on. */

@@ -66,14 +66,14 @@ function createFrames(
 	signal: AbortSignal,
 	place: (element: HTMLElement) => void,
 ): (id: string) => BodyView {
-	let shown = "";
+	let drawnId = "";
 	let frame: BodyView | null = null;
 	let life = new AbortController();
 	signal.addEventListener("abort", () => life.abort());
 
 	return (id) => {
-		if (frame && shown === id) return frame;
-		shown = id;
+		if (frame && drawnId === id) return frame;
+		drawnId = id;
 		life.abort();
 		life = new AbortController();
 		frame = createFrame({ ...context, signal: life.signal });
@@ -145,14 +145,14 @@ function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot | null
 
 /** Each variant's clock, which continues between events and stops while a question is open. */
 export function createClock(): (variant: number, state: VariantState) => number {
-	const seen = new Map<number, { at: number; since: number }>();
+	const marks = new Map<number, { at: number; since: number }>();
 	return (variant, state) => {
 		const { at, busy } = state;
 		if (!busy) return at;
-		const known = seen.get(variant);
-		const runs = known?.at === at && askingTitle(state) === null;
-		const mark = runs ? known : { at, since: performance.now() };
-		if (!runs) seen.set(variant, mark);
+		const previous = marks.get(variant);
+		const runs = previous?.at === at && askingTitle(state) === null;
+		const mark = runs ? previous : { at, since: performance.now() };
+		if (!runs) marks.set(variant, mark);
 		return at + (performance.now() - mark.since) / 1000;
 	};
 }

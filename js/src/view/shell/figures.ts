@@ -76,13 +76,13 @@ function turnText({ state }: Snapshot): string {
 
 function createModel() {
 	const element = h("span", { class: "anb-badge model" });
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		update({ model, demo }: Facts, { run, variants }: Snapshot) {
 			const full = model || run.meta.model;
-			if (shown === full) return;
-			shown = full;
+			if (drawn === full) return;
+			drawn = full;
 			element.title = [...new Set(variants.map(({ state }) => titleOf(state, full)))].join(", ");
 			element.replaceChildren(...(demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
 			element.classList.toggle("model", !demo);

@@ -64,7 +64,7 @@ function createStatus(context: Context) {
 	const name = h("span", { class: "name" });
 	const phase = h("span", { class: "phase" });
 	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
-	let shown = "";
+	let drawn = "";
 
 	return {
 		element: h("div", { class: "anb-status" }, dot, name, phase),
@@ -73,12 +73,12 @@ function createStatus(context: Context) {
 			const { state, run } = snapshot;
 			const { tone, glyph, text, announced } = headline(snapshot);
 			setText(name, run.meta.name);
-			if (shown !== `${tone} ${text}`) {
+			if (drawn !== `${tone} ${text}`) {
 				dot.className = `anb-dot ${tone}`;
 				dot.replaceChildren(glyph ? icon(glyph) : h("i"));
 				phase.replaceChildren(phaseElement(text, state, tone === "live"));
 				setAttribute(phase, "title", text);
-				shown = `${tone} ${text}`;
+				drawn = `${tone} ${text}`;
 			}
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
 		},
@@ -112,10 +112,10 @@ function createStop(context: Context) {
 	const square = h("span", { class: "stop" });
 	const button = h("button", { class: "anb-btn anb-act", type: "button" }, square, label);
 	const element = h("span", { class: "anb-stop" }, button);
-	let asked = false;
+	let stopping = false;
 
 	function press(click: UIEvent): void {
-		if (asked) return;
+		if (stopping) return;
 		mark(true);
 		const output = { element: button, key: context.run.key };
 		followInFooter(context, context.run.command("stop"), STOP_HINT, (result) => {
@@ -126,7 +126,7 @@ function createStop(context: Context) {
 		});
 	}
 	function mark(on: boolean): void {
-		asked = on;
+		stopping = on;
 		setText(label, on ? "Stopping" : "Stop");
 		setAttribute(button, "aria-disabled", on ? "true" : null);
 	}
@@ -146,7 +146,7 @@ function createStop(context: Context) {
  */
 function createChain({ run }: Context) {
 	const element = h("span", { class: "anb-chain" });
-	let shown = "";
+	let drawn = "";
 	return {
 		element,
 		update() {
@@ -154,8 +154,8 @@ function createChain({ run }: Context) {
 			const before = others.find((one) => one.state?.id === run.base);
 			const after = others.filter((one) => one.base !== null && one.base === run.state?.id);
 			const keys = [before, ...after].map((one) => one?.key).join();
-			if (keys === shown) return;
-			shown = keys;
+			if (keys === drawn) return;
+			drawn = keys;
 			element.replaceChildren(
 				...createLink(before, "up", "Continues"),
 				...after.flatMap((one) => createLink(one, "out", "Continued in")),

@@ -24,11 +24,11 @@ export function createEnd(context: Context) {
 	const acts = h("div", { class: "in anb-retries" }, ...cells.map((cell) => cell.element));
 	const title = h("h4");
 	const text = h("div", { class: "sub" });
-	const kept = h("div", { class: "sub" });
+	const list = h("div", { class: "sub" });
 	const node = h("span", { class: "anb-node" });
-	const card = h("div", { class: "anb-card" }, h("header", null, h("div", null, title, text, kept)), acts);
+	const card = h("div", { class: "anb-card" }, h("header", null, h("div", null, title, text, list)), acts);
 	const element = h("li", { class: "anb-item" }, node, card);
-	let shown = "";
+	let drawn = "";
 
 	function draw(state: VariantState, heading: string, [why, files]: readonly [string, string]): void {
 		const [tone, name] = statusOf(state);
@@ -38,7 +38,7 @@ export function createEnd(context: Context) {
 		setAttribute(card, "role", bad ? "alert" : null);
 		setText(title, heading);
 		text.replaceChildren(...withCode(why));
-		kept.replaceChildren(...withCode(files));
+		list.replaceChildren(...withCode(files));
 	}
 
 	return {
@@ -48,8 +48,8 @@ export function createEnd(context: Context) {
 			if (!heading) return false;
 			const body = [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""] as const;
 			const next = [heading, ...body].join("\n");
-			if (shown !== next) draw(state, heading, body);
-			shown = next;
+			if (drawn !== next) draw(state, heading, body);
+			drawn = next;
 			const { again: retry = "", others: models = [] } = run.ready ?? {};
 			const before = run.lost && extensionLines(run.meta.magic);
 			again.update(retry || lostCell(context, state) || null, before);

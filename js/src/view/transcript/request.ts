@@ -21,7 +21,7 @@ export function createRequest(context: Context) {
 		h("header", null, title, h("span", { class: "sp" }), body.copy, close),
 		body.element,
 	);
-	let shown = "";
+	let openKey = "";
 	let opener: HTMLElement | null = null;
 
 	function leave(): void {
@@ -40,10 +40,10 @@ export function createRequest(context: Context) {
 		update({ run }: Snapshot) {
 			const { request: turn, variant } = choices;
 			const key = turn === null ? "" : `${run.id} ${variant} ${turn}`;
-			if (key === shown) return;
-			const opened = shown === "";
+			if (key === openKey) return;
+			const opened = openKey === "";
 			if (opened) opener = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null;
-			shown = key;
+			openKey = key;
 			element.hidden = turn === null;
 			// The covered content must not be reachable by keyboard.
 			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", turn !== null);

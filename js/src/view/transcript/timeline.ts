@@ -278,9 +278,9 @@ function createImage({ name, width, height, data }: Thumbnail, index: number): H
 /** Seconds after which the line appears: most answers start sooner. */
 const SHOWN_AFTER = 3;
 const REMOTE =
-	"Nothing has come yet. The server may be busy, the network slow, or a proxy may hold the answer back. You can go on waiting, or stop and try again, perhaps with another model (`-m`). `%config AgentMagics.silence` sets the seconds after which a request counts as failed.";
+	"No response yet. The server may be busy, the network slow, or a proxy may be buffering the answer. Keep waiting, or stop and try again, perhaps with another model (`-m`). `%config AgentMagics.silence` sets the timeout in seconds.";
 const OWN =
-	"Nothing has come yet. Your server may still be loading the model, or reading the prompt: `--lean` sends it less. Its own log says more. `%config AgentMagics.silence` sets the seconds after which a request counts as failed.";
+	"No response yet. Your server may still be loading the model or reading the prompt: `--lean` shortens it. See the server's log. `%config AgentMagics.silence` sets the timeout in seconds.";
 
 /** The last line while the model is silent: for how long, and possible causes. */
 function createWaiting() {

@@ -14,7 +14,7 @@ import { createBoundMark, createPick, createStanding, createStopOrOpen, factsOf 
 export function createPlace(context: Context): BodyView {
 	const element = h("div", { class: "anb-place" });
 	const { choices } = context;
-	let shown = "";
+	let drawn = "";
 	let body: BodyView | null = null;
 	let life = new AbortController();
 	context.signal.addEventListener("abort", () => life.abort());
@@ -22,9 +22,9 @@ export function createPlace(context: Context): BodyView {
 	function fill(arrangement: Arrangement): BodyView {
 		life.abort();
 		life = new AbortController();
-		if (shown) resetVariant(choices);
-		const own = { ...context, signal: life.signal };
-		const built = arrangement === "one" ? createSingle(own) : createAll(own, arrangement);
+		if (drawn) resetVariant(choices);
+		const bodyContext = { ...context, signal: life.signal };
+		const built = arrangement === "one" ? createSingle(bodyContext) : createAll(bodyContext, arrangement);
 		const hadFocus = hasFocus(element);
 		element.replaceChildren(built.element);
 		const tab = '.anb-vars [role="tab"][tabindex="0"]';
@@ -38,8 +38,8 @@ export function createPlace(context: Context): BodyView {
 			const many = snapshot.variants.length > 1;
 			const arrangement = many ? choices.arrangement : "one";
 			const key = arrangement === "one" ? `${arrangement} ${choices.variant}` : arrangement;
-			if (!body || key !== shown) body = fill(arrangement);
-			shown = key;
+			if (!body || key !== drawn) body = fill(arrangement);
+			drawn = key;
 			if (many) labelPanel(body.element, arrangement, snapshot.variants[choices.variant]?.label ?? "");
 			body.update(snapshot);
 		},
