@@ -51,11 +51,9 @@ def _visible(text: str) -> str:
 def _arguments(request: ApprovalRequested) -> Iterator[str]:
     for name, value in change_texts(request.args, _visible).items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        first, *more_lines = text.split("\n")
+        first, *others = text.split("\n")
         yield from (
-            (f"{name}:", *(f"    {line}" for line in (first, *more_lines)))
-            if more_lines
-            else (f"{name}: {first}",)
+            (f"{name}:", *(f"    {line}" for line in (first, *others))) if others else (f"{name}: {first}",)
         )
 
 

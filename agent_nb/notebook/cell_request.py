@@ -35,12 +35,10 @@ def read_mode(options: Mapping[str, Any], spelling: str) -> tuple[CassetteMode |
     `options` may have `record` and `replay`: a path, True or empty text for the default one, `off` for `replay`.
     `spelling` formats an option's name for error messages, such as `--{}`.
     """
-    selected = {
-        name: options[name] for name in ("record", "replay") if options.get(name) not in (None, False)
-    }
-    if len(selected) > 1:
-        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, selected))}.")
-    for name, value in selected.items():
+    modes = {name: options[name] for name in ("record", "replay") if options.get(name) not in (None, False)}
+    if len(modes) > 1:
+        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, modes))}.")
+    for name, value in modes.items():
         if value == OFF:
             return "live", ""
         path = "" if value is True else Path(value).as_posix() if value else ""

@@ -86,17 +86,15 @@ def _failure_of(result: Any, cell_id: str) -> FailedCell | None:
 def _error_text(report: traceback.TracebackException, source: str) -> str:
     """The traceback as Python formats it, truncated. Paths of cells, which differ in each session, are replaced."""
     reports: list[Any] = [report]
-    for current in reports:
-        followed = (current.__cause__, current.__context__, *(getattr(current, "exceptions", None) or ()))
+    for item in reports:
+        followed = (item.__cause__, item.__context__, *(getattr(item, "exceptions", None) or ()))
         reports += [related for related in followed if related is not None and related not in reports]
         frames = (
-            frame
-            for frame in current.stack
-            if not re.search(r"[\\/](?:IPython|ipykernel)[\\/]", frame.filename)
+            frame for frame in item.stack if not re.search(r"[\\/](?:IPython|ipykernel)[\\/]", frame.filename)
         )
-        current.stack = traceback.StackSummary.from_list([_named(frame, source) for frame in frames])
-        if isinstance(getattr(current, "filename", None), str):  # a SyntaxError
-            current.filename = _named_file(current.filename, getattr(current, "text", "") or "", source)
+        item.stack = traceback.StackSummary.from_list([_named(frame, source) for frame in frames])
+        if isinstance(getattr(item, "filename", None), str):  # a SyntaxError
+            item.filename = _named_file(item.filename, getattr(item, "text", "") or "", source)
     text = "".join(report.format()).strip()
     if len(text) <= MAX_ERROR:
         return text

@@ -292,9 +292,7 @@ async def _execute(call: CodeRun) -> Execution:
         notes.append(f"Asyncio tasks that it started still run: {', '.join(running)}.")
     if children := [f"{name} ({pid})" for pid, name in _processes().items() if pid not in processes]:
         notes.append(f"Processes that it started still run: {', '.join(children)}.")
-    if added := [
-        name for name, functions in _hooks(call.shell).items() if functions - hooks.get(name, set())
-    ]:
+    if added := [name for name, ids in _hooks(call.shell).items() if ids - hooks.get(name, set())]:
         notes.append(f"It added functions that IPython calls for every cell: {', '.join(added)}.")
     changes = changes_between(namespace, before, user_names(call.shell))
     return Execution(error, changes, capture.bundles(), watchdog, notes)

@@ -44,10 +44,8 @@ def with_options(magic: Magic) -> Magic:
     """List `OPTIONS` in the docstring of a magic; `%agent help` explains them."""
     text = inspect.cleandoc(magic.__doc__ or "")
     flags = ", ".join(" ".join(filter(None, (*option.flags, option.metavar))) for option in OPTIONS.values())
-    flag_lines = textwrap.fill(
-        flags, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )
-    magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{flag_lines}"
+    lines = textwrap.fill(flags, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{lines}"
     return magic
 
 
@@ -82,17 +80,13 @@ class CellRewriter:
         if start is None:
             return lines
         head = lines[start].rstrip("\n")
-        magic, _, arguments = head.partition(" ")
+        magic, _, args = head.partition(" ")
         body = "".join(lines[start + 1 :])
-        if (
-            magic == f"%{self.magic_name}"
-            and re.match(r"\s*(?:fix|explain)\b", arguments)
-            and not body.strip()
-        ):
-            return [f"await {_AGENT_CELL}({arguments!r}, None)\n"]
+        if magic == f"%{self.magic_name}" and re.match(r"\s*(?:fix|explain)\b", args) and not body.strip():
+            return [f"await {_AGENT_CELL}({args!r}, None)\n"]
         if magic.rstrip() != f"%%{self.magic_name}":
             return lines
-        return [f"await {_AGENT_CELL}({arguments!r}, {body!r})\n"]
+        return [f"await {_AGENT_CELL}({args!r}, {body!r})\n"]
 
     def begin_cell(self, *_: Any) -> None:
         try:

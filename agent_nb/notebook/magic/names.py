@@ -46,9 +46,7 @@ def bind_files(session: Session, run: Run, name: str) -> str | None:
     if (files := namespace.get(files_name, session.bound_files)) is not session.bound_files:
         # The user's own variable, unless it was set as in `files = hero.files`.
         runs = [value for value in namespace.values() if isinstance(value, Run)]
-        if all(
-            variant.files is not files for other_run in runs for variant in (other_run, *other_run.variants)
-        ):
+        if all(variant.files is not files for other in runs for variant in (other, *other.variants)):
             return None
     namespace[files_name] = session.bound_files = run.files
     return files_name

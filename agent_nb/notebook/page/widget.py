@@ -26,21 +26,18 @@ class BoundValue(traitlets.Any):
     """A trait of a page. Every assignment notifies observers: the value may have changed in place."""
 
     def set(self, obj: Any, value: Any) -> None:
-        is_from_page, obj._taking = (
-            obj._taking == self.name,
-            "",
-        )  # assignments by observers are sent to the page
-        if not is_from_page:
+        from_page, obj._taking = obj._taking == self.name, ""  # observers' assignments go to the page
+        if not from_page:
             obj._store.set(self.name, value)  # raises if it cannot be encoded
         previous = obj._trait_values.get(self.name, self.default_value)
         obj._trait_values[self.name] = value
-        if self.name in obj._telling and _is_equal(previous, value):
+        if self.name in obj._notifying and _is_equal(previous, value):
             return  # an observer that assigns the same value would recurse endlessly
-        before, obj._telling = obj._telling, {*obj._telling, self.name}
+        before, obj._notifying = obj._notifying, {*obj._notifying, self.name}
         try:
             obj._notify_trait(self.name, previous, value)
         finally:
-            obj._telling = before
+            obj._notifying = before
 
 
 def _is_equal(old: Any, new: Any) -> bool:
@@ -58,7 +55,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
 
     def __init__(self, store: PageStore, run: Run | None = None) -> None:
         self._store, self._run, self._taking = store, run, ""
-        self._telling: set[str] = set()
+        self._notifying: set[str] = set()
         """Names whose observers are being called."""
         self._loop, self._thread = running_loop(), threading.get_ident()
         super().__init__()
