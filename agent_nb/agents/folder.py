@@ -59,7 +59,7 @@ class Folder:
         self._marks: dict[str, Mark] = {}
 
     def write(self, files: Files) -> None:
-        """Writes changed files to the folder, and deletes those that are no longer part of the run."""
+        """Write changed files to the folder, and delete those that are no longer part of the run."""
         for path in [path for path in self._marks if path not in files]:
             with contextlib.suppress(OSError):
                 check_place(self.path / path, self.path)
@@ -178,7 +178,7 @@ def _remove(folder: Path) -> None:
 
 
 def _remove_old(parent: Path) -> None:
-    """Removes folders left behind by killed kernels."""
+    """Remove folders left behind by killed kernels."""
     for folder in parent.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - folder.lstat().st_mtime > _OLD:

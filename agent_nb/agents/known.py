@@ -165,7 +165,7 @@ AGENTS: dict[str, KnownAgent] = dict(_KNOWN)
 
 
 def set_own(commands: Mapping[str, Sequence[str]]) -> None:
-    """Sets the user's own agents. A built-in name gets the user's command."""
+    """Set the user's own agents. A built-in name gets the user's command."""
     rows = {}
     for name, command in commands.items():
         words = command if isinstance(command, list | tuple) else ()

@@ -38,7 +38,7 @@ class AgentCall:
     since: float = 0.0
 
     def merge(self, fields: Json) -> None:
-        """Merges an update. Empty fields are ignored, because Codex asks with an empty card."""
+        """Merge an update. Empty fields are ignored, because Codex asks with an empty card."""
         self.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
     @property

@@ -58,7 +58,7 @@ class AgentConnection:
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
 
     async def request(self, method: str, params: Json) -> Any:
-        """Sends a request and waits for its result; raises `RpcError` or `AgentLostError`."""
+        """Send a request and wait for its result; raise `RpcError` or `AgentLostError`."""
         number = self._last_id + 1
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
@@ -68,7 +68,7 @@ class AgentConnection:
             del self._answers[number]
 
     async def send_request(self, method: str, params: Json) -> int:
-        """Sends a request whose answer arrives among the other messages; returns its id."""
+        """Send a request whose answer arrives among the other messages; return its id."""
         self._last_id = number = self._last_id + 1
         await self._send({"id": number, "method": method, "params": params})
         return number
@@ -77,13 +77,13 @@ class AgentConnection:
         await self._send({"method": method, "params": params})
 
     async def answer(self, request: Json, result: Any = None, *, refused: str = "") -> None:
-        """Answers a request of the agent; a no-op if it has ended."""
+        """Answer a request of the agent; a no-op if it has ended."""
         content = {"error": {"code": METHOD_NOT_FOUND, "message": refused}} if refused else {"result": result}
         with contextlib.suppress(AgentLostError):
             await self._send({"id": request["id"], **content})
 
     async def close(self) -> None:
-        """Ends the agent and its child processes."""
+        """End the agent and its child processes."""
         for task in self._tasks:
             task.cancel()
         await self.program.end()
@@ -178,7 +178,7 @@ class AgentSession:
     """Whether model text has ids, so that text without one comes from the agent itself."""
 
     async def prompt(self, request: Request) -> int:
-        """Sends a prompt; its answer has this id and arrives after all updates."""
+        """Send a prompt; its answer has this id and arrives after all updates."""
         blocks = self._blocks(request)
         return await self.connection.send_request("session/prompt", {"sessionId": self.id, "prompt": blocks})
 
@@ -216,7 +216,7 @@ def conversation_text(history: Sequence[Message]) -> str:
 
 
 async def open_session(start: Start) -> AgentSession:
-    """Starts the agent; raises `AgentError` if it cannot open a session in which it asks."""
+    """Start the agent; raise `AgentError` if it cannot open a session in which it asks."""
     agent = start.agent
     env = agent.environment(with_tools=bool(start.servers))
     try:
@@ -272,7 +272,7 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
 
 
 async def _choose_mode(start: Start, connection: AgentConnection, session: str, modes: Json) -> None:
-    """Sets the mode in which the agent asks; raises `AgentError` if there is none."""
+    """Set the mode in which the agent asks; raise `AgentError` if there is none."""
     agent = start.agent
     rows = modes.get("availableModes")
     available = [str(as_object(mode).get("id")) for mode in rows] if isinstance(rows, list) else []

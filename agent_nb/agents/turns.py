@@ -106,7 +106,7 @@ class AgentTurns(Turns):
             await self._end()
 
     async def _converse(self, session: AgentSession, request: Request) -> ev.Reason:
-        """Prompts the agent, and again if the user left notes on calls."""
+        """Prompt the agent, and again if the user left notes on calls."""
         self._title = session.title
         while True:
             number = await session.prompt(request)
@@ -124,7 +124,7 @@ class AgentTurns(Turns):
             self._notes = []
 
     async def _follow(self, session: AgentSession, number: int) -> Json:
-        """Handles messages until the agent has answered prompt `number`."""
+        """Handle messages until the agent has answered prompt `number`."""
         quiet = 0.0
         while True:
             try:
@@ -206,7 +206,7 @@ class AgentTurns(Turns):
             self._parts.append(part(text))
 
     def _need_turn(self) -> None:
-        """Starts a turn if there is none, or if all calls of the last one have ended."""
+        """Start a turn if there is none, or if all calls of the last one have ended."""
         self._finish_start()
         if self._step and (self._open_calls or not self._call_results):
             return
@@ -225,7 +225,7 @@ class AgentTurns(Turns):
             self._emit(ev.ToolFinished, call_id=_START, **end)
 
     def _end_turn(self) -> None:
-        """Adds the messages of a turn: the agent's text and calls, and the results."""
+        """Add the messages of a turn: the agent's text and calls, and the results."""
         parts, by_id = tuple(self._parts), self._call_results
         results = tuple(by_id[part.id] for part in parts if isinstance(part, ToolCall) and part.id in by_id)
         self._parts, self._call_results = [], {}
@@ -284,7 +284,7 @@ class AgentTurns(Turns):
             self._finish_call(call, None if status == "completed" else "FAILED")
 
     def _ready(self, call: mapping.AgentCall) -> None:
-        """Marks a call as complete and adds it to the conversation."""
+        """Mark a call as complete and add it to the conversation."""
         if call.state != "started":
             return
         call.state = "ready"
@@ -342,7 +342,7 @@ class AgentTurns(Turns):
         question.add_done_callback(lambda task: self._questions.pop(number, None))
 
     async def _ask(self, session: AgentSession, message: Json, options: Any, call: mapping.AgentCall) -> None:
-        """Answers a question of the agent, by the run's rules or by asking the user."""
+        """Answer a question of the agent, by the run's rules or by asking the user."""
         outcome = {"outcome": "cancelled"} if self._is_stopping else mapping.option_of(options, allow=False)
         try:
             # Calls to our tools are approved on their own card.
@@ -385,7 +385,7 @@ class AgentTurns(Turns):
     # our tools
 
     async def _call_tool(self, name: str, args: Json) -> ToolResult:
-        """Runs one of our tools for the agent, with the files on disk."""
+        """Run one of our tools for the agent, with the files on disk."""
         await self._scan(None)
         self._need_turn()
         call = ToolCall(f"{name}-{len(self._call_counts) + 1}", name, json.dumps(args, ensure_ascii=False))
@@ -410,7 +410,7 @@ class AgentTurns(Turns):
     # files and the end
 
     async def _scan(self, call_id: str | None) -> None:
-        """Copies changes in the folder to the files of the run."""
+        """Copy changes in the folder to the files of the run."""
         async with self._scanning:
             for path, content in (await off_loop(self._folder.changes)).items():
                 try:
@@ -441,7 +441,7 @@ class AgentTurns(Turns):
             self._budget.report()
 
     async def _cancel(self, session: AgentSession, number: int) -> None:
-        """Cancels the prompt and briefly waits for its end. Some agents wait for open questions to be answered."""
+        """Cancel the prompt and briefly wait for its end. Some agents wait for open questions to be answered."""
         self._is_stopping = True
         with contextlib.suppress(TimeoutError, AgentError, EndRun):
             async with asyncio.timeout(CANCEL_LIMIT):
@@ -452,7 +452,7 @@ class AgentTurns(Turns):
                 self._count(mapping.usage_of(mapping.as_object(answer.get("result"))))
 
     async def _end(self) -> None:
-        """Completes the turns and the files, and ends the process in the background."""
+        """Complete the turns and the files, and end the process in the background."""
         try:
             if questions := [*self._questions.values()]:
                 for question in questions:

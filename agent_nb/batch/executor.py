@@ -65,7 +65,7 @@ class Workers:
             os.close(handle)
 
     def end(self) -> None:
-        """Ends the runs of workers that can see the file."""
+        """End the runs of workers that can see the file."""
         with contextlib.suppress(OSError):
             os.unlink(self._file)
 
@@ -136,7 +136,7 @@ class RemoteRun:
         self._subscribers.append(subscriber)
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Cancels the job. If it has started, its worker ends it soon, and its result is dropped.
+        """Cancel the job. If it has started, its worker ends it soon, and its result is dropped.
 
         When the budget is reached, running jobs are paid for, so they are not cancelled.
         """
@@ -186,7 +186,7 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 
 
 def _sharing(run: Run, job: Job) -> Run:
-    """Replaces values equal in all jobs by shared ones, which would take most of a short run's memory."""
+    """Replace values equal in all jobs by shared ones, which would take most of a short run's memory."""
     prepared = job.prepared
     common = {"system": prepared.system, "tools": prepared.tools, "settings": prepared.run_settings}
     same: dict[str, Any] = {name: value for name, value in common.items() if getattr(run, name) == value}
@@ -194,7 +194,7 @@ def _sharing(run: Run, job: Job) -> Run:
 
 
 def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> TaskResult:
-    """Runs one prompt with the agent in a parcel made by `pack`.
+    """Run one prompt with the agent in a parcel made by `pack`.
 
     `ticket` is the file that is removed when the batch stops, and a unique text.
     """
@@ -235,13 +235,13 @@ def _is_stopped(batch: str) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def _open(parcel: bytes) -> tuple[BatchAgent, Material]:
-    """Unpickles an agent, cached with its connections for the next job."""
+    """Unpickle an agent, cached with its connections for the next job."""
     agent, material = pickle.loads(zlib.decompress(parcel))
     return agent, material
 
 
 def pack(job: Job) -> bytes:
-    """Pickles a job's agent and inputs. cloudpickle includes objects defined in a notebook."""
+    """Pickle a job's agent and inputs. cloudpickle includes objects defined in a notebook."""
     try:
         from cloudpickle import dumps
     except ImportError:

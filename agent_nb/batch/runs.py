@@ -139,7 +139,7 @@ def _labelled(prompts: Prompts) -> list[tuple[str, str]]:
 def _agents(
     agent: BatchAgent, models: Models, *, saved: bool
 ) -> Iterator[tuple[str, BatchAgent, Callable[[], Awaitable[None]] | None]]:
-    """Yields each model's given name, an agent that uses it, and a function that closes a newly created model."""
+    """Yield each model's given name, an agent that uses it, and a function that closes a newly created model."""
     if models is None:
         yield agent.provider.name, agent, None
         return
@@ -177,18 +177,18 @@ class Store:
         """File names by key, found by the last `find` or written since."""
 
     def find(self, requests: Iterable[tuple[str, str]]) -> Iterator[Run | None]:
-        """Yields the saved run for each key and prompt; None unless it ended normally."""
+        """Yield the saved run for each key and prompt; None unless it ended normally."""
         names = sorted(path.name for path in self.folder.glob(f"*{SUFFIX}"))
         self._names = {match[1]: name for name in names if (match := _KEY.search(name))}
         for key, prompt in requests:
             yield self._read(self.folder / name, prompt) if (name := self._names.get(key)) else None
 
     def load(self, key: str) -> Run:
-        """Loads a run found or written earlier; raises `SavedRunError` if it cannot be read."""
+        """Load a run found or written earlier; raise `SavedRunError` if it cannot be read."""
         return load(self.folder / self._names[key])
 
     def save(self, run: Run, key: str, label: str) -> None:
-        """Writes the run atomically, with secrets masked. It replaces an earlier run of the same key."""
+        """Write the run atomically, with secrets masked. It replaces an earlier run of the same key."""
         name = self._names.setdefault(key, f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}")
         write_atomically(self.folder / name, run_file(run), within=self.folder)
 
@@ -226,7 +226,7 @@ class Results:
         return f"runs-{self.jobs[index].key}"
 
     def add(self, index: int, run: Run, *, saved: bool = False) -> None:
-        """Adds a run; `saved` if its file contains the same run."""
+        """Add a run; `saved` if its file contains the same run."""
         self.figures[index] = Figures.of(run)
         if saved:
             self._ids[index] = run.id
@@ -235,7 +235,7 @@ class Results:
             self._unsaved[index] = run
 
     def find_saved(self) -> int:
-        """Adds the runs that earlier batches saved; returns how many. Blocks: call it in a thread."""
+        """Add the runs that earlier batches saved; return how many. Blocks: call it in a thread."""
         if self._store is None:
             return 0
         for index, run in enumerate(self._store.find((job.key, job.prompt) for job in self.jobs)):
@@ -244,7 +244,7 @@ class Results:
         return len(self._ids)
 
     def save(self, index: int, run: Run) -> bool:
-        """Writes a run to the store; returns whether it may be evicted from memory. Blocks: call it in a thread.
+        """Write a run to the store; return whether it may be evicted from memory. Blocks: call it in a thread.
 
         It may not if its file contains another value, as when a secret was masked, or if a later batch would
         replace the file because the run did not end normally.

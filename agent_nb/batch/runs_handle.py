@@ -46,7 +46,7 @@ class RunsHandle:
         self._task = asyncio.get_running_loop().create_task(self._main(), name="agent_nb map")
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Stops all runs immediately and starts no more; finished runs are kept.
+        """Stop all runs immediately and start no more; finished runs are kept.
 
         With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun is not waited
         for, and its result is dropped. A worker on this machine, or with the same `save` folder, ends it within a
@@ -101,7 +101,7 @@ class RunsHandle:
             self._notify(ended=True)
 
     def _check_workers(self) -> None:
-        """Raises if no worker could run anything; notes why the workers did not run everything."""
+        """Raise if no worker could run anything; note why the workers did not run everything."""
         if self._workers is None or not self._workers.problem:
             return
         if not self._workers.finished:
@@ -111,7 +111,7 @@ class RunsHandle:
             self._note("The same call resumes from here.")
 
     async def _load_saved(self) -> None:
-        """Loads the saved runs; raises if a run is missing and its model is unavailable."""
+        """Load the saved runs; raise if a run is missing and its model is unavailable."""
         self._tally.loaded = self._tally.done = await off_loop(self._results.find_saved)
         self._notify()
         for job, run in zip(self._jobs, self._results.figures, strict=True):
@@ -119,7 +119,7 @@ class RunsHandle:
                 raise job.provider.error
 
     async def _work(self, remaining: Iterator[int]) -> None:
-        """Runs one job after another; several workers share `remaining`."""
+        """Run one job after another; several workers share `remaining`."""
         for index in remaining:
             handle = self._start(self._jobs[index])
             handle.label(self._results.name(index), self._results.key(index))
@@ -150,7 +150,7 @@ class RunsHandle:
         self._notify()
 
     async def _save(self, index: int, run: Run) -> bool:
-        """Saves a started run if there is a folder; returns whether it may be evicted from memory."""
+        """Save a started run if there is a folder; return whether it may be evicted from memory."""
         if self._store is None or next(run.events.of(TurnStarted), None) is None:
             return False
         try:

@@ -40,7 +40,7 @@ _watch: Watch | None = None
 
 
 def watch_with(watch: Watch | None) -> None:
-    """Sets the function that is called when a batch starts; None to show nothing."""
+    """Set the function that is called when a batch starts; None to show nothing."""
     global _watch  # noqa: PLW0603 - there is one front end per process
     _watch = watch
 

@@ -96,7 +96,7 @@ def locate(path: str | os.PathLike[str], folder: Path | None = None) -> Path:
 
 
 def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Run:
-    """Reads a cassette; raises `CassetteError` if it cannot be replayed. Relative paths start in `folder`."""
+    """Read a cassette; raise `CassetteError` if it cannot be replayed. Relative paths start in `folder`."""
     file, name = locate(path, folder), Path(path).as_posix()
     try:
         run = read_run(read_file(file, MAX_BYTES), name)
@@ -215,7 +215,7 @@ class ReplayHandle(RunHandle):
         self._emit(ev.FileChanged, **{name: getattr(change, name) for name in Change.__slots__})
 
     def _close_calls(self, last: Message, count: int) -> tuple[ToolResult, ...]:
-        """Ends open calls; returns the results for the calls of the last message."""
+        """End open calls; return the results for the calls of the last message."""
         begins = ev.TurnStarted | ev.TurnRetrying
         latest = takewhile(lambda event: not isinstance(event, begins), reversed(self.events))
         turn = EventList([*latest][::-1])

@@ -93,7 +93,7 @@ class CassetteRecording:
             log.warning(self.outcome)
 
     def _check_path(self, request: Json) -> None:
-        """Raises before anything is sent if the cassette cannot be written or would replace a different one."""
+        """Raise before anything is sent if the cassette cannot be written or would replace a different one."""
         path = self._path.as_posix()
         if why := _why_not_there(self._file, self._within):
             raise CassetteError(f"{path!r} cannot be recorded: {why}.")

@@ -212,7 +212,7 @@ class Approvals:
     async def check(
         self, tool: Tool, call: ToolCall, args: Json, title: str, context: ToolContext
     ) -> ApprovedCall:
-        """Returns the arguments to run the tool with; raises `ToolError` if the call is denied."""
+        """Return the arguments to run the tool with; raise `ToolError` if the call is denied."""
         remarks: list[str] = []
         if self.rules.covers(tool):
             lets_run = self.rules.lets_run(tool) and not call.written
@@ -258,7 +258,7 @@ class Approvals:
         return _remarks(answer, args)
 
     async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
-        """Applies the tool's rule; returns the answer, or raises `ToolError` if it is no."""
+        """Apply the tool's rule; return the answer, or raise `ToolError` if it is no."""
         tool = self.toolbox.get(call.name)
         rule = self._rule(call, tool, about_tool="schema" in question)
         if rule == "auto":

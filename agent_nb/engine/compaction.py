@@ -57,7 +57,7 @@ class CompactedMessages:
 
 
 def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> CompactedMessages:
-    """Shortens the conversation so that it fits for a while; returns it unchanged if nothing is gained.
+    """Shorten the conversation so that it fits for a while; return it unchanged if nothing is gained.
 
     Drops file contents before the question first, then those after it, except for the last calls, then whole requests
     before the question, oldest first. Thinking and vendor data are always dropped: signatures become invalid once an
@@ -121,7 +121,7 @@ def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -
 
 
 def _pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex | None]:
-    """Maps calls to their results, turn by turn, because vendors reuse call ids."""
+    """Map calls to their results, turn by turn, because vendors reuse call ids."""
     pairs: dict[PartIndex, PartIndex | None] = {}
     open_calls: list[tuple[str, PartIndex]] = []
     for row, message in enumerate(messages):
@@ -198,7 +198,7 @@ def _is_question(message: Message) -> bool:
 
 
 def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
-    """Summarizes messages as one: requests, files, last answers. Images stay, because tools refer to them by number."""
+    """Summarize messages as one: requests, files, last answers. Images stay, because tools refer to them by number."""
     entries: list[str] = []
     for exchange in _exchanges(messages):
         earlier_entries = summary_entries(exchange[0].text)
@@ -276,12 +276,12 @@ class Window:
         self._fixed = estimate_tokens((), prepared.system, prepared.tools)
 
     def add_to_question(self, parts: Sequence[Part]) -> None:
-        """Adds parts to the question. Call it before the first turn."""
+        """Add parts to the question. Call it before the first turn."""
         question = self.messages[self.question]
         self.messages[self.question] = replace(question, parts=(*question.parts, *parts))
 
     def leave_out(self, part: str) -> None:
-        """Drops a part that the vendor refused: a parameter, or its own data on earlier messages."""
+        """Drop a part that the vendor refused: a parameter, or its own data on earlier messages."""
         if part == VENDOR_DATA:
             self.messages[:] = [replace(message, vendor={}) for message in self.messages]
         else:
@@ -317,7 +317,7 @@ class Window:
         return compaction
 
     def shortened(self, why: WhyCompacted, limit: int | None) -> Compaction | None:
-        """Compacts well below the limit if possible, so that it lasts; None if nothing can be dropped."""
+        """Compact well below the limit if possible, so that it lasts; None if nothing can be dropped."""
         before, most = self._tokens(self.messages), limit or math.inf
 
         def share(messages: Sequence[Message]) -> float:

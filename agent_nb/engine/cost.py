@@ -76,7 +76,7 @@ class CostMeter:
         return _sum(turns, self._tools_cost)
 
     def open_charge(self, left: Callable[[], float | None]) -> Charge:
-        """Opens a charge for a call. Its expected cost counts against the budget at once."""
+        """Open a charge for a call. Its expected cost counts against the budget at once."""
         charge = Charge(remaining=left, highest=self._highest_item)
         self._open_charges.append(charge)
         return charge
@@ -96,7 +96,7 @@ class CostMeter:
         return turns + self._settled_cost + sum(charge.expected for charge in self._open_charges)
 
     def begin_turn(self, input_estimate: int) -> None:
-        """Starts a request. `input_estimate` is used until the vendor reports its input tokens."""
+        """Start a request. `input_estimate` is used until the vendor reports its input tokens."""
         self._add_cut_turn()
         self._input_estimate = input_estimate
 
@@ -112,7 +112,7 @@ class CostMeter:
         self._add_turn()
 
     def cut_off(self) -> None:
-        """Ends the run. Unfinished turns and calls count at their estimated cost."""
+        """End the run. Unfinished turns and calls count at their estimated cost."""
         for charge in list(self._open_charges):
             self.settle(charge)
         self._add_cut_turn()
@@ -133,7 +133,7 @@ class CostMeter:
         return None if rates is None else rates[0] + rates[1] * turn.output
 
     def _add_cut_turn(self) -> None:
-        """Adds the estimated usage of a stopped or retried turn, because the vendor charges for it."""
+        """Add the estimated usage of a stopped or retried turn, because the vendor charges for it."""
         if self.chars or self._accepted:
             self._turn, self.chars, self._accepted = self._estimated_turn(), 0, False
         self._add_turn()
@@ -169,7 +169,7 @@ class Budget:
         return math.inf if limit is None else limit - self._journal.elapsed()
 
     def start_timer(self, stop: Callable[[], None]) -> None:
-        """Calls `stop` when the run's time is up. The timer is rearmed if the run's clock was paused."""
+        """Call `stop` when the run's time is up. The timer is rearmed if the run's clock was paused."""
         seconds = self.seconds_left
         if seconds <= 0:
             stop()
@@ -184,7 +184,7 @@ class Budget:
         self._journal.emit(UsageUpdated, usage=self.meter.total, cost=self.meter.cost)
 
     def estimate(self, due: int) -> int:
-        """Checks the limits and emits a due cost estimate; returns the character count at which the next is due."""
+        """Check the limits and emit a due cost estimate; return the character count at which the next is due."""
         if self.meter.chars >= due:
             due = self.meter.chars + UPDATE_EVERY
             usage, cost = self.meter.estimate()

@@ -109,7 +109,7 @@ class DataGate:
         return replace(result, text=text, images=images)
 
     def show(self, call_id: str) -> None:
-        """Sends the output of a call with the next result."""
+        """Send the output of a call with the next result."""
         if call_id not in self._withheld:
             raise ConfigError("There is nothing to show yet.")
         self._to_show.append(call_id)

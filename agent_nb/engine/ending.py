@@ -19,7 +19,7 @@ class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error
 
 
 async def call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Calls a hook, policy or tool function, sync or async, and turns its exceptions into tool errors.
+    """Call a hook, policy or tool function, sync or async, and turn its exceptions into tool errors.
 
     A `KeyboardInterrupt` ends the run.
     """

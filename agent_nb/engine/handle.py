@@ -42,7 +42,7 @@ class Recording(Protocol):
     """Where the cassette was written, or why it was not."""
 
     def follow(self, handles: "Sequence[RunHandle]") -> None:
-        """Writes the cassette once all these runs have ended."""
+        """Write the cassette once all these runs have ended."""
 
 
 class Handle(ABC):
@@ -65,7 +65,7 @@ class Handle(ABC):
         self.name, self.key = name, key
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Calls `subscriber` with every event, past ones first. Its exceptions are logged."""
+        """Call `subscriber` with every event, past ones first. Its exceptions are logged."""
         self._event_log.subscribe(subscriber)
 
     @property
@@ -81,7 +81,7 @@ class Handle(ABC):
         return self.result is not None
 
     def batches(self) -> AsyncIterator[list[Event]]:
-        """Yields the events as they happen, in batches."""
+        """Yield the events as they happen, in batches."""
         return self._event_log.batches()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -95,7 +95,7 @@ class Handle(ABC):
     if not TYPE_CHECKING:  # it would make type checkers accept any name
 
         def __getattr__(self, name: str) -> Any:
-            """Falls back to attributes of the result: a variable may still refer to the handle after the run."""
+            """Fall back to attributes of the result: a variable may still refer to the handle after the run."""
             run = self.__dict__.get("result")
             if name not in _RUN_NAMES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -111,7 +111,7 @@ class Handle(ABC):
             approvals.ask = ask
 
     def show_output(self, variant: int, call_id: str) -> None:
-        """Sends the output of a call that was held back because the run sends no values."""
+        """Send the output of a call that was held back because the run sends no values."""
         gate = self._variants[variant].gate
         if gate is None or self.done:
             raise ConfigError("The run has ended." if gate else "Nothing was held back.")
@@ -132,7 +132,7 @@ class Handle(ABC):
         return tuple(index for index, runs in enumerate(code_allowed) if runs)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
-        """Allows all code of a variant (index from 0), or asks about each call again."""
+        """Allow all code of a variant (index from 0), or ask about each call again."""
         if approvals := self._variants[variant].approvals:
             approvals.runs_code = allowed
 
@@ -162,7 +162,7 @@ class Handle(ABC):
 
     @abstractmethod
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Stops the run, or only variant `number` (from 1), and keeps the results so far."""
+        """Stop the run, or only variant `number` (from 1), and keep the results so far."""
 
 
 class RunHandle(Handle):
@@ -193,7 +193,7 @@ class RunHandle(Handle):
 
     @abstractmethod
     def _finish(self, reason: Reason, error: str | None = None) -> None:
-        """Finishes the run consistently, once: every call has a result, `RunFinished` is the last event."""
+        """Finish the run consistently, once: every call has a result, `RunFinished` is the last event."""
 
     def _end_with(self, run: Run) -> None:
         self.result = run
@@ -203,7 +203,7 @@ class RunHandle(Handle):
             call()
 
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Stops the run immediately and keeps the results so far. From another thread, use `call_soon_threadsafe`."""
+        """Stop the run immediately and keep the results so far. From another thread, use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason
             self._task.cancel()

@@ -90,7 +90,7 @@ class Journal(EventLog):
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Pauses the run's clock while a question to the user is open. Reentrant."""
+        """Pause the run's clock while a question to the user is open. Reentrant."""
         if not self._holds:
             self._held_at = self._now()
         self._holds += 1

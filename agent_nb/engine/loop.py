@@ -147,7 +147,7 @@ class EngineRun(RunHandle):
         self._emit(RunStarted, **about, settings=self.settings, images=images)
 
     async def _complete_settings(self) -> None:
-        """Adds the date, and the details that the model's server reports."""
+        """Add the date, and the details that the model's server reports."""
         provider = self.prepared.provider
         if isinstance(self._journal.clock, RealClock):
             self.settings = {**self.settings, "started": self._journal.clock.date}
@@ -156,7 +156,7 @@ class EngineRun(RunHandle):
             self.settings = {**self.settings, "server": server, **({"window": window} if window else {})}
 
     def _finish(self, reason: Reason, error: str | None = None, other_models: tuple[str, ...] = ()) -> None:
-        """Finishes the run consistently, once: calls get results, unfinished text is kept, `RunFinished` comes last."""
+        """Finish the run consistently, once: calls get results, unfinished text is kept, `RunFinished` comes last."""
         if self.result is not None:
             return
         if not self.events:  # stopped before it began

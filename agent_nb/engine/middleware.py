@@ -55,7 +55,7 @@ class Hooks:
 
     @classmethod
     def of(cls, middleware: Any) -> "Hooks":
-        """Collects the hook methods of these objects; raises `ConfigError` for an object without any."""
+        """Collect the hook methods of these objects; raise `ConfigError` for an object without any."""
         if isinstance(middleware, str) or not isinstance(middleware, Iterable):
             raise ConfigError("`middleware` is a list of objects.")
         hooks = cls()
@@ -75,7 +75,7 @@ class Hooks:
         return Hooks(**{entry.name: [*getattr(self, entry.name)] for entry in fields(self)})
 
     def __getstate__(self) -> Any:
-        """Leaves out the subscribers, which belong to this process."""
+        """Leave out the subscribers, which belong to this process."""
         return None, {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"subscribers": []}
 
     async def outgoing(self, request: Request, model: str, settings: Json) -> Request:

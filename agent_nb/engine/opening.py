@@ -69,7 +69,7 @@ def _parts_before_elements(message: Message) -> Iterator[Part]:
 
 
 def to_message(message: Message | Mapping[str, Any]) -> Message:
-    """Converts a chat API dict (`{"role", "content"}`) to a `Message`."""
+    """Convert a chat API dict (`{"role", "content"}`) to a `Message`."""
     if isinstance(message, Message):
         return message
     role = message.get("role") if isinstance(message, Mapping) else None
@@ -259,7 +259,7 @@ class Opening:
 
 
 async def read_images(images: Any) -> list[Image]:
-    """Reads the images for `Agent.prepare` without blocking the event loop."""
+    """Read the images for `Agent.prepare` without blocking the event loop."""
     # Figures, arrays and other objects are converted first: the caller may change them later.
     files = [
         image if isinstance(image, str | bytes | Path | Image) else to_image(image)
@@ -269,7 +269,7 @@ async def read_images(images: Any) -> list[Image]:
 
 
 def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
-    """Builds the opening; raises `ConfigError` for invalid or contradictory arguments.
+    """Build the opening; raise `ConfigError` for invalid or contradictory arguments.
 
     `can_read` is whether the model can read files with a tool, so that long ones may be shortened.
     """

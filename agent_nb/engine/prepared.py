@@ -93,7 +93,7 @@ class Prepared:
         return self.provider.left_out(self.tools)
 
     def fingerprint(self) -> Json:
-        """Identifies equal requests: prompt, model, the user's texts, images, files, tools, effort."""
+        """Identify equal requests: prompt, model, the user's texts, images, files, tools, effort."""
         return {
             **variants_fingerprint([self]),
             "toolbox": self.all_tools.chosen,
@@ -105,7 +105,7 @@ class Prepared:
         return price_of(self.provider.name, usage, self.settings.priced())
 
     def check_price(self) -> None:
-        """Raises `ConfigError` if the model's price is unknown, because no budget could be enforced."""
+        """Raise `ConfigError` if the model's price is unknown, because no budget could be enforced."""
         if self.price(Usage(input=1, output=1)) is None:
             raise ConfigError(
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
@@ -128,7 +128,7 @@ class Prepared:
         return replace(self, opening=opening)
 
     def start(self) -> RunHandle:
-        """Starts the run in the running event loop."""
+        """Start the run in the running event loop."""
         return start_variants([self])[0]
 
     def __repr__(self) -> str:
@@ -153,12 +153,12 @@ class RunMaker(Protocol):
         ...
 
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
-        """Starts the run in the running event loop."""
+        """Start the run in the running event loop."""
         ...
 
 
 def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
-    """Starts these runs together, as variants of each other."""
+    """Start these runs together, as variants of each other."""
     first = variants[0]
     check_recording(first, len(variants))
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
@@ -173,7 +173,7 @@ def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
 
 
 def check_recording(prepared: Prepared, variants: int = 1) -> None:
-    """Raises `CassetteError` if the recording does not match the request."""
+    """Raise `CassetteError` if the recording does not match the request."""
     if differences := prepared.differences([None] * variants):
         raise CassetteError(f"The cassette was recorded with {' and '.join(differences)}. Record it again.")
 
@@ -304,7 +304,7 @@ class Race(Handle):
                 handle.stop(reason)
 
     def pick(self, number: int) -> None:
-        """Makes finished variant `number` (from 1) the result and stops the others."""
+        """Make finished variant `number` (from 1) the result and stop the others."""
         if not 1 <= number <= len(self.handles):
             raise ConfigError(f"There is no variant {number}; there are 1 to {len(self.handles)}.")
         if not self.handles[number - 1].done:

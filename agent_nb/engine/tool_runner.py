@@ -44,7 +44,7 @@ class ToolRunner:
     _charges: dict[str, Charge] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
-        """Runs (event id, call) pairs; returns their results in the same order."""
+        """Run (event id, call) pairs; return their results in the same order."""
         try:
             return await self._run_calls(calls)
         except BaseExceptionGroup as group:
@@ -134,7 +134,7 @@ class ToolRunner:
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
 
     async def _run_or_cached(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
-        """Runs the tool, or returns the cached output if the tool allows caching."""
+        """Run the tool, or return the cached output if the tool allows caching."""
         key = self._cache_key(tool, args) if tool.cache else ""
         if key in self._cache:
             return self._cache[key]

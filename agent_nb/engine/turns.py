@@ -166,7 +166,7 @@ class Turns:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> Reason:
-        """Runs turns until the model is done; returns why the run ended."""
+        """Run turns until the model is done; return why the run ended."""
         self._runner, self._facts = runner, facts
         most, cut = self._prepared.settings.limits.steps, False
         for number in range(1, most + 1):
@@ -264,7 +264,7 @@ class Turns:
         return turn
 
     async def _watched(self, request: Request) -> AsyncGenerator[Piece, None]:
-        """Streams a small model's answer, and ends it if it only repeats itself."""
+        """Stream a small model's answer, and end it if it only repeats itself."""
         repetition, watches = Repetition(), True
         async with contextlib.aclosing(self._prepared.provider.stream(request)) as pieces:
             async for piece in pieces:
@@ -336,7 +336,7 @@ class Turns:
             self._emit(ToolFinished, call_id=event_id, ok=False, summary=AS_TEXT, code="DENIED")
 
     def close_calls(self) -> None:
-        """Adds a result for every open call; calls that had finished keep their own."""
+        """Add a result for every open call; calls that had finished keep their own."""
         finished = {event.call_id: event for event in self._journal.events.of(ToolFinished)}
         for event_id in self._open_calls:
             if event_id not in finished:

@@ -38,7 +38,7 @@ class Annotation:
 
 
 def unique_choices(choices: object) -> tuple[str, ...]:
-    """Checks that the choices are unique. Masking may later make two equal."""
+    """Check that the choices are unique. Masking may later make two equal."""
     if isinstance(choices, str) or not isinstance(choices, Sequence):
         raise ConfigError('`choices` is a list such as `["It edits the page", "It stops"]`.')
     if any(choice in choices[:index] for index, choice in enumerate(choices[: MOST_CHOICES + 1])):

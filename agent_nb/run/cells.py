@@ -168,7 +168,7 @@ def _executed(run: RunRecord) -> dict[str, Json]:
 
 
 def _choose(turns: list[_Turn]) -> None:
-    """Fills `kept`, last step first: the useful part of a failed step depends on later ones."""
+    """Fill `kept`, last step first: the useful part of a failed step depends on later ones."""
     repeated = set(_repeated([step for turn in turns for step in turn.steps]))
     needed: set[str] = set()
     for turn in reversed(turns):
@@ -235,7 +235,7 @@ def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
 
 
 def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields each helper that the code uses and its name in the code, given the notes of its call."""
+    """Yield each helper that the code uses and its name in the code, given the notes of its call."""
     for usual in HELPERS:
         is_theirs = any(note.startswith(f"`{usual}` is a variable") for note in notes)
         name = f"_{usual}" if is_theirs else usual

@@ -139,7 +139,7 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _definition(self, node: _Definition) -> None:
-        """Visits defaults, decorators, bases and class bodies now; function bodies are deferred."""
+        """Visit defaults, decorators, bases and class bodies now; function bodies are deferred."""
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         if isinstance(node, ast.ClassDef):
             self._visit_all(node.decorator_list, node.bases, node.keywords)

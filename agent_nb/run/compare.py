@@ -27,7 +27,7 @@ _LONGEST_SHOWN = 60
 
 
 def read_check(expression: str) -> str:
-    """Strips quotes around the whole expression and validates it.
+    """Strip quotes around the whole expression and validate it.
 
     Raises `ConfigError` if it is not valid, or if it cannot depend on the run.
     """
@@ -51,7 +51,7 @@ def _parse(source: str) -> ast.Expression:
 
 
 def failure_of(expression: str, scope: Mapping[str, Any]) -> str:
-    """Evaluates a check; returns why it failed, as `EXPRESSION: actual values`, or an empty string."""
+    """Evaluate a check; return why it failed, as `EXPRESSION: actual values`, or an empty string."""
     # All names are globals, because a comprehension inside `eval` does not see its locals.
     names = dict(scope)
     try:
@@ -309,7 +309,7 @@ def _sum(runs: Sequence[Figures]) -> str:
 
 
 def assert_same(one: RunRecord, other: RunRecord) -> None:
-    """Raises AssertionError unless both runs have the same prompt, messages, calls, files and end.
+    """Raise AssertionError unless both runs have the same prompt, messages, calls, files and end.
 
     Ids and times may differ.
     """

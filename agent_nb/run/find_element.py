@@ -79,7 +79,7 @@ def _line_of(node: Any) -> int:
 
 
 def _shortened(html: str) -> str:
-    """Truncates the HTML, after a tag if there is one near the limit."""
+    """Truncate the HTML, after a tag if there is one near the limit."""
     if len(html) <= HTML_LIMIT:
         return html
     end = html.rfind(">", HTML_LIMIT // 2, HTML_LIMIT) + 1 or HTML_LIMIT

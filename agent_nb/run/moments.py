@@ -40,7 +40,7 @@ def changes_back_to(run: RunRecord, moment: object) -> FileChanges:
 
 
 def file_changes(events: EventList) -> tuple[list[FileChanged], list[FileChanged]]:
-    """Splits file events into the run's initial files and the changes it made."""
+    """Split file events into the run's initial files and the changes it made."""
     initial: list[FileChanged] = []
     changes: list[FileChanged] = []
     has_begun = False
@@ -63,7 +63,7 @@ def _content(files: Files, change: FileChanged, newest: int) -> str | bytes | No
 
 
 def sort_annotations(run: RunRecord, annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
-    """Sorts annotations by their moment; raises `ConfigError` for a moment that does not exist."""
+    """Sort annotations by their moment; raise `ConfigError` for a moment that does not exist."""
     variants = {variant.variant: _Moments(variant.events) for variant in run.variants or (run,)}
     positions: list[tuple[Annotation, MomentPosition]] = []
     for note in annotations:

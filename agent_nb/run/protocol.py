@@ -133,7 +133,7 @@ class Encoder:
         """The open stream of each variant: its position, and a masker that buffers a possible start of a secret."""
 
     def encode(self, events: Sequence[ev.Event], span: float = math.inf) -> list[Json]:
-        """Encodes events for the page. The order is kept within each variant.
+        """Encode events for the page. The order is kept within each variant.
 
         A joined delta spans at most `span` seconds of the run.
         """
@@ -178,7 +178,7 @@ class Encoder:
         return True
 
     def _delta(self, delta: ev.Delta, texts: list[str]) -> list[Json]:
-        """Joins deltas into one, holding back an end that may be the start of a secret."""
+        """Join deltas into one, holding back an end that may be the start of a secret."""
         text = "".join(texts)
         if isinstance(delta, ev.FileDelta):
             paths = self._streamed[delta.variant, delta.call_id]
@@ -197,7 +197,7 @@ class Encoder:
         return wire
 
     def _flush(self, variant: int) -> list[Json]:
-        """Closes the variant's stream; returns the held-back delta, if any."""
+        """Close the variant's stream; return the held-back delta, if any."""
         delta, masker = self._open.pop(variant, (None, None))
         if delta is None or masker is None or not masker.held:
             return []
@@ -205,7 +205,7 @@ class Encoder:
         return [_masked_delta(start, masker.rest())]
 
     def _complete_event(self, event: ev.Event) -> Json:
-        """Encodes a non-delta event, without secrets and already streamed text."""
+        """Encode a non-delta event, without secrets and already streamed text."""
         match event:
             case ev.ToolReady(args=args):
                 event = replace(event, args={name: _shortened(value) for name, value in args.items()})

@@ -114,7 +114,7 @@ class Run(RunRecord):
         return find_element(self, selector, file)
 
     def raise_for_failure(self) -> "Run":
-        """Raises `RunFailedError` if the run failed; otherwise returns the run."""
+        """Raise `RunFailedError` if the run failed; otherwise return the run."""
         if self.reason == "failed":
             raise RunFailedError(self.error or "The run failed.")
         return self
@@ -143,14 +143,14 @@ class Run(RunRecord):
         return to_cells(self)
 
     def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the cells of `to_cells` as a notebook, with the outputs of the run."""
+        """Write the cells of `to_cells` as a notebook, with the outputs of the run."""
         cells = to_cells(self)
         if not cells:
             raise ConfigError(f"`{self.name}` has executed no code, so there are no cells to write.")
         return write_own(path, cells.to_notebook(), overwrite=overwrite)
 
     def to_replay(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.
+        """Write one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.
 
         It contains the events, the files and the request of each turn, with secrets masked.
         """
@@ -159,20 +159,20 @@ class Run(RunRecord):
         return write_own(path, replay_html(self).encode("utf-8", "replace"), overwrite=overwrite)
 
     def open(self) -> Path:
-        """Opens the page in your browser from a temporary file, sandboxed like the preview; returns its path."""
+        """Open the page in your browser from a temporary file, sandboxed like the preview; return its path."""
         from agent_nb.run.replay_file import open_page
 
         return open_page(self)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the run atomically to a file such as `hero.run.jsonl`, with secrets masked.
+        """Write the run atomically to a file such as `hero.run.jsonl`, with secrets masked.
 
         `agent_nb.load` reads it, and `agent_nb.replay` plays it.
         """
         return write_own(path, run_file(self), overwrite=overwrite, shared=False)
 
     def __await__(self) -> Generator[None, None, "Run"]:
-        """Lets `await hero` work both while a background run is in progress and after it has ended."""
+        """Let `await hero` work both while a background run is in progress and after it has ended."""
         yield from ()
         return self
 
@@ -187,7 +187,7 @@ class Run(RunRecord):
 
 
 def combine_variants(runs: Sequence[Run]) -> Run:
-    """Combines variants into one run: the first that ended normally, with the cost of all."""
+    """Combine variants into one run: the first that ended normally, with the cost of all."""
     if len(runs) == 1:
         return runs[0]
     ended_well = [run for run in runs if run.reason == "end_turn"]

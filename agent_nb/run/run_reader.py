@@ -69,7 +69,7 @@ class _Paced(TypedDict):
 
 
 def load(path: str | os.PathLike[str]) -> Run:
-    """Reads a run that `run.save` wrote."""
+    """Read a run that `run.save` wrote."""
     source = Path(path)
     try:
         data = read_file(source, MAX_BYTES)
@@ -148,7 +148,7 @@ class _Variant:
         self.files = texts.files
 
     def add(self, event: ev.Event) -> None:
-        """Adds an event, which must be consistent with the previous ones."""
+        """Add an event, which must be consistent with the previous ones."""
         previous = self.events[-1] if self.events else None
         if event.seq != len(self.events) + 1:
             raise ValueError(f"event {len(self.events) + 1} is expected here, not {event.seq}")
@@ -193,7 +193,7 @@ class _Variant:
             raise ValueError(f"{event.path[:40]!r} is too large")
 
     def conversation(self, wire: Iterable[Any]) -> tuple[Message, ...]:
-        """Decodes messages. Those added by an event are stored as numbers."""
+        """Decode messages. Those added by an event are stored as numbers."""
         by_number = dict(enumerate(self.messages))
         return tuple(
             by_number[item] if type(item) is int and item in by_number else from_wire(Message, item)
@@ -201,7 +201,7 @@ class _Variant:
         )
 
     def check_files(self, files: Files) -> None:
-        """Checks that the events produce exactly these files."""
+        """Check that the events produce exactly these files."""
         for event in self.events.of(ev.FileChanged):
             if event.path not in files.paths:
                 raise WireError(f"change {event.path[:40]!r}, which is not one of its files", "events")

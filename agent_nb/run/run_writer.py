@@ -56,7 +56,7 @@ class _Texts:
         self._texts.append(text)
 
     def event(self, row: Json) -> Json:
-        """Converts an event to or from its stored form."""
+        """Convert an event to or from its stored form."""
         kind = row.get("type")
         if kind == ev.RunStarted.type:
             self.files = {}
@@ -73,7 +73,7 @@ class _Texts:
         raise NotImplementedError
 
     def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
-        """Applies a patch and numbers the new version; None for a binary file."""
+        """Apply a patch and number the new version; None for a binary file."""
         old_text = self.files.pop(path, "")
         if patch is None:
             return
@@ -165,7 +165,7 @@ class TextWriter(_Texts):
         return text
 
     def _pieces(self, text: str, earlier_texts: Iterable[str], form: Callable[[str], str]) -> list[str | int]:
-        """Splits the text into numbers of earlier texts and characters between; empty if it contains none."""
+        """Split the text into numbers of earlier texts and characters between; empty if it contains none."""
         pieces: list[str | int] = []
         start = 0
         for earlier in earlier_texts:
@@ -319,7 +319,7 @@ def _continues(previous: Json, row: Json) -> bool:
 
 
 def _joined(rows: Sequence[Json]) -> Json:
-    """Joins deltas into one; `pace` has the length of each and the milliseconds since the previous one."""
+    """Join deltas into one; `pace` has the length of each and the milliseconds since the previous one."""
     if len(rows) == 1:
         return rows[0]
     times = [round(row["at"] * 1000) for row in rows]
@@ -329,7 +329,7 @@ def _joined(rows: Sequence[Json]) -> Json:
 
 
 def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
-    """Encodes the events, masking each stream as one text: a secret may be split over several pieces."""
+    """Encode the events, masking each stream as one text: a secret may be split over several pieces."""
     rows: list[Json] = []
     streams: dict[tuple[Any, ...], list[Json]] = {}
     files: dict[str, tuple[str, str]] = {}

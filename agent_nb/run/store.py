@@ -35,7 +35,7 @@ class RunStore:
         self.folder = self.root / "runs"
 
     def save(self, run: Run) -> Path:
-        """Writes a run, and deletes the oldest ones beyond the limits on count and size."""
+        """Write a run, and delete the oldest ones beyond the limits on count and size."""
         own_folder(self._home)
         data = run_file(run)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}"
@@ -85,7 +85,7 @@ class RunStore:
         return {"file": file, "name": name, "when": when, **fields, "bytes": size}
 
     def _remove_leftovers(self) -> None:
-        """Deletes temporary files left by kernels that were killed while saving.
+        """Delete temporary files left by kernels that were killed while saving.
 
         The lock ensures that no other kernel is saving. Browser tabs have no lock, so another tab may still be
         writing a recent file.
@@ -97,7 +97,7 @@ class RunStore:
                     path.unlink()
 
     def _prune(self, run: Run, rows: list[Json], size: int) -> None:
-        """Deletes the oldest runs beyond the limits, and an earlier file of the run just saved."""
+        """Delete the oldest runs beyond the limits, and an earlier file of the run just saved."""
         count = 1
         for row in reversed(rows):
             is_same = (row["name"], run_id(row)) == (run.name, run.id)

@@ -87,7 +87,7 @@ def conversation_after(run: RunRecord, count: int) -> tuple[tuple[Message, ...],
 
 
 def _count_added(events: Sequence[Event]) -> list[int]:
-    """Counts the messages added to each conversation; compaction starts a new one."""
+    """Count the messages added to each conversation; compaction starts a new one."""
     counts, has_finished = [0], False
     for event in events:
         if isinstance(event, MessageAdded):
