@@ -1,7 +1,7 @@
-"""An `%%agent` cell magic and a live widget: a model builds files in your notebook, you keep them as values.
+"""An `%%agent` cell magic and a live widget: a model builds files in your notebook, and you get them as values.
 
-`%load_ext agent_nb` in a notebook; `from agent_nb import Agent` anywhere else. Nothing heavy is imported
-until it is used.
+`%load_ext agent_nb` in a notebook; `from agent_nb import Agent` anywhere else. Heavy modules are imported
+on first use.
 """
 
 import importlib

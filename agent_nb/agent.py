@@ -1,4 +1,4 @@
-"""Agent: a model with its tools and limits, which starts runs."""
+"""The Agent class: a model with tools and limits that starts runs."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)
 After = TypeVar("After", bound=AfterTool)
 SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for tool in FAMILIES[family])
-"""Tools that send images or files. A run that sends no values has none of them."""
+"""Tools that send images or files. They are not offered in a run that sends no values."""
 
 
 class BoundNames(Protocol):
@@ -59,16 +59,16 @@ class BoundNames(Protocol):
     def types(self) -> Mapping[str, str]: ...
 
     def text(self, data: str) -> str:
-        """What the prompt says about the names; without values if `data` is `schema`. Empty if it says so already."""
+        """Return the prompt's description of the names, without values if `data` is `schema`; empty if already sent."""
         ...
 
     def open(self, run_id: str, variant: int) -> None:
-        """Binds the page of a variant that starts."""
+        """Bind the page of a variant when it starts."""
         ...
 
 
 BINDERS: list[Callable[[Mapping[str, Any]], BoundNames]] = []
-"""What binds pages to values: the notebook registers itself here."""
+"""Functions that bind pages to values; the notebook registers one."""
 
 
 def _bound_to(values: Mapping[str, Any]) -> BoundNames:
@@ -84,8 +84,8 @@ def _bound_to(values: Mapping[str, Any]) -> BoundNames:
 class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 
-    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` has values and functions that pages
-    may use, by name; pages fill those that are None. It needs `%load_ext agent_nb`.
+    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` contains values and functions that
+    pages may use, by name; pages set those that are None. It needs `%load_ext agent_nb`.
     """
 
     def __init__(  # noqa: PLR0913 - everything that an agent is made of
@@ -105,7 +105,7 @@ class Agent:
         check_type("limits", limits, Limits | None, "a `Limits`, such as `Limits(steps=8, usd=0.20)`")
         self.settings = RunSettings(limits=limits or Limits(), instructions=system)
         self.approve = approve
-        read_policy(approve, self.toolbox)  # raises now, not at the first run
+        read_policy(approve, self.toolbox)  # raises early, not at the first run
         self.viewer: PageViewer | None = None
         self._record: partial[CassetteRecording] | None = None
         self._hooks = Hooks.of(middleware)
@@ -114,7 +114,7 @@ class Agent:
         self._in_budgeted_batch = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_studio": None}  # it may hold connections
+        return {**self.__dict__, "_studio": None}  # it may have open connections
 
     def prepare(
         self,
@@ -125,10 +125,10 @@ class Agent:
         base: Run | None = None,
         messages: Sequence[Message | Mapping[str, Any]] | None = None,
     ) -> Prepared:
-        """Prepares a run without starting it: its system text, messages, tools and fingerprint. Nothing is sent.
+        """Prepare a run without starting it: its system text, messages, tools and fingerprint. Nothing is sent.
 
-        Images given as paths or addresses are read here, which blocks the event loop. To avoid that, pass
-        `images=await read_images(paths)`; `run`, `stream` and `sse` do so themselves.
+        Images passed as paths or URLs are read here, which blocks the event loop. To avoid that, pass
+        `images=await read_images(paths)`; `run`, `stream` and `sse` do so automatically.
         """
         material = Material(files=files, images=images, base=base, messages=messages)
         if self._bound and (text := self._bound.text(self.settings.data)):
@@ -136,7 +136,7 @@ class Agent:
         return self._prepare(open_run(prompt, material, can_read=any(tool.reads for tool in self.toolbox)))
 
     def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
-        """Starts a run in the running event loop and returns its handle.
+        """Start a run in the running event loop and return its handle.
 
         `material` is what `prepare` takes, and images are read in the same way.
         """
@@ -150,7 +150,7 @@ class Agent:
         variants: int = 1,
         **material: Unpack[Material],
     ) -> Race:
-        """Starts several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
+        """Start several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
 
         `material` is what `prepare` takes, and images are read in the same way. A cassette plays all its variants.
         """
@@ -165,15 +165,15 @@ class Agent:
         variants: int = 1,
         **material: Unpack[Material],
     ) -> list[Prepared]:
-        """Prepares the runs that `race` would start."""
+        """Prepare the runs that `race` would start."""
         if not models and variants == 1 and isinstance(self.provider, RunMaker):
             models = self.provider.variants
         models = [models] if isinstance(models, str) else models
         count_variants(len(models), variants)
         agents = [self.with_model(model) for model in models] or [self]
         first = agents[0].prepare(prompt, **material)
-        each = [first, *(agent._prepare(first.opening) for agent in agents[1:])]
-        return [prepared for prepared in each for _ in range(variants)]
+        runs = [first, *(agent._prepare(first.opening) for agent in agents[1:])]
+        return [prepared for prepared in runs for _ in range(variants)]
 
     def map(  # noqa: PLR0913 - everything about a batch
         self,
@@ -186,13 +186,13 @@ class Agent:
         executor: Executor | None = None,
         **material: Unpack[Material],
     ) -> RunsHandle:
-        """Runs each prompt on each model, `concurrency` at a time; `await` it for the `Runs`.
+        """Run each prompt on each model, `concurrency` at a time; `await` it for the `Runs`.
 
-        Finished runs are saved in the folder `save`; a later call loads those and runs only the rest. `budget`
-        limits the cost of the whole call in US dollars, the agent's limits apply to each run. `material` is what
+        Finished runs are saved in the folder `save`; a later call loads them and runs only the missing ones. `budget`
+        limits the cost of the whole call in US dollars; the agent's limits apply to each run. `material` is what
         `prepare` takes, and images are read in the same way.
 
-        With an `executor` the runs are made in its workers: a process pool, Dask's `client.get_executor()`,
+        With an `executor` the runs execute in its workers: a process pool, Dask's `client.get_executor()`,
         ipyparallel's `view.executor`. At most `concurrency` jobs are submitted at a time. A cost counts when its run
         has ended, so at most `concurrency` runs exceed the budget. A job whose worker dies is submitted once more.
         """
@@ -206,72 +206,72 @@ class Agent:
         return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget, executor=executor)
 
     def with_model(self, model: str | Provider) -> Self:
-        """A copy of this agent with another model."""
+        """Return a copy of this agent with another model."""
         return self._copy(provider=read_model(model))
 
     def with_settings(self, **changed: Any) -> Self:
-        """A copy of this agent with other settings, by the names of their options: `stack`, `data`, `lean`, `compact`.
+        """Return a copy of this agent with other settings, by option name: `stack`, `data`, `lean`, `compact`.
 
-        What the vendor is sent as a parameter, such as `effort`, is an argument of `agent_nb.model`.
+        Parameters that are sent to the vendor, such as `effort`, are arguments of `agent_nb.model`.
         """
         for name, value in changed.items():
             if name not in SETTINGS or name in DERIVED:
                 raise ConfigError(f"There is no setting {name!r} of an agent that could be changed.")
             if SETTINGS[name].sent == "request" and not self.provider.offline:
-                made = getattr(self.provider, name, None) or self.provider.sampling.get(name)
-                if made != value:
+                provider_value = getattr(self.provider, name, None) or self.provider.sampling.get(name)
+                if provider_value != value:
                     raise ConfigError(f"The model sends `{name}`: use `agent_nb.model(NAME, {name}=...)`.")
         return self._copy(settings=replace(self.settings, **changed))
 
     def with_stack(self, stack: str) -> Self:
-        """A copy of this agent that builds pages with `html`, `tailwind`, `react`, `vue` or `bootstrap`.
+        """Return a copy of this agent that builds pages with `html`, `tailwind`, `react`, `vue` or `bootstrap`.
 
-        Without a stack of its own, an agent uses the stack of the run it continues.
+        An agent without a stack uses the stack of the run it continues.
         """
         return self.with_settings(stack=check_stack(stack))
 
     def with_viewer(self, viewer: PageViewer | None, *, looks: int = RunSettings().looks) -> Self:
-        """A copy of this agent whose model can look at its page with this viewer, at most `looks` times in a run.
+        """Return a copy of this agent whose model can check its page with this viewer, at most `looks` times in a run.
 
         With None or 0 looks, the model is not offered the tool `check_preview`.
         """
         return self._copy(viewer=viewer, settings=replace(self.settings, looks=looks))
 
     def with_bound(self, bound: "BoundNames | None") -> Self:
-        """A copy of this agent whose pages are bound to these names."""
+        """Return a copy of this agent whose pages are bound to these names."""
         return self._copy(_bound=bound)
 
     def with_network(self) -> Self:
-        """A copy of this agent that tells the model that its page may load from any https address."""
+        """Return a copy of this agent that tells the model that its page may load from any https URL."""
         return self.with_settings(network=True)
 
     def with_data(self, data: Literal["all", "schema"]) -> Self:
-        """A copy of this agent whose runs send all that tools give back, or only names, types and shapes of data.
+        """Return a copy of this agent whose runs send all tool results, or only names, types and shapes of data.
 
-        With `schema`, the model gets the prompt as you wrote it and schemas of what `run_python` and the other kernel
-        tools find. Results of other tools, images and values in errors are held back.
+        With `schema`, the model receives the prompt as you wrote it and schemas of the results of `run_python` and the
+        other kernel tools. Results of other tools, images and values in errors are not sent.
         """
         if data not in ("all", "schema"):
             raise ConfigError(f"`data` is 'all' or 'schema', not {data!r}.")
         return self.with_settings(data="" if data == "all" else data)
 
     def with_lean(self, lean: bool = True) -> Self:
-        """A copy of this agent whose requests are as short as possible, or not.
+        """Return a copy of this agent with or without lean requests, which are as short as possible.
 
-        A lean request has a few lines of instructions, your tools and those for files, and what options such as a stack
-        or images ask for. It is the default for a server of your own, and for a run that continues a lean one.
+        A lean request contains a few lines of instructions, your tools and the file tools, and what options such as a
+        stack or images require. It is the default for your own server, and for a run that continues a lean one.
         """
         return self.with_settings(lean=lean)
 
     def compacting(self) -> Self:
-        """A copy of this agent that leaves earlier file contents out of the conversation that a run continues.
+        """Return a copy of this agent that omits earlier file contents from the conversation that a run continues.
 
-        The model can read the files again. Where a conversation would not fit the model, this happens by itself.
+        The model can read the files again. This is automatic if a conversation would exceed the model's context window.
         """
         return self.with_settings(compact=True)
 
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
-        """Runs to the end. Limits, refusals and failures are reported in `run.reason`, never raised."""
+        """Run to the end. Limits, refusals and failures are reported in `run.reason`, never raised."""
         material["images"] = await read_images(material.get("images"))
         handle = self.start(prompt, **material)
         try:
@@ -284,11 +284,11 @@ class Agent:
             handle.stop("interrupted")
 
     def run_sync(self, prompt: str, **material: Unpack[Material]) -> Run:
-        """`run` for synchronous code; also works inside a running event loop."""
+        """Like `run`, for synchronous code; also works inside a running event loop."""
         return run_blocking(self.run(prompt, **material))
 
     async def stream(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[Event]:
-        """Yields the events of a run as they happen; the last is always `RunFinished`."""
+        """Yield the events of a run as they happen; the last is always `RunFinished`."""
         material["images"] = await read_images(material.get("images"))
         handle = self.start(prompt, **material)
         try:
@@ -300,7 +300,7 @@ class Agent:
             await handle
 
     async def sse(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[tuple[str, str]]:
-        """Yields the events of a run as `(event type, JSON text)` pairs, for server-sent events of a web back end."""
+        """Yield the events of a run as `(event type, JSON text)` pairs, for server-sent events of a web back end."""
         async for event in self.stream(prompt, **material):
             yield event.type, json.dumps(to_wire(event), ensure_ascii=False)
 
@@ -311,30 +311,30 @@ class Agent:
         folder: Path | None = None,
         quiet: bool = False,
     ) -> Self:
-        """A copy of this agent that records its runs to a cassette, which `agent_nb.replay` plays.
+        """Return a copy of this agent that records its runs to a cassette for `agent_nb.replay`.
 
         A cassette of another prompt is not replaced. A relative path is resolved against `folder`.
-        A cassette that cannot be written is logged as a warning; with `quiet` only `handle.recorded` says so.
+        A cassette that cannot be written is logged as a warning; with `quiet` it is only reported by `handle.recorded`.
         """
         return self._copy(_record=partial(CassetteRecording, Path(path), folder or Path(), quiet))
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
-        """Calls `subscriber(event)` for every event of later runs. Exceptions it raises are logged."""
+        """Call `subscriber(event)` for every event of later runs. Its exceptions are logged."""
         self._hooks.subscribers.append(subscriber)
         return subscriber
 
     def before_tool(self, hook: Before) -> Before:
-        """Calls `hook(call)` before each tool; it may return another call, or raise `ToolError` to refuse."""
+        """Call `hook(call)` before each tool; it may return another call, or raise `ToolError` to reject it."""
         self._hooks.before.append(hook)
         return hook
 
     def after_tool(self, hook: After) -> After:
-        """Calls `hook(call, result)` after each tool; it may return another result."""
+        """Call `hook(call, result)` after each tool; it may return another result."""
         self._hooks.after.append(hook)
         return hook
 
     async def close(self) -> None:
-        """Closes the model's connections."""
+        """Close the model's connections."""
         await self.provider.close()
         if self._studio is not None:
             await self._studio[1].close()
@@ -350,11 +350,11 @@ class Agent:
         return f"<Agent {self.provider.name} with {tools}>"
 
     def _copy(self, **changed: Any) -> Self:
-        """A copy with these attributes, whose hooks can change independently."""
-        other = copy(self)
-        own = {"_hooks": self._hooks.copy(), "_studio": None}  # each agent closes its own studio
-        other.__dict__.update({**own, **changed})
-        return other
+        """Return a copy with these attributes and independent hooks."""
+        clone = copy(self)
+        fresh = {"_hooks": self._hooks.copy(), "_studio": None}  # each agent closes its own studio
+        clone.__dict__.update({**fresh, **changed})
+        return clone
 
     def _prepare(self, opening: Opening) -> Prepared:
         if isinstance(self.provider, RunMaker):
@@ -367,9 +367,9 @@ class Agent:
         }
         needs = {need for need, value in available.items() if value}
         self._check_data(opening)
-        offered = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
-        offered = offered.without(SEEING).without_values() if settings.data else offered
-        prepared = self._prepared(opening, offered, studio)
+        toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
+        toolbox = toolbox.without(SEEING).without_values() if settings.data else toolbox
+        prepared = self._prepared(opening, toolbox, studio)
         if settings.limits.usd is not None:
             prepared.check_price()
         return prepared
@@ -387,16 +387,16 @@ class Agent:
             )
 
     def _is_lean(self, opening: Opening) -> bool:
-        """Whether requests are lean. A conversation stays so, and the server can reuse what it has read."""
+        """Whether requests are lean. Inherited within a conversation, so that the server can reuse its cache."""
         lean = self.settings.lean
         return self.provider.lean or bool(opening.base_settings.get("lean")) if lean is None else lean
 
-    def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
+    def _prepared(self, opening: Opening, toolbox: Toolbox, studio: Studio | None = None) -> Prepared:
         lean, rules = self._is_lean(opening), read_policy(self.approve, self.toolbox)
         settings = replace(
             self.settings,
             stack=self.settings.stack or opening.base_settings.get("stack"),
-            tools=tuple(tool.name for tool in offered),
+            tools=tuple(tool.name for tool in toolbox),
             approve=str(rules),
             window=self.provider.window,
             bind=self._bound.types if self._bound else None,
@@ -412,9 +412,9 @@ class Agent:
             settings=settings,
             run_settings=replace(settings, lean=lean).recorded(),
             provider=self.provider,
-            toolbox=offered,
+            toolbox=toolbox,
             all_tools=self.toolbox,
-            system=self._system(opening, offered, settings, lean=lean),
+            system=self._system(opening, toolbox, settings, lean=lean),
             rules=rules,
             hooks=self._hooks,
             studio=studio,
@@ -424,36 +424,36 @@ class Agent:
         )
 
     def _requested(self) -> dict[str, Any]:
-        """The settings in the vendor's parameters: the provider may have been made with other values."""
+        """Return the settings sent as vendor parameters; the provider may override the agent's values."""
         sampling = dict(self.provider.sampling)
         names = [name for name, row in SETTINGS.items() if row.sent == "request" and name != "sampling"]
-        own = {name: sampling.pop(name, None) or getattr(self.provider, name, None) for name in names}
-        chosen = {name: value or getattr(self.settings, name) for name, value in own.items()}
-        return {**chosen, "sampling": sampling or None}
+        overrides = {name: sampling.pop(name, None) or getattr(self.provider, name, None) for name in names}
+        values = {name: value or getattr(self.settings, name) for name, value in overrides.items()}
+        return {**values, "sampling": sampling or None}
 
-    def _system(self, opening: Opening, offered: Toolbox, settings: RunSettings, *, lean: bool) -> str:
+    def _system(self, opening: Opening, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
         stack, network = settings.stack, settings.network
         texts = (
-            self._built_in_text(offered, lean=lean) if opening.system is None else opening.system,
+            self._built_in_text(toolbox, lean=lean) if opening.system is None else opening.system,
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
             prompt_text("bound") if settings.bind else "",
             settings.instructions,
         )
-        return sys.intern("\n\n".join(text for text in texts if text))  # the jobs of a batch share it
+        return sys.intern("\n\n".join(text for text in texts if text))  # shared by the jobs of a batch
 
-    def _built_in_text(self, offered: Toolbox, *, lean: bool) -> str:
+    def _built_in_text(self, toolbox: Toolbox, *, lean: bool) -> str:
         network = self.settings.network
         if lean:
-            names = ["lean", *(["lean_files"] if any(tool.stream for tool in offered) else ())]
+            names = ["lean", *(["lean_files"] if any(tool.stream for tool in toolbox) else ())]
             return " ".join(prompt_text(name, network=network) for name in names)
         texts = [prompt_text("system", network=network)]
         if self.provider.sees_pages and _has_look(self.toolbox):
-            texts.append(prompt_text("look" if _has_look(offered) else "no_look"))
+            texts.append(prompt_text("look" if _has_look(toolbox) else "no_look"))
         return "\n\n".join(texts)
 
     def _image_studio(self) -> Studio:
-        """Makes the images. It may hold connections, so it is kept while the provider stays the same."""
+        """Return the image studio, cached per provider because it may have open connections."""
         if self._studio is None or self._studio[0] is not self.provider:
             budget = self._in_budgeted_batch or self.settings.limits.usd is not None
             self._studio = self.provider, studio_for(self.provider, budget=budget)
@@ -473,7 +473,7 @@ def read_model(given: str | Provider) -> Provider:
 
 
 def read_tools(tools: Any) -> Toolbox:
-    """The toolbox of these tools; None stands for the built-in ones."""
+    """Return a toolbox of these tools; None means the built-in tools."""
     if tools is None:
         return Toolbox.default()
     if isinstance(tools, Toolbox):

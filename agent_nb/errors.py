@@ -1,4 +1,4 @@
-"""The exceptions of this package. Their messages say what happened and what to do about it.
+"""The exceptions of this package. Their messages state the problem and the remedy.
 
 AgentError
 ├── ConfigError               a setting, argument or name is wrong
@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 ToolErrorCode = Literal["UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED", "STOPPED"]
-"""The model sees the first six and can react. `STOPPED` is for a call that was still open when the run ended: it
-needs a result, too, but it has neither failed nor been refused, and views must not show it as a failure.
+"""The model sees the first six and can react. `STOPPED` is the result of a call that was still open when the run
+ended. It has neither failed nor been rejected, so views must not show it as a failure.
 """
 
 
@@ -33,15 +33,15 @@ class ConfigError(AgentError):
     """A setting, argument or name is wrong."""
 
 
-def check_type(name: str, value: object, kind: Any, wanted: str) -> None:
+def check_type(name: str, value: object, kind: Any, expected: str) -> None:
     if not isinstance(value, kind):
-        raise wrong_type(name, value, wanted)
+        raise wrong_type(name, value, expected)
 
 
-def wrong_type(name: str, value: object, wanted: str) -> ConfigError:
-    """Names the type and not the value, which may be a key."""
-    given = "None" if value is None else f"a {type(value).__name__}"
-    return ConfigError(f"`{name}` is {wanted}, not {given}.")
+def wrong_type(name: str, value: object, expected: str) -> ConfigError:
+    """Return an error that contains the type but not the value, which may be a key."""
+    actual = "None" if value is None else f"a {type(value).__name__}"
+    return ConfigError(f"`{name}` is {expected}, not {actual}.")
 
 
 class UnknownModelError(ConfigError):
@@ -82,7 +82,7 @@ class ToolError(AgentError):
         self.code: ToolErrorCode = code
         self.hint = hint
         self.outputs = tuple(outputs)
-        """MIME bundles that the user sees on the card."""
+        """MIME bundles for the card."""
         self.line: int | None = None
 
     def with_hint(self, text: str) -> "ToolError":
@@ -94,7 +94,7 @@ class ToolError(AgentError):
 
 
 class ProviderError(AgentError):
-    """A vendor or the network failed. `retryable` tells whether the same request may succeed later."""
+    """A vendor or the network failed. `retryable` is True if the same request may succeed later."""
 
     def __init__(
         self,
@@ -109,13 +109,13 @@ class ProviderError(AgentError):
         self.retryable = retryable
         self.retry_after = retry_after
         self.too_long = too_long
-        """Whether the model's context window cannot hold the request."""
+        """Whether the request exceeds the model's context window."""
         self.window = window
-        """The tokens that the window holds, if the vendor says so."""
+        """The size of the context window in tokens, if the vendor reports it."""
 
 
 class RequestRefusedError(ProviderError):
-    """A vendor refused the request as it is. It is retried if `without` names a part to leave out."""
+    """A vendor rejected the request. It is retried if `without` names a part to omit."""
 
     def __init__(self, message: str, *, refusal: str = "", without: str = "") -> None:
         super().__init__(message, retryable=bool(without), retry_after=0.0 if without else None)
@@ -133,7 +133,7 @@ class ModelNotFoundError(RequestRefusedError):
 
 
 class RateLimitError(ProviderError):
-    """The vendor takes no more requests for now."""
+    """The vendor accepts no more requests for now."""
 
 
 class SavedRunError(AgentError):

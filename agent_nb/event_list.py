@@ -1,7 +1,7 @@
-"""The events of a run as a sequence that takes little memory.
+"""A memory-efficient sequence of a run's events.
 
-Nearly all events of a run are deltas of a few characters each, and an object with its number, time and offset takes
-several times as much memory as its text. So all but the newest deltas are packed, and made again when they are read.
+Most events are deltas of a few characters, and an object with number, time and offset takes several times as much
+memory as its text. So all but the newest deltas are packed, and recreated on access.
 """
 
 from array import array
@@ -14,9 +14,9 @@ from agent_nb._base.wire import each_from_wire
 from agent_nb.events import BaseEvent, Delta, Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 
 PACKED = 512
-"""Events that are packed at once. As many of the newest stay as they are: readers are not far behind."""
+"""Events per packed block. As many of the newest stay unpacked, because readers are not far behind."""
 FEWEST = 4
-"""Deltas that are worth packing."""
+"""Minimum number of deltas to pack."""
 
 A = TypeVar("A", bound=BaseEvent)
 B = TypeVar("B", bound=BaseEvent)
@@ -32,7 +32,7 @@ class EventList(Sequence[Event]):
         self._blocks: list[Event | _Deltas] = []
         self._starts: list[int] = []
         self._open: tuple[int, list[Event]] = (0, [])
-        """How many events are in blocks, and those after them."""
+        """The number of events in blocks, and the unpacked events after them."""
         for event in events:
             self.append(event)
 
@@ -47,7 +47,7 @@ class EventList(Sequence[Event]):
             self._pack(PACKED)
 
     def packed(self) -> "EventList":
-        """Another list of these events, all of them packed. It shares the memory of those that are so already."""
+        """Return a copy with all events packed. It shares the existing blocks."""
         copy = EventList()
         blocks, newest = self._parts()
         copy._blocks, copy._starts = blocks, self._starts[: len(blocks)]
@@ -60,7 +60,7 @@ class EventList(Sequence[Event]):
     @overload
     def of(self, kind: type[A], other: type[B], /) -> Iterator[A | B]: ...
     def of(self, *kinds: Any) -> Iterator[Any]:
-        """The events of one class or two. This is faster than a loop over all, because packed deltas are skipped."""
+        """Yield the events of one or two classes. Faster than a full loop, because packed deltas are skipped."""
         blocks, newest = self._parts()
         for block in blocks:
             if isinstance(block.first if isinstance(block, _Deltas) else block, kinds):
@@ -98,7 +98,7 @@ class EventList(Sequence[Event]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventList | list | tuple):
             return NotImplemented
-        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+        return len(self) == len(other) and all(left == right for left, right in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -116,7 +116,7 @@ class EventList(Sequence[Event]):
         yield from newest[max(0, start - packed) :]
 
     def _parts(self) -> tuple[list["Event | _Deltas"], list[Event]]:
-        """The blocks and the events after them, as they are at this moment."""
+        """Return a consistent snapshot of the blocks and the events after them."""
         packed, newest = self._open
         return self._blocks[: bisect_left(self._starts, packed)], newest
 
@@ -135,7 +135,7 @@ class EventList(Sequence[Event]):
 
 
 class _Deltas:
-    """Consecutive deltas of one text: the first of them, and what is different in each."""
+    """Consecutive deltas of one text: the first delta, and the differences of the others."""
 
     __slots__ = ("ends", "first", "text", "times")
 
@@ -153,15 +153,15 @@ class _Deltas:
             common["call_id"] = first.call_id
         text = self.text.decode("utf-8", "surrogatepass")
         texts = [text[start:end] for start, end in pairwise((0, *self.ends))]
-        rest = zip(count(first.seq), self.times, texts)
+        items = zip(count(first.seq), self.times, texts)
         if isinstance(first, FileDelta):
             common["path"] = first.path
             offsets = accumulate(map(len, texts), initial=first.offset)
             return [
                 FileDelta(seq=seq, at=at, offset=offset, text=text, **common)
-                for offset, (seq, at, text) in zip(offsets, rest)  # noqa: B905 - one offset more
+                for offset, (seq, at, text) in zip(offsets, items)  # noqa: B905 - one offset more
             ]
-        return [kind(seq=seq, at=at, text=text, **common) for seq, at, text in rest]
+        return [kind(seq=seq, at=at, text=text, **common) for seq, at, text in items]
 
 
 def _events_in(block: "Event | _Deltas") -> list[Event]:
@@ -169,21 +169,21 @@ def _events_in(block: "Event | _Deltas") -> list[Event]:
 
 
 def _breaks(events: Sequence[Event]) -> Iterator[int]:
-    """Where an event does not continue the text of the one before, or differs in more than number and time."""
-    for index, (one, two) in enumerate(pairwise(events), 1):
+    """Yield indexes of events that do not continue the previous text, or differ in more than number and time."""
+    for index, (previous, current) in enumerate(pairwise(events), 1):
         if (
-            type(one) is type(two)
-            and two.seq == one.seq + 1
-            and two.variant == one.variant
-            and two.run_id == one.run_id
+            type(previous) is type(current)
+            and current.seq == previous.seq + 1
+            and current.variant == previous.variant
+            and current.run_id == previous.run_id
         ):
-            if isinstance(one, FileDelta) and isinstance(two, FileDelta):
-                is_next = two.offset == one.offset + len(one.text)
-                if is_next and two.path == one.path and two.call_id == one.call_id:
+            if isinstance(previous, FileDelta) and isinstance(current, FileDelta):
+                is_next = current.offset == previous.offset + len(previous.text)
+                if is_next and current.path == previous.path and current.call_id == previous.call_id:
                     continue
-            elif isinstance(one, ToolArgsDelta) and isinstance(two, ToolArgsDelta):
-                if two.call_id == one.call_id:
+            elif isinstance(previous, ToolArgsDelta) and isinstance(current, ToolArgsDelta):
+                if current.call_id == previous.call_id:
                     continue
-            elif isinstance(two, TextDelta | ThinkingDelta):
+            elif isinstance(current, TextDelta | ThinkingDelta):
                 continue
         yield index

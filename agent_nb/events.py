@@ -1,6 +1,6 @@
-"""What a run emits: one frozen class per event, and `Event`, their union.
+"""The events of a run: one frozen class per event, and `Event`, their union.
 
-Events are numbered without gaps (`seq`, from 1) and hold what a view needs to know, not how to draw it. There are
+Events are numbered without gaps (`seq`, from 1) and contain the data for a view, not its presentation. There are
 four layers: exchange (a run starts and finishes), state (what it is doing), stream (content as it arrives) and
 message (content that is complete). A run is busy from `RunStarted` to `RunFinished`.
 """
@@ -32,7 +32,7 @@ class Ending:
     words: str
     tone: Tone = "off"
     is_cut: bool = False
-    """Whether it may end in the middle of a turn, at an arbitrary time."""
+    """Whether the run may have ended in the middle of a turn."""
     is_by_user: bool = False
 
     @property
@@ -52,12 +52,12 @@ ENDINGS: dict[Reason, Ending] = {
     "interrupted": Ending(words="interrupted", is_cut=True, is_by_user=True),
     "failed": Ending(words="failed", tone="err", is_cut=True),
 }
-"""Every reason. Whatever depends on how a run ended is read from here; `make events` writes it for the page."""
+"""All reasons, the single source for everything that depends on them; `make events` writes it for the page."""
 
 Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 WhyCompacted = Literal["asked", "full", "refused"]
-"""The user asked for it, the model's window would not hold the request, or the vendor refused it as too long."""
+"""The user asked for it, the request would exceed the context window, or the vendor rejected it as too long."""
 Decider = Literal["person", "always", "run", "function", "policy", "nobody", "stopped"]
 """Who decided about a tool call: the user, their earlier "always" or "for this run", the caller's function, a fixed
 policy, or nobody: there was no one to ask, or the run was stopped first."""
@@ -84,7 +84,7 @@ class Thumbnail:
     """The size of the image that the model receives, not of this copy."""
     height: int
     data: bytes
-    """Empty when the prompt has more images than are shown."""
+    """Empty if the prompt has more images than are shown."""
 
 
 # exchange
@@ -112,9 +112,9 @@ class RunFinished(BaseEvent):
     """In US dollars; None if the model's price is unknown."""
     seconds: float
     error: str | None = None
-    """One sentence on what went wrong and what to do, or the vendor's explanation of a refusal."""
+    """One sentence with the problem and the remedy, or the vendor's explanation of a refusal."""
     other_models: tuple[str, ...] = ()
-    """Models to use instead, if the vendor has none of this name."""
+    """Alternatives if the vendor does not have this model."""
 
 
 # state
@@ -143,18 +143,18 @@ class TurnFinished(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationCompacted(BaseEvent):
-    """The conversation was made shorter before this turn: it is what is sent from now on."""
+    """The conversation was shortened before this turn; the short form is sent from now on."""
 
     why: WhyCompacted
     before: int
-    """Tokens, estimated."""
+    """Estimated tokens."""
     after: int
     limit: int | None
-    """The tokens that it could have; None if that is unknown."""
+    """Maximum tokens; None if unknown."""
     rewritten: int
-    """Messages that have lost contents of files, or thinking."""
+    """Messages from which file contents or thinking were removed."""
     summarized: int
-    """Messages that one summary replaces."""
+    """Messages replaced by one summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +167,9 @@ class ToolRunning(BaseEvent):
 class ToolProgress(BaseEvent):
     call_id: str
     text: str = ""
-    """A line that replaces the one before."""
+    """A line that replaces the previous one."""
     output: MimeBundle | None = None
-    """An output of the running tool, which is added to those before. Plain text continues plain text."""
+    """An output of the running tool, which is appended. Plain text continues plain text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ class ApprovalRequested(BaseEvent):
     title: str
     args: Json
     description: str = ""
-    """What the tool does, from its author."""
+    """The tool's description by its author."""
     schema: Json = field(default_factory=dict)
     """The JSON schema of the arguments; empty if they cannot be edited."""
     identical_only: bool = False
@@ -198,7 +198,7 @@ class ApprovalRequested(BaseEvent):
     lets_run: bool = False
     """Whether the user may allow all calls of this tool in the run."""
     written: bool = False
-    """Whether the model has written the call into its text. "Always" does not cover it."""
+    """Whether the model wrote the call into its text. "Always" does not cover it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +218,7 @@ class UsageUpdated(BaseEvent):
     usage: Usage
     cost: float | None
     estimated: bool = False
-    """True for a count based on characters, before the vendor has reported its own."""
+    """True for a count based on characters, before the vendor has reported usage."""
 
 
 # stream
@@ -251,11 +251,11 @@ class ToolArgsDelta(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDelta(BaseEvent):
-    """Part of a file that is being written. The file is now `old[:offset] + text`; offset 0 starts it over."""
+    """Part of a file that is being written. The file is now `old[:offset] + text`; offset 0 restarts it."""
 
     call_id: str
     path: str
-    """Empty until the model has written it. Then the text starts over under this path."""
+    """Empty until the model has written it. Then the text restarts under this path."""
     offset: int
     """In code points."""
     text: str
@@ -282,13 +282,13 @@ class MessageAdded(BaseEvent):
 class FileChanged(BaseEvent):
     path: str
     version: int
-    """From 1. This is the newest version of the file."""
+    """Number of the newest version, from 1."""
     action: FileAction
     size: int
     """In bytes."""
     media_type: str
     call_id: str | None = None
-    """The tool call that changed it; None for files that the run started with or took from the model's answer."""
+    """The tool call that changed it; None for initial files and files taken from the model's answer."""
     first_line: int = 0
     """The first changed line, from 1; 0 if there is none."""
     added: int = 0
@@ -321,7 +321,7 @@ LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
 }
 
 Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
-"""A piece of something the model is writing: its `text` continues that of the piece before."""
+"""A piece of streamed content: its `text` continues the previous piece."""
 
 CallEvent = (
     ToolStarted
@@ -333,4 +333,4 @@ CallEvent = (
     | ApprovalResolved
     | FileChanged
 )
-"""What happens to one tool call, apart from the deltas. A file may also change without a call."""
+"""Events of one tool call, without deltas. A file may also change without a call."""

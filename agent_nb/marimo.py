@@ -1,7 +1,7 @@
 """Runs in marimo notebooks: `run, view = await agent_nb.marimo.agent("A landing page for a bakery", name="hero")`.
 
-marimo runs cells again, so a run is recorded, and played when the cell asks the same. Its kernel handles no message of
-the page while a cell awaits: questions are asked with `input()`, and marimo's interrupt button stops a run.
+marimo reruns cells, so a run is recorded and replayed if the cell sends the same request. Its kernel handles no page
+messages while a cell awaits: questions are asked with `input()`, and marimo's interrupt button stops a run.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ from agent_nb.tools import Tool
 __all__ = ["RunView", "agent"]
 
 CACHE = "__marimo__/agent_nb"
-"""Where runs are recorded that nobody asked to record; marimo keeps its own caches in this folder."""
+"""Folder of automatic recordings, inside marimo's own cache folder."""
 register_bound_pages()
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
@@ -69,12 +69,12 @@ class MarimoOptions(Material, total=False):
 
 
 async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptions]) -> "tuple[Run, RunView]":
-    """Runs a prompt, shows it in the cell's output, and returns the `Run` with its view.
+    """Run a prompt, show it in the cell's output, and return the `Run` with its view.
 
-    `options` are those of `Agent` and of `agent.run`, or `agent=` with an agent of your own; `models` and `variants`
-    as for `agent.race`. The run is recorded, and played when the cell runs again with the same request; `replay="off"`
-    asks the model each time, `record=True` writes `cassettes/NAME.run.jsonl` to be shared, `replay=True` only plays.
-    Both take a path, too.
+    `options` are those of `Agent` and `agent.run`, or `agent=` with your own agent; `models` and `variants` as for
+    `agent.race`. The run is recorded, and replayed if the cell runs again with the same request; `replay="off"` calls
+    the model each time, `record=True` writes `cassettes/NAME.run.jsonl` to share, `replay=True` only replays. Both also
+    accept a path.
     `pace` is the speed of the demo model and of a replay: 1 as recorded, 0 at once.
     """
     options["images"] = await read_images(options.get("images"))
@@ -86,7 +86,7 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptio
     marimo.output.replace(view)
     try:
         run = await handle
-    except asyncio.CancelledError:  # marimo's interrupt button: the cell ends with what there is
+    except asyncio.CancelledError:  # marimo's interrupt button: return the partial run
         handle.stop("interrupted")
         run = await handle
     view.finish(run)
@@ -99,15 +99,15 @@ class MarimoCell:
     name: str
     options: MarimoOptions
     folder: Path
-    """Where relative paths start: the notebook's folder. marimo knows it only in the kernel's own thread."""
+    """The notebook's folder, the base of relative paths. marimo provides it only in the kernel's own thread."""
     demo_pace: float = 0
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise ConfigError(f"`name` is the name of a variable, such as `hero`, not {self.name!r}.")
-        given = [option for option in ("model", *_AGENT_OPTIONS) if option in self.options]
-        if "agent" in self.options and given:
-            raise ConfigError(f"`agent` has everything already: leave out `{given[0]}`.")
+        conflicts = [option for option in ("model", *_AGENT_OPTIONS) if option in self.options]
+        if "agent" in self.options and conflicts:
+            raise ConfigError(f"`agent` has everything already: leave out `{conflicts[0]}`.")
 
     def prepare(self) -> list[Prepared]:
         mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
@@ -125,7 +125,7 @@ class MarimoCell:
         return self._prepare(agent, models=models, variants=self.options.get("variants", 1))
 
     def _replay(self) -> list[Prepared]:
-        """The runs of the first cassette that was recorded for this request; none if there is no such cassette."""
+        """Return the runs of the first cassette recorded for this request; empty if there is none."""
         models = [name for name in self._model_names for _ in range(self.options.get("variants", 1))]
         for path in self._cassettes:
             with contextlib.suppress(CassetteError):
@@ -145,7 +145,7 @@ class MarimoCell:
 
     @cached_property
     def key(self) -> str:
-        """Identifies the output, and the recording: the same request has the same key."""
+        """Identifies the output and the recording; equal requests have equal keys."""
         base, options = self.options.get("base"), self.options
         files = {path: sha256(content) for path, content in (options.get("files") or {}).items()}
         images = [sha256(image.data) for image in options.get("images") or ()]
@@ -154,9 +154,9 @@ class MarimoCell:
 
     @property
     def _cassettes(self) -> list[str]:
-        """The cassettes that may be played: one to be shared, and the one that was recorded here."""
-        if given := read_mode(self.options, "`{}`")[1]:
-            return [given]
+        """The cassettes to try: the shared one, and the automatic recording."""
+        if path := read_mode(self.options, "`{}`")[1]:
+            return [path]
         return [f"cassettes/{self.name}{SUFFIX}", f"{CACHE}/{self.key}{SUFFIX}"]
 
     @cached_property
@@ -173,15 +173,15 @@ class MarimoCell:
         return [full_name(model) if isinstance(model, str) else model.name for model in self._models]
 
     def _target(self, mode: CassetteMode) -> str:
-        """Where to record. A recording that could not be played is replaced, unless the user asked for it."""
-        shared, *here = self._cassettes
-        if mode == "record" or not here:
+        """Return the path to record to. An automatic recording that could not be replayed is replaced."""
+        shared, *local = self._cassettes
+        if mode == "record" or not local:
             return shared
         with contextlib.suppress(OSError):
-            old = locate(here[0], self.folder)
-            check_place(old, folder_of(here[0], self.folder))
-            old.unlink(missing_ok=True)
-        return here[0]
+            existing = locate(local[0], self.folder)
+            check_place(existing, folder_of(local[0], self.folder))
+            existing.unlink(missing_ok=True)
+        return local[0]
 
     def _agent(self, provider: Provider) -> Agent:
         if "agent" in self.options:
@@ -196,19 +196,19 @@ def _part(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 class RunModel(HubModel):
     key = traitlets.Unicode().tag(sync=True)
     frozen = traitlets.Unicode().tag(sync=True)
-    """The finished run as HTML, which the page shows if no kernel answers."""
+    """The finished run as HTML, shown by the page if no kernel answers."""
     variant = traitlets.Int(1).tag(sync=True)
     selection: traitlets.List[Json] = traitlets.List().tag(sync=True)
 
 
 class RunView(marimo.ui.anywidget):
-    """The view of one run, an element of marimo. Cells that use its `value` run again when the user changes it."""
+    """A marimo element that shows one run. Cells that use its `value` rerun when the user changes it."""
 
     def __init__(self, handle: Handle) -> None:
         model = RunModel(kernel=f"marimo-{handle.id}", key=handle.key)
         self._handle = handle
         self._live = Hub(lambda: model).follow(handle)
-        # There are no magics in marimo, so the page offers Python instead.
+        # marimo has no magics, so the page offers Python code instead.
         self._live.stream.meta = replace(self._live.stream.meta, magic="")
         self._live.on_pick = self._pick
         handle.approve_with(self._ask)
@@ -216,7 +216,7 @@ class RunView(marimo.ui.anywidget):
 
     @property  # type: ignore[misc]  # marimo's has a setter, which only raises
     def value(self) -> dict[str, Any]:
-        """The number of the picked variant, from 1, and the elements pointed at, each for `run.element(**place)`."""
+        """The number of the picked variant, from 1, and the selected elements, each for `run.element(**place)`."""
         return {"variant": self.widget.variant, "selection": list(self.widget.selection)}
 
     @property
@@ -235,8 +235,8 @@ class RunView(marimo.ui.anywidget):
         return await ask_in_text(request, several=isinstance(self._handle, Race))
 
     def _pick(self, number: int) -> None:
-        # The page sets `variant` when it hears of this: marimo runs no cells for a change that the kernel made.
-        # The variable still holds what the cell returned.
+        # The page sets `variant` in response: marimo reruns no cells for a change made by the kernel.
+        # The variable still refers to what the cell returned.
         self._show(replace(self._run.pick(number), name=f"{self._run.name}.pick({number})"), picked=True)
 
     def _show(self, run: Run, *, picked: bool) -> None:

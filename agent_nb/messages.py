@@ -13,7 +13,7 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 
 AS_TEXT = "Not run: it is part of the answer's text."
-"""Summary for what was shown as a call until more text followed."""
+"""Summary of text that was shown as a call until more text followed."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -44,7 +44,7 @@ class Thinking(Tagged):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Image(Tagged):
-    """An image as bytes, such as one that is sent with a prompt."""
+    """An image as bytes, for example in a prompt."""
 
     data: bytes
     media_type: str = "image/png"
@@ -65,7 +65,7 @@ class ToolCall(Tagged):
     arguments: str
     """JSON exactly as the model wrote it, which may be invalid."""
     written: bool = False
-    """Whether the model has written it into its text, instead of making the call."""
+    """Whether the model wrote it into its text instead of making a native call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class ToolResult(Tagged):
     images: tuple[Image, ...] = ()
     code: ToolErrorCode | None = None
     versions: Mapping[str, int] = field(default_factory=dict)
-    """The versions of the files that the call wrote or read, by path."""
+    """Versions of the files that the call wrote or read, by path."""
 
     @property
     def ok(self) -> bool:
@@ -136,13 +136,13 @@ class Usage:
     """Token counts, with the same meaning for every vendor."""
 
     input: int = 0
-    """All tokens sent, cached ones included."""
+    """All input tokens, including cached ones."""
     cached_read: int = 0
     cached_write: int = 0
     output: int = 0
-    """All tokens received, thinking included."""
+    """All output tokens, including thinking."""
     reasoning: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        names = (each.name for each in fields(self))
+        names = (item.name for item in fields(self))
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})

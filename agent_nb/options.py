@@ -1,4 +1,4 @@
-"""The options of `%%agent`. Each field of `Options` is one of them, with its spelling and its help.
+"""The options of `%%agent`. Each field of `Options` is one option with its spelling and help.
 
 `%load_ext` imports this module to build the help; `notebook/parsing.py` reads a line into `Options`.
 """
@@ -33,12 +33,12 @@ class Option(NamedTuple):
     is_switch: bool = False
     repeats: bool = False
     is_optional: bool = False
-    """Whether its value may be left out. Then it is a path, or one of `choices`."""
+    """Whether its value is optional. It is then a path or one of `choices`."""
     label: Callable[[Any], str] | None = None
-    """What the page shows of a value, if a cell that continues the run repeats the option."""
+    """Formats a value for the page, if a cell that continues the run repeats the option."""
 
     def read(self, word: str) -> Any:
-        """The value that a word of the line stands for; raises `ValueError` if it is none."""
+        """Parse a word of the line; raises `ValueError` if it is not a valid value."""
         if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'":
             word = word[1:-1]
         if self.number is None:
@@ -52,7 +52,7 @@ class Option(NamedTuple):
         return value
 
     def takes(self, word: str) -> bool:
-        """Whether the word after an option whose value may be left out is its value: `--replay hero` names a run."""
+        """Whether the word after an option with an optional value is its value: `--replay hero` names a run."""
         return word in self.choices or "/" in word or word.strip("\"'").endswith(".jsonl")
 
 
@@ -65,12 +65,12 @@ def option(  # noqa: PLR0913 - everything about an option
     choices: tuple[str, ...] = (),
     label: Callable[[Any], str] | None = None,
 ) -> Value:
-    """A field of `Options`: its default, its spelling such as `-m --model MODEL`, and its help.
+    """Define a field of `Options`: its default, its spelling such as `-m --model MODEL`, and its help.
 
-    A default of False makes it a switch; one of () lets it be given several times.
+    A default of False makes it a switch; a default of () makes it repeatable.
     """
     parts = spelling.split()
-    described = Option(
+    definition = Option(
         flags=tuple(part for part in parts if part.startswith("-")),
         metavar=next((part for part in parts if not part.startswith("-")), None),
         help=text,
@@ -81,7 +81,7 @@ def option(  # noqa: PLR0913 - everything about an option
         is_optional="[" in spelling,
         label=label,
     )
-    return field(default=default, metadata={"option": described})
+    return field(default=default, metadata={"option": definition})
 
 
 def count(example: int) -> Number:
@@ -97,7 +97,7 @@ PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number of at le
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a `%%agent` line says. To add an option, add a field here and use it."""
+    """The parsed options of a `%%agent` line. To add an option, add a field here and use it."""
 
     name: str = option("run", "NAME", "Variable that receives the Run (default: run).")
     models: tuple[str, ...] = option(
@@ -231,17 +231,17 @@ class Options:
     is_named: bool = False
     line: str = ""
     prefers_replay: bool = False
-    """Whether a cassette that fits is played, also with `--replay off`, and any other is ignored."""
+    """Whether a matching cassette is replayed even with `--replay off`, and any other is ignored."""
     mode: CassetteMode = "auto"
-    """Whether the cell asks, records or replays, as the line and the environment say together."""
+    """Whether the cell calls the model, records or replays, from the line and the environment."""
     failure: Any = None
-    """The failed cell that `%agent fix` is about; then the prompt is made from it."""
+    """The failed cell for `%agent fix`, from which the prompt is built."""
     cassette: str = ""
     """The path of the cell's cassette, relative to the session's folder."""
 
 
 OPTIONS_HEAD = "\n\nOptions:\n"
-"""What comes before their list in the docstring of the magic."""
+"""Heading of the options in the magic's docstring."""
 OPTIONS: dict[str, Option] = {
     each.name: each.metadata["option"] for each in fields(Options) if "option" in each.metadata
 }

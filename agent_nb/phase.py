@@ -1,4 +1,4 @@
-"""What a run is doing, in a few words: its phase. `reduce` in `js/src/state.ts` uses the same wording."""
+"""The phase of a run: a short description of its activity. `reduce` in `js/src/state.ts` uses the same wording."""
 
 from typing import assert_never
 
@@ -6,7 +6,7 @@ import agent_nb.events as ev
 
 WAITING = "waiting for approval, clock paused"
 ON_YOUR_SERVER = "starting on your server"
-"""Such a server may read the first prompt for minutes before it says a word."""
+"""The user's own server may process the first prompt for minutes before it responds."""
 
 
 def phase_after(phase: str, event: ev.Event) -> str:

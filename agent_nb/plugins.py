@@ -1,4 +1,4 @@
-"""What a plugin can add, and how plugins are found.
+"""The plugin interface and the discovery of plugins.
 
 A plugin is an instance of a subclass of `Plugin`. An installed package names it in the entry point group `agent_nb`,
 or in `agent_nb.rules` if it has rules for cells; a notebook passes it to `agent_nb.register`. Plugins are loaded before
@@ -37,7 +37,7 @@ GROUP, RULES_GROUP = "agent_nb", "agent_nb.rules"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notebook:
-    """What a plugin sees of the notebook. Nothing in it changes the notebook."""
+    """A plugin's read-only view of the notebook."""
 
     folder: Path
     """The working directory at `%load_ext`."""
@@ -45,14 +45,14 @@ class Notebook:
     magic: str = "agent"
     runs: Mapping[str, Run]
     edits: Sequence[tuple[Files, Files]] = ()
-    """Files that the user has edited: as the run left them, and as they are now."""
+    """Files edited by the user: as the run left them, and as they are now."""
     families: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """What `-t` can name besides variables and servers: families of tools, and the names of their tools."""
+    """Tool families and their tools, which `-t` accepts besides variables and servers."""
     ended: Sequence[tuple[str, float]] = ()
-    """The sources of the last cells that have run and when they ended, the newest last."""
+    """Sources and end times of the last executed cells, the newest last."""
 
     def command(self, text: str) -> str:
-        """A line such as `%agent lab`, with the magic's configured name."""
+        """Return a line such as `%agent lab`, with the magic's configured name."""
         return f"%{self.magic} {text}"
 
 
@@ -64,44 +64,44 @@ class Cell:
 
 
 class Reaction(NamedTuple):
-    """What follows from an event: a line for the user, the end of the run, or both."""
+    """A plugin's reaction to an event: a line for the user, the end of the run, or both."""
 
     note: str = ""
     stop: Reason | None = None
 
 
 class Rules:
-    """The rules of a plugin for one cell. They can only be stricter than what the user has set."""
+    """The rules of a plugin for one cell. They can only be stricter than the user's settings."""
 
     source: str = ""
-    """Where the rules are from, as sentences name it, such as `lab.toml`."""
+    """The origin of the rules in messages, such as `lab.toml`."""
     approve: Mode | None = None
-    """Tools ask at least this strictly."""
+    """The minimum strictness of approval."""
     data: Literal["schema"] | None = None
     """`schema` if no values of the notebook may be sent."""
     models: Sequence[str] = ()
     """The only models that cells may use by default, as `vendor:model`; empty for all."""
     default_model: str | None = None
-    """The model of cells that name none."""
+    """The model of cells without a model option."""
     without_tools: Collection[str] = ()
     """The names of built-in tools that are not offered."""
     system: str | None = None
     """The system text to send instead of the built-in one; the user's own text is kept."""
 
     def options(self, options: Options) -> Options:
-        """The options to use instead; raises `ConfigError` to refuse them."""
+        """Return the options to use instead; raises `ConfigError` to reject them."""
         return options
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
-        """The limits of a run on these models. A replay has none. Raises `ConfigError` to refuse the run."""
+        """Return the limits of a run on these models. A replay has none. Raises `ConfigError` to reject the run."""
         return limits
 
     def notes(self) -> Iterable[str]:
-        """Lines that the user reads before the run."""
+        """Return lines to show before the run."""
         return ()
 
     def event(self, run_id: str, event: Event) -> Reaction | None:
-        """Called with each event of the run, in its task, so it has to be quick."""
+        """Called with each event of the run, in its task, so it must be fast."""
         return None
 
     def end(self, run: Run) -> Iterable[str]:
@@ -110,22 +110,22 @@ class Rules:
 
 
 class Plugin:
-    """What a plugin can add. All methods can be left out; each is called once, when the plugin is loaded."""
+    """Base class of plugins. All methods are optional; each is called once, when the plugin is loaded."""
 
     def vendors(self) -> Iterable[Vendor]:
-        """Rows of the table of vendors: what stands before the colon in `vendor:model`."""
+        """Return vendors, the part before the colon in `vendor:model`."""
         return ()
 
     def tools(self) -> Mapping[str, Sequence[Tool]]:
-        """Tools by family: `-t FAMILY` or `-t TOOL` offers them to a model."""
+        """Return tools by family: `-t FAMILY` or `-t TOOL` offers them to a model."""
         return {}
 
     def commands(self) -> Iterable[Command]:
-        """Commands such as `%agent lab`. They are called with a `Notebook`."""
+        """Return commands such as `%agent lab`. They are called with a `Notebook`."""
         return ()
 
     def rules(self, cell: Cell) -> Rules | None:
-        """The rules for this cell. Called before each cell; raises `ConfigError` to refuse it."""
+        """Return the rules for this cell. Called before each cell; raises `ConfigError` to reject it."""
         return None
 
     @property
@@ -142,7 +142,7 @@ class Loaded:
     plugin: Plugin | None = None
     problem: str = ""
     is_off: bool = False
-    """Whether the user has switched it off, because it could not be loaded."""
+    """Whether the user disabled it because it could not be loaded."""
     adds: tuple[str, ...] = ()
 
 
@@ -158,7 +158,7 @@ _owners: dict[tuple[str, str], str] = {}
 _loaded: list[Loaded] = []
 _has_searched = False
 _searching = threading.RLock()
-"""A run waits for a thread that loads the plugins: they may have rules for it."""
+"""Makes a run wait for the thread that loads plugins, which may have rules for it."""
 
 
 def plugins() -> list[Loaded]:
@@ -174,52 +174,52 @@ def plugins() -> list[Loaded]:
 
 
 def register(plugin: Plugin, name: str = "") -> None:
-    """Adds a plugin for this kernel, in place of the one that was registered before under this name.
+    """Add a plugin for this kernel, replacing one registered under the same name.
 
-    The name is that of the class unless it is given.
+    The default name is that of the class.
     """
     name = name or type(plugin).__name__
-    for old in [each for each in plugins() if each.name == name and each.origin == _HERE]:
-        _remove(old)
-        _loaded.remove(old)
-    new = Loaded(name, _HERE, has_rules=getattr(plugin, "has_rules", False))
-    _add(new, plugin)
-    _loaded.append(new)
+    for previous in [entry for entry in plugins() if entry.name == name and entry.origin == _HERE]:
+        _remove(previous)
+        _loaded.remove(previous)
+    loaded = Loaded(name, _HERE, has_rules=getattr(plugin, "has_rules", False))
+    _add(loaded, plugin)
+    _loaded.append(loaded)
 
 
 def reserve(kind: str, names: Iterable[str]) -> None:
-    """Keeps names of the package itself from plugins, also from those that have taken them already."""
+    """Reserve names for the package itself; plugins that already use them are removed."""
     for name in names:
         owner = _owners.get((kind, name), _PACKAGE)
-        for loaded in [each for each in _loaded if each.name == owner != _PACKAGE]:
+        for loaded in [entry for entry in _loaded if entry.name == owner != _PACKAGE]:
             _remove(loaded)
             loaded.problem = _clash(kind, name, _PACKAGE, owner)
         _owners[kind, name] = _PACKAGE
 
 
 def switch_off(name: str) -> None:
-    """Lets cells run without the rules of a plugin that cannot be loaded."""
-    found = [each for each in plugins() if each.name == name]
-    if not found:
+    """Let cells run without the rules of a plugin that cannot be loaded."""
+    matches = [entry for entry in plugins() if entry.name == name]
+    if not matches:
         raise ConfigError(f"There is no plugin {name!r}.")
-    if not found[0].problem:
+    if not matches[0].problem:
         raise ConfigError(f"`{name}` is loaded. Only a plugin that cannot be loaded is switched off.")
-    found[0].is_off = True
+    matches[0].is_off = True
 
 
 def rules_for(cell: Cell) -> list[tuple[str, Rules]]:
-    """The rules for a cell, by plugin; raises `ConfigError` if a plugin refuses it or its rules are not known."""
-    found = []
-    for each in plugins():
-        if each.problem and each.has_rules and not each.is_off:
-            off = cell.notebook.command(f"plugins off {each.name}")
+    """Return the rules for a cell by plugin; raises `ConfigError` if a plugin rejects it or its rules are unknown."""
+    applicable = []
+    for entry in plugins():
+        if entry.problem and entry.has_rules and not entry.is_off:
+            off = cell.notebook.command(f"plugins off {entry.name}")
             raise ConfigError(
-                f"The plugin {each.name} of {each.origin} has rules for cells and cannot be loaded: "
-                f"{each.problem} `{off}` runs cells without it."
+                f"The plugin {entry.name} of {entry.origin} has rules for cells and cannot be loaded: "
+                f"{entry.problem} `{off}` runs cells without it."
             )
-        if each.plugin and each.has_rules and (rules := each.plugin.rules(cell)):
-            found.append((each.name, rules))
-    return found
+        if entry.plugin and entry.has_rules and (rules := entry.plugin.rules(cell)):
+            applicable.append((entry.name, rules))
+    return applicable
 
 
 def _load(point: EntryPoint) -> Loaded:
@@ -228,27 +228,27 @@ def _load(point: EntryPoint) -> Loaded:
         _add(loaded, load_entry_point(point))
     except (ConfigError, ImportError) as error:
         loaded.problem = str(error)
-    except Exception as error:  # code of others; it takes nothing else down
+    except Exception as error:  # third-party code; its failure must not break anything else
         loaded.problem = f"{type(error).__name__}: {error}."
     return loaded
 
 
 def _add(loaded: Loaded, plugin: object) -> None:
-    """Puts what a plugin adds into the tables; nothing of it if one of its names is taken."""
+    """Register everything that a plugin adds, or nothing if one of its names is taken."""
     if not isinstance(plugin, Plugin):
         raise ConfigError(f"It is of type {type(plugin).__name__}, not a `Plugin`.")
     if plugin.has_rules and not loaded.has_rules:
         raise ConfigError(f"It has rules for cells, so its entry point belongs in the group `{RULES_GROUP}`.")
-    added: dict[str, Mapping[str, Any]] = {
+    additions: dict[str, Mapping[str, Any]] = {
         "vendor": {vendor.name: vendor for vendor in plugin.vendors()},
         "tool": plugin.tools(),
         "command": {command.name: command for command in plugin.commands()},
     }
-    names = [(kind, name) for kind, rows in added.items() for name in rows]
+    names = [(kind, name) for kind, rows in additions.items() for name in rows]
     for kind, name in names:
         if owner := _owners.get((kind, name)):
             raise ConfigError(_clash(kind, name, owner, loaded.name))
-    for kind, rows in added.items():
+    for kind, rows in additions.items():
         _TABLES[kind].update(rows)
     _owners.update(dict.fromkeys(names, loaded.name))
     loaded.plugin = plugin

@@ -1,4 +1,4 @@
-"""The settings of a run, as a table: each field of `RunSettings` is a setting, and its row says what depends on it."""
+"""The settings of a run as a table: each field of `RunSettings` is a setting, and its row lists what depends on it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -16,10 +16,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits at which a run ends by itself. Reaching one is an ordinary result, not an error."""
+    """Limits at which a run ends. Reaching one is an ordinary result, not an error."""
 
     steps: int = 20
-    """Turns of the model, the first request included."""
+    """Maximum turns of the model, including the first."""
     seconds: float | None = None
     usd: float | None = None
 
@@ -34,64 +34,64 @@ class Limits:
 
     @classmethod
     def read(cls, value: Callable[[str], Any], **others: str) -> "Limits":
-        """The limits with these values. `value` gets the name of a limit, or the one that `others` has for it."""
-        given = {each.name: value(others.get(each.name, each.name)) for each in fields(cls)}
-        return cls(**{name: limit for name, limit in given.items() if limit is not None})
+        """Build limits with `value(name)` for each limit; `others` overrides the names."""
+        values = {item.name: value(others.get(item.name, item.name)) for item in fields(cls)}
+        return cls(**{name: limit for name, limit in values.items() if limit is not None})
 
     def at_most(self, other: "Limits") -> "Limits":
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in asdict(self).items():
-            both = [each for each in (value, getattr(other, name)) if each is not None]
-            given[name] = min(both, default=None)
-        return Limits(**given)
+            limits = [limit for limit in (value, getattr(other, name)) if limit is not None]
+            values[name] = min(limits, default=None)
+        return Limits(**values)
 
 
 LIMITS = tuple(each.name for each in fields(Limits) if each.name != MONEY)
-"""The names of the limits apart from money, which has its own words: `--budget`, `run_budget`."""
+"""The names of the limits except cost, whose options are named `--budget` and `run_budget`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A row of the table. No column has a default: a new setting needs an answer in each."""
+    """A row of the table. No column has a default, so that a new setting must define all."""
 
     sent: Literal["request", "system", "tools", "conversation", "nowhere"]
-    """What of a request depends on it. If a cell asks for a `request` setting, `agent_nb.model` gets it as an argument,
-    and the vendor as a parameter of that name, unless the protocol has another form for it, as for `effort`."""
+    """The part of a request that depends on it. A `request` setting is an argument of `agent_nb.model` and a vendor
+    parameter of that name, unless the protocol has another form, as for `effort`."""
     matched: Callable[[Any, Any], str] | Literal["system", "batch", "no"]
-    """How a cassette with another value differs, in words, made from both values. `system`: it is compared as part of
-    the system text. `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: neither must match."""
+    """Describes the difference to a cassette with another value. `system`: compared as part of the system text.
+    `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: neither must match."""
     priced: bool
-    """Whether the price of a token depends on it. `price_of` gets the values of these."""
+    """Whether token prices depend on it. `price_of` receives these settings."""
     recorded: Literal["always", "set", "no"]
-    """Whether `run.settings` has it, always or if it is set. The manifest, `run.request` and the page show these."""
+    """Whether `run.settings` contains it, always or if set. The manifest, `run.request` and the page show these."""
     header: Callable[[Any], str] | None
-    """What the header of a run says about it."""
+    """Formats the value for the run's header."""
     listed_in: tuple[Literal["statement", "comparison"], ...]
-    """Whether `run.statement()` names it, and `compare` has a column for it."""
+    """Whether `run.statement()` includes it, and `compare` has a column for it."""
     dry_run: str | None
-    """Its label in `--dry-run`, which shows what differs from the default."""
+    """Its label in `--dry-run`, which lists values other than the default."""
 
     def with_default(self, default: Value) -> Value:
         return field(default=default, metadata={"row": self})
 
 
 def _switch(flag: str) -> Callable[[Any, Any], str]:
-    """`--lean`, or `no --lean`"""
+    """Describe as `--lean` or `no --lean`."""
     return lambda then, now: f"{'' if then else 'no '}`{flag}`"
 
 
 def _choice(flag: str) -> Callable[[Any, Any], str]:
-    """`--data schema`, or `no --data schema`"""
+    """Describe as `--data schema` or `no --data schema`."""
     return lambda then, now: f"{'' if then else 'no '}`{flag} {then or now}`"
 
 
 def _other(noun: str) -> Callable[[Any, Any], str]:
-    """another stack (`vue` then, `none` now)"""
+    """Describe as "another stack (`vue` then, `none` now)"."""
     return lambda then, now: f"another {noun} (`{then or 'none'}` then, `{now or 'none'}` now)"
 
 
 def bound_kind(type_name: str) -> BoundKind:
-    """How a page uses a name, by its type in the settings of the run."""
+    """Return how a page uses a name, from its type in the run's settings."""
     return "function" if type_name == FUNCTION else "filled" if type_name == FILLED else "value"
 
 
@@ -105,7 +105,7 @@ def _filled_words(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What a run is set to. An agent has one, and each of its runs one with what its model and its base add."""
+    """The settings of an agent, and of each run with additions from its model and base run."""
 
     limits: Limits = Setting(  # noqa: RUF009 - a field
         sent="nowhere",
@@ -118,12 +118,12 @@ class RunSettings:
     ).with_default(Limits())
     tools: tuple[str, ...] = Setting(
         sent="tools",
-        matched="no",  # fingerprints have digests of the user's own tools
+        matched="no",  # fingerprints contain digests of the user's own tools
         priced=False,
         recorded="always",
         header=None,
         listed_in=(),
-        dry_run=None,  # it has a line for the tools
+        dry_run=None,  # tools have a separate line
     ).with_default(())
     effort: str | None = Setting(
         sent="request",
@@ -152,7 +152,7 @@ class RunSettings:
         listed_in=("statement",),
         dry_run=None,
     ).with_default(None)
-    """`max_tokens` and further parameters that the provider sends, such as `temperature`."""
+    """`max_tokens` and other request parameters, such as `temperature`."""
     stack: str | None = Setting(
         sent="system",
         matched=_other("stack"),
@@ -171,7 +171,7 @@ class RunSettings:
         listed_in=("statement",),
         dry_run=None,
     ).with_default("")
-    """`schema` if names, types and shapes of the user's data are sent, and no values."""
+    """`schema` if only names, types and shapes of the user's data are sent."""
     bind: Mapping[str, str] | None = Setting(
         sent="system",
         matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
@@ -191,7 +191,7 @@ class RunSettings:
         listed_in=(),
         dry_run=None,
     ).with_default(None)
-    """Tokens that a request and its answer may have together; None if that is not known."""
+    """Maximum tokens of a request and its answer together; None if unknown."""
     lean: bool | None = Setting(
         sent="tools",
         matched=_switch("--lean"),
@@ -201,7 +201,7 @@ class RunSettings:
         listed_in=(),
         dry_run=None,
     ).with_default(None)
-    """Whether requests are as short as possible; None for what the model prefers."""
+    """Whether requests are as short as possible; None for the model's default."""
     instructions: str | None = Setting(
         sent="system",
         matched="system",
@@ -211,10 +211,10 @@ class RunSettings:
         listed_in=(),
         dry_run=None,
     ).with_default(None)
-    """The user's own system text, which is added to the default one."""
+    """The user's system text, which is appended to the default one."""
     network: bool = Setting(
         sent="system",
-        matched="no",  # a replayed page is closed, whatever its recording was
+        matched="no",  # a replayed page never has network access
         priced=False,
         recorded="no",
         header=None,
@@ -251,28 +251,28 @@ class RunSettings:
         return values
 
     def matched(self) -> Json:
-        """What must be the same for a cassette to play, apart from the system text."""
+        """Return the settings that must match a cassette, apart from the system text."""
         return self._set(lambda row: callable(row.matched))
 
     def matched_in_batch(self) -> Json:
-        """What must be the same for a saved run of a batch besides."""
+        """Return the settings that must also match a saved run of a batch."""
         return self._set(lambda row: row.matched == "batch")
 
     def priced(self) -> Json:
         return self._set(lambda row: row.priced)
 
     def chosen(self) -> dict[str, Any]:
-        """The settings of an agent that differ from the default, as `agent.with_settings` takes them."""
-        values = {each: getattr(self, each.name) for each in fields(self) if each.name not in DERIVED}
-        return {each.name: value for each, value in values.items() if value != each.default}
+        """Return the settings that differ from the default, as arguments of `agent.with_settings`."""
+        values = {item: getattr(self, item.name) for item in fields(self) if item.name not in DERIVED}
+        return {item.name: value for item, value in values.items() if value != item.default}
 
     def requested(self) -> Json:
         return self._set(lambda row: row.sent == "request")
 
     def dry_run_lines(self) -> Iterator[str]:
-        for each in fields(self):
-            value, label = getattr(self, each.name), SETTINGS[each.name].dry_run
-            if label and value != each.default:
+        for item in fields(self):
+            value, label = getattr(self, item.name), SETTINGS[item.name].dry_run
+            if label and value != item.default:
                 yield f"{label}: {value}"
 
     def _set(self, belongs: Callable[[Setting], bool]) -> Json:
@@ -282,11 +282,11 @@ class RunSettings:
 
 SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
 DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
-"""The settings that are read from the agent's tools and rules and from its model when a run is prepared."""
+"""Settings that are derived from the agent's tools, rules and model when a run is prepared."""
 _FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
-"""What else `run.settings` can have: the first line of the cell without the magic, what a server of the user's own says
-about its model, which outside agent it was, when the run began in UTC (a replay has the date of its recording, and the
-demo none), and the cassette that was played."""
+"""Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
+model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), and the replayed
+cassette."""
 
 
 def _plain(value: Any) -> Any:
@@ -294,7 +294,7 @@ def _plain(value: Any) -> Any:
 
 
 def other_settings(then: Json, now: Json) -> Iterator[str]:
-    """How the settings in two fingerprints differ, in words."""
+    """Describe the differences between the settings of two fingerprints."""
     for name, row in SETTINGS.items():
         if callable(row.matched) and then.get(name) != now.get(name):
             yield row.matched(then.get(name), now.get(name))
@@ -306,7 +306,7 @@ def header_words(recorded: Json) -> tuple[str, ...]:
 
 
 def check_recorded(recorded: Json) -> None:
-    """Raises `WireError` if the settings in a file have values of other types."""
+    """Raise `WireError` if settings in a file have values of the wrong type."""
     kinds = {**_FACTS, **get_type_hints(Limits), **get_type_hints(RunSettings)}
     for name in kinds.keys() & recorded.keys():
         try:

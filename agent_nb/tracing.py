@@ -1,10 +1,10 @@
-"""Spans for every run, in OpenTelemetry's conventions for generative AI.
+"""OpenTelemetry spans for every run, following the conventions for generative AI.
 
     import agent_nb.tracing
     agent_nb.tracing.enable()
 
-Spans go to the tracer provider that your application has set up; without one, they go nowhere. A run is `invoke_agent`,
-a turn `chat MODEL`, a tool call `execute_tool NAME`. What the conventions have no name for begins with `agent_nb.`.
+Spans go to your application's tracer provider; without one, they are dropped. A run is `invoke_agent`, a turn
+`chat MODEL`, a tool call `execute_tool NAME`. Attributes outside the conventions start with `agent_nb.`.
 """
 
 import time
@@ -33,13 +33,13 @@ from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usa
 __all__ = ["disable", "enable"]
 
 _PROVIDERS = {"gemini": "gcp.gemini"}
-"""Vendors that the conventions call by another name than we do."""
+"""Vendors with a different name in the conventions."""
 
 
 def enable(*, contents: bool = False, tracer_provider: TracerProvider | None = None) -> None:
-    """Makes spans for all later runs of this process.
+    """Create spans for all later runs of this process.
 
-    Prompts, answers, arguments and results of tools are only recorded with `contents=True`, with secrets masked.
+    Prompts, answers, and arguments and results of tools are recorded only with `contents=True`, with secrets masked.
     """
     disable()
     tracer = get_tracer("agent_nb", tracer_provider=tracer_provider)
@@ -47,7 +47,7 @@ def enable(*, contents: bool = False, tracer_provider: TracerProvider | None = N
 
 
 def disable() -> None:
-    """Makes no more spans. Runs that have started keep theirs."""
+    """Stop creating spans. Runs that have started keep theirs."""
     OBSERVERS[:] = [make for make in OBSERVERS if getattr(make, "func", None) is not RunTracer]
 
 
@@ -61,12 +61,12 @@ class RunTracer:
         self._turn: Span = INVALID_SPAN
         self._turn_ended: int | None = None
         self._is_counted = False
-        """Whether the cost of the turn is known; what follows is that of its calls."""
+        """Whether the turn's cost is known; later costs are those of its calls."""
         self._names: dict[str, str] = {}
         self._arguments: dict[str, Json] = {}
         self._running: dict[str, Span] = {}
         self._finished: dict[str, tuple[Span, int]] = {}
-        """Spans of calls that have ended, with their end: the results follow."""
+        """Spans of ended calls with their end time, waiting for the results."""
         self._messages: list[Json] = []
 
     def __call__(self, event: ev.Event) -> None:
@@ -196,8 +196,8 @@ class RunTracer:
         self._finished[event.call_id] = span, time.time_ns()
 
     def _end_calls(self) -> None:
-        for span, ended in self._finished.values():
-            span.end(end_time=ended)
+        for span, end_time in self._finished.values():
+            span.end(end_time=end_time)
         self._finished.clear()
 
     # Contents
@@ -208,14 +208,14 @@ class RunTracer:
 
     def _change_messages(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
         if isinstance(event, ev.ConversationCompacted):
-            self._messages.clear()  # the event does not say what is left of them
+            self._messages.clear()  # the event does not contain the remaining messages
             self._record_messages(self._turn, "gen_ai.input.messages", self._messages)
             return
-        message, sent = event.message, _message(event.message)
-        self._messages.append(sent)
+        message, record = event.message, _message(event.message)
+        self._messages.append(record)
         if message.role == "assistant":
-            for span in (self._turn, self._run):  # the last one is the answer of the run
-                self._record_messages(span, "gen_ai.output.messages", [sent])
+            for span in (self._turn, self._run):  # the last message is the run's answer
+                self._record_messages(span, "gen_ai.output.messages", [record])
             self._end_turn()
         elif message.role == "tool":
             results = [part for part in message.parts if isinstance(part, ToolResult)]
