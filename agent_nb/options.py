@@ -243,5 +243,5 @@ class Options:
 OPTIONS_HEAD = "\n\nOptions:\n"
 """Heading of the options in the magic's docstring."""
 OPTIONS: dict[str, Option] = {
-    each.name: each.metadata["option"] for each in fields(Options) if "option" in each.metadata
+    item.name: item.metadata["option"] for item in fields(Options) if "option" in item.metadata
 }

@@ -134,7 +134,7 @@ class Plugin:
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedPlugin:
     name: str
     origin: str
     """The package that it comes from, or `this notebook`."""
@@ -155,13 +155,13 @@ _TABLES: dict[str, dict[str, Any]] = {
 }
 _PACKAGE, _HERE = "agent_nb", "this notebook"
 _owners: dict[tuple[str, str], str] = {}
-_loaded: list[Loaded] = []
+_loaded: list[LoadedPlugin] = []
 _has_searched = False
 _searching = threading.RLock()
 """Makes a run wait for the thread that loads plugins, which may have rules for it."""
 
 
-def plugins() -> list[Loaded]:
+def plugins() -> list[LoadedPlugin]:
     global _has_searched  # noqa: PLW0603 - a process has one set of plugins
     with _searching:
         if not _has_searched:
@@ -182,7 +182,7 @@ def register(plugin: Plugin, name: str = "") -> None:
     for previous in [entry for entry in plugins() if entry.name == name and entry.origin == _HERE]:
         _remove(previous)
         _loaded.remove(previous)
-    loaded = Loaded(name, _HERE, has_rules=getattr(plugin, "has_rules", False))
+    loaded = LoadedPlugin(name, _HERE, has_rules=getattr(plugin, "has_rules", False))
     _add(loaded, plugin)
     _loaded.append(loaded)
 
@@ -222,22 +222,24 @@ def rules_for(cell: Cell) -> list[tuple[str, Rules]]:
     return applicable
 
 
-def _load(point: EntryPoint) -> Loaded:
-    loaded = Loaded(point.name, point.dist.name if point.dist else "", has_rules=point.group == RULES_GROUP)
+def _load(point: EntryPoint) -> LoadedPlugin:
+    entry = LoadedPlugin(
+        point.name, point.dist.name if point.dist else "", has_rules=point.group == RULES_GROUP
+    )
     try:
-        _add(loaded, load_entry_point(point))
+        _add(entry, load_entry_point(point))
     except (ConfigError, ImportError) as error:
-        loaded.problem = str(error)
+        entry.problem = str(error)
     except Exception as error:  # third-party code; its failure must not break anything else
-        loaded.problem = f"{type(error).__name__}: {error}."
-    return loaded
+        entry.problem = f"{type(error).__name__}: {error}."
+    return entry
 
 
-def _add(loaded: Loaded, plugin: object) -> None:
+def _add(entry: LoadedPlugin, plugin: object) -> None:
     """Register everything that a plugin adds, or nothing if one of its names is taken."""
     if not isinstance(plugin, Plugin):
         raise ConfigError(f"It is of type {type(plugin).__name__}, not a `Plugin`.")
-    if plugin.has_rules and not loaded.has_rules:
+    if plugin.has_rules and not entry.has_rules:
         raise ConfigError(f"It has rules for cells, so its entry point belongs in the group `{RULES_GROUP}`.")
     additions: dict[str, Mapping[str, Any]] = {
         "vendor": {vendor.name: vendor for vendor in plugin.vendors()},
@@ -247,22 +249,22 @@ def _add(loaded: Loaded, plugin: object) -> None:
     names = [(kind, name) for kind, rows in additions.items() for name in rows]
     for kind, name in names:
         if owner := _owners.get((kind, name)):
-            raise ConfigError(_clash(kind, name, owner, loaded.name))
+            raise ConfigError(_clash(kind, name, owner, entry.name))
     for kind, rows in additions.items():
         _TABLES[kind].update(rows)
-    _owners.update(dict.fromkeys(names, loaded.name))
-    loaded.plugin = plugin
-    loaded.adds = (*(f"{kind} {name}" for kind, name in names), *(("rules",) if plugin.has_rules else ()))
+    _owners.update(dict.fromkeys(names, entry.name))
+    entry.plugin = plugin
+    entry.adds = (*(f"{kind} {name}" for kind, name in names), *(("rules",) if plugin.has_rules else ()))
 
 
 def _clash(kind: str, name: str, first: str, second: str) -> str:
     return f"Both {first} and {second} add the {kind} `{name}`."
 
 
-def _remove(loaded: Loaded) -> None:
-    for kind, name in [key for key, owner in _owners.items() if owner == loaded.name]:
+def _remove(entry: LoadedPlugin) -> None:
+    for kind, name in [key for key, owner in _owners.items() if owner == entry.name]:
         del _owners[kind, name], _TABLES[kind][name]
-    loaded.plugin, loaded.adds = None, ()
+    entry.plugin, entry.adds = None, ()
 
 
 VENDOR_SOURCES.append(plugins)

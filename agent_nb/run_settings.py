@@ -46,7 +46,7 @@ class Limits:
         return Limits(**values)
 
 
-LIMITS = tuple(each.name for each in fields(Limits) if each.name != MONEY)
+LIMITS = tuple(item.name for item in fields(Limits) if item.name != MONEY)
 """The names of the limits except cost, whose options are named `--budget` and `run_budget`."""
 
 

@@ -38,9 +38,9 @@ def printable(text: str, keep: str = "\n\t") -> str:
     return _HIDDEN.sub(lambda match: match[0] if match[0] in keep else f"<U+{ord(match[0]):04X}>", text)
 
 
-def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def did_you_mean(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
     """Return a "did you mean" question with the closest known word; empty if none is close."""
-    near = difflib.get_close_matches(word, [*known], 1, cutoff)
+    near = difflib.get_close_matches(word, [*words], 1, cutoff)
     return f"Did you mean `{near[0]}`?" if near else ""
 
 

@@ -55,13 +55,13 @@ class Lab(Plugin):
     def watch(self, folder: Path) -> LabWatch:
         return self._watches.setdefault(folder, LabWatch(folder))
 
-    def _show(self, notebook: Notebook, rest: str) -> Table:
+    def _show(self, notebook: Notebook, arguments: str) -> Table:
         from agent_nb.lab.log import show_log
 
-        if rest == "log":
+        if arguments == "log":
             return show_log(notebook.folder)
-        if rest:
-            raise ConfigError(f"`{notebook.command('lab')}` takes nothing or `log`, not {rest!r}.")
+        if arguments:
+            raise ConfigError(f"`{notebook.command('lab')}` takes nothing or `log`, not {arguments!r}.")
         watch = self.watch(notebook.folder)
         rules = watch.rules()
         empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
@@ -71,10 +71,10 @@ class Lab(Plugin):
         return Table(("rule", "value"), rows, empty, _note(rules))
 
 
-def _submit(notebook: Notebook, rest: str) -> str:
+def _submit(notebook: Notebook, arguments: str) -> str:
     from agent_nb.lab.submit import submit_command
 
-    return submit_command(notebook, rest)
+    return submit_command(notebook, arguments)
 
 
 def _values(rules: LabRules) -> dict[str, object]:

@@ -98,7 +98,7 @@ def read_notebook(data: bytes) -> NotebookReading:
         places["metadata"] = {name: value for name, value in content.items() if name != "cells"}
         secrets = tuple(place for place, value in places.items() if _holds_secret(value))
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise ConfigError("The notebook is damaged: it is no JSON with cells.") from None
+        raise ConfigError("The notebook is damaged: it is not JSON with cells.") from None
     numbered = [(number, cell) for number, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
     code = [code_cell for number, cell in numbered if (code_cell := _code_cell(number, cell)).source.strip()]
     others = tuple(cell for cell in code if not _SUBMIT.search(cell.source))
@@ -157,8 +157,8 @@ def _named(cells: list[CodeCell], *, capital: bool = True) -> str:
     return text[0].upper() + text[1:] if capital else text
 
 
-def submit_command(notebook: Notebook, rest: str) -> str:
-    path = _find(notebook, rest.strip("\"'"))
+def submit_command(notebook: Notebook, arguments: str) -> str:
+    path = _find(notebook, arguments.strip("\"'"))
     home = notebook.folder
     data = _read(path, home if path.is_relative_to(home) else path.parent, "Clear large outputs")
     reading = read_notebook(data)

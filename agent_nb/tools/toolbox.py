@@ -365,10 +365,10 @@ def _outputs_of(work: "asyncio.Future[Any]") -> tuple[MimeBundle, ...]:
 
 
 def _abandon(work: "asyncio.Future[Any]") -> None:
-    def forget(done: "asyncio.Future[Any]") -> None:
-        _abandoned.discard(done)
-        if not done.cancelled():
-            done.exception()  # retrieved, so that asyncio does not log it
+    def forget(task: "asyncio.Future[Any]") -> None:
+        _abandoned.discard(task)
+        if not task.cancelled():
+            task.exception()  # retrieved, so that asyncio does not log it
 
     _abandoned.add(work)
     work.add_done_callback(forget)

@@ -8,7 +8,7 @@ import pytest
 from agent_nb import Agent, register, tool
 from agent_nb import plugins as seam
 from agent_nb.errors import ConfigError
-from agent_nb.plugins import Command, Loaded, Plugin, Reaction, Rules, Vendor
+from agent_nb.plugins import Command, LoadedPlugin, Plugin, Reaction, Rules, Vendor
 from agent_nb.providers.vendors import VENDORS
 
 DEMO = "%%agent hero -m demo: --pace 0{options}\nA form"
@@ -174,10 +174,12 @@ def test_rules_can_end_a_run(shell):
 
 
 def test_a_broken_plugin_is_one_line_unless_it_has_rules(shell):
-    seam.plugins().append(Loaded("odd", "odd-package", has_rules=False, problem="ImportError: no."))
+    seam.plugins().append(LoadedPlugin("odd", "odd-package", has_rules=False, problem="ImportError: no."))
     assert shell.run(DEMO.format(options="")).ok
     assert "ImportError: no." in repr(shell.run("%agent plugins").displays)
-    seam.plugins().append(Loaded("school", "school-package", has_rules=True, problem="ImportError: no."))
+    seam.plugins().append(
+        LoadedPlugin("school", "school-package", has_rules=True, problem="ImportError: no.")
+    )
     refused = shell.run(DEMO.format(options=""))
     assert not refused.ok
     assert "`%agent plugins off school` runs cells without it" in refused.stderr
@@ -187,6 +189,6 @@ def test_a_broken_plugin_is_one_line_unless_it_has_rules(shell):
 
 
 def test_rules_need_their_own_group():
-    loaded = Loaded("weak", "weak-package", has_rules=False)
+    loaded = LoadedPlugin("weak", "weak-package", has_rules=False)
     with pytest.raises(ConfigError, match=r"belongs in the group `agent_nb\.rules`"):
         seam._add(loaded, with_rules())

@@ -266,7 +266,7 @@ class Server:
             raise AgentError(error.message) from None
 
     async def _start(self) -> None:
-        connection = await self._connected(asked=True)
+        connection = await self._connected(restart=True)
         await connection.up_to_date()
 
     async def stop(self) -> None:
@@ -320,7 +320,7 @@ class Server:
 
     async def _wait(self, work: "asyncio.Task[Any]") -> None:
         """Wait for the answer to a call, and cancel the call after its timeout."""
-        work.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs it
+        work.add_done_callback(lambda task: task.cancelled() or task.exception())  # else asyncio logs it
         self._calls += 1
         try:
             await asyncio.wait({work}, timeout=self.config.timeout)
@@ -335,19 +335,19 @@ class Server:
                 hint="Ask it for less. The next call may start it again.",
             )
 
-    async def _connected(self, *, asked: bool = False) -> "Connection":
+    async def _connected(self, *, restart: bool = False) -> "Connection":
         """Return the open connection, or open one. A server that ended again is not restarted unless the user asks."""
         if self._lock is None:
             self._lock = asyncio.Lock()
         async with self._lock:
-            if self._stopped and not asked:
+            if self._stopped and not restart:
                 raise self._failure("has been ended.", "")
             self._stopped = False
             hangs = self._suspect and not self._calls  # other calls may still be answered
             if self._connection and self._connection.is_open and not hangs:
                 return self._connection
             if self._connection or self.problem:
-                if not self._may_restart and not asked:
+                if not self._may_restart and not restart:
                     raise self._failure("has ended, also after it was started again.", self.problem)
                 self._may_restart = False
                 await self._close()
