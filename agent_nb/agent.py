@@ -216,7 +216,7 @@ class Agent:
         """
         for name, value in changed.items():
             if name not in SETTINGS or name in DERIVED:
-                raise ConfigError(f"There is no setting {name!r} of an agent that could be changed.")
+                raise ConfigError(f"An agent has no setting {name!r} that can be changed.")
             if SETTINGS[name].sent == "request" and not self.provider.offline:
                 provider_value = getattr(self.provider, name, None) or self.provider.sampling.get(name)
                 if provider_value != value:
@@ -233,7 +233,7 @@ class Agent:
     def with_viewer(self, viewer: PageViewer | None, *, looks: int = RunSettings().looks) -> Self:
         """Return a copy of this agent whose model can check its page with this viewer, at most `looks` times in a run.
 
-        With None or 0 looks, the model is not offered the tool `check_preview`.
+        If `viewer` is None or `looks` is 0, the model is not offered the tool `check_preview`.
         """
         return self._copy(viewer=viewer, settings=replace(self.settings, looks=looks))
 
@@ -252,7 +252,7 @@ class Agent:
         other kernel tools. Results of other tools, images and values in errors are not sent.
         """
         if data not in ("all", "schema"):
-            raise ConfigError(f"`data` is 'all' or 'schema', not {data!r}.")
+            raise ConfigError(f"`data` must be 'all' or 'schema', not {data!r}.")
         return self.with_settings(data="" if data == "all" else data)
 
     def with_lean(self, lean: bool = True) -> Self:

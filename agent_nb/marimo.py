@@ -104,10 +104,10 @@ class MarimoCell:
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
-            raise ConfigError(f"`name` is the name of a variable, such as `hero`, not {self.name!r}.")
+            raise ConfigError(f"`name` must be a variable name, such as `hero`, not {self.name!r}.")
         conflicts = [option for option in ("model", *_AGENT_OPTIONS) if option in self.options]
         if "agent" in self.options and conflicts:
-            raise ConfigError(f"`agent` has everything already: leave out `{conflicts[0]}`.")
+            raise ConfigError(f"`agent` has its own `{conflicts[0]}`: leave out `{conflicts[0]}`.")
 
     def prepare(self) -> list[Prepared]:
         mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
@@ -216,7 +216,7 @@ class RunView(marimo.ui.anywidget):
 
     @property  # type: ignore[misc]  # marimo's has a setter, which only raises
     def value(self) -> dict[str, Any]:
-        """The number of the picked variant, from 1, and the selected elements, each for `run.element(**place)`."""
+        """The number of the picked variant, from 1, and the selected elements as keyword arguments of `run.element`."""
         return {"variant": self.widget.variant, "selection": list(self.widget.selection)}
 
     @property

@@ -217,7 +217,9 @@ class Options:
     )
     background: bool = option(False, "--background", "Do not wait: NAME is a RunHandle until the run ends.")
     save: str | None = option(
-        None, "--save DIR", "Also write the files to this folder; asks before it replaces what no run wrote."
+        None,
+        "--save DIR",
+        "Also write the files to this folder; asks before replacing content not written by a run.",
     )
     no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
     no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails.")

@@ -89,7 +89,7 @@ class Rules:
     """The system text to send instead of the built-in one; the user's own text is kept."""
 
     def options(self, options: Options) -> Options:
-        """Return the options to use instead; raises `ConfigError` to reject them."""
+        """Return the options to use instead of the cell's own; raises `ConfigError` to reject them."""
         return options
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:

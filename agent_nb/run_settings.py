@@ -52,7 +52,7 @@ LIMITS = tuple(item.name for item in fields(Limits) if item.name != MONEY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A row of the table. No column has a default, so that a new setting must define all."""
+    """A row of the table of settings. No column has a default, so that every new setting defines all columns."""
 
     sent: Literal["request", "system", "tools", "conversation", "nowhere"]
     """The part of a request that depends on it. A `request` setting is an argument of `agent_nb.model` and a vendor

@@ -76,9 +76,10 @@ def append(target: Path, data: bytes, *, within: Path) -> None:
 
 
 def read_file(path: Path, most: int, *, start: bool = False) -> bytes:
-    """Return the content of a file, or its start, in a folder that may be untrusted.
+    """Return the content of a file in a folder that may be untrusted.
 
-    Raises `OSError` if it has more than `most` bytes or is a pipe or device, which could block or never end.
+    Raises `OSError` for a pipe or device, which could block or never end, and for a file of more than `most` bytes.
+    With `start`, returns the first `most` bytes of a longer file instead.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -99,7 +100,7 @@ def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:
 
 @contextlib.contextmanager
 def locked(lock: Path, *, within: Path, seconds: float = -1) -> Iterator[None]:
-    """Lock out other processes during the block; waits at most `seconds`. No-op in a browser: it has one process."""
+    """Exclude other processes during the block; waits at most `seconds`. No-op in a browser, which has one process."""
     _check_file(lock, within)
     lock.parent.mkdir(parents=True, exist_ok=True)
     if IN_BROWSER:
@@ -137,7 +138,7 @@ _FILE = "written"
 _MAX_BYTES = 4_000_000
 """Size limit of the hash file, about 60,000 files; the oldest lines are dropped."""
 _written: set[str] = set()
-"""Hashes of this process, a fallback if the folder is not writable."""
+"""Hashes of the contents written by this process: a fallback if the folder is not writable."""
 
 
 def own_folder(home: Path) -> Path:
@@ -149,7 +150,7 @@ def own_folder(home: Path) -> Path:
 
 
 def not_ours(targets: Mapping[Path, bytes], home: Path) -> list[Path]:
-    """Return the targets that would replace files not written by a run, except files with the same content."""
+    """Return the paths whose existing content was not written by a run and would change."""
     digests = {path: _digest(path) for path, data in targets.items() if os.path.lexists(path)}
     foreign = [path for path, digest in digests.items() if digest not in _written | {sha256(targets[path])}]
     hashes: set[str] = set()
@@ -159,7 +160,7 @@ def not_ours(targets: Mapping[Path, bytes], home: Path) -> list[Path]:
 
 
 def note_written(contents: Iterable[bytes], home: Path) -> None:
-    """Record what a run wrote, also for later kernels."""
+    """Record what a run wrote, for this kernel and later ones."""
     digests = {sha256(content) for content in contents} - _written
     _written.update(digests)
     with contextlib.suppress(OSError):  # the next kernel asks
@@ -170,7 +171,7 @@ def write_own(path: str | os.PathLike[str], data: bytes, *, overwrite: bool, sha
     """Write a file at the user's path; raises `FileExistsError` instead of replacing a file not written by a run."""
     home, target = Path.cwd(), Path(path)
     if not overwrite and not_ours({target: data}, home) and (target.is_file() or target.is_symlink()):
-        why = "It holds what no run wrote, so pass `overwrite=True` to replace it"
+        why = "Its content was not written by a run: pass `overwrite=True` to replace it"
         raise FileExistsError(errno.EEXIST, why, str(path))
     write_atomically(target, data, within=folder_of(path, home), shared=shared)
     note_written([data], home)

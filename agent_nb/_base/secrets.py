@@ -99,7 +99,7 @@ def can_be_secret(value: str) -> bool:
 
 
 def register(secret: str) -> None:
-    """Mask this value from now on, also escaped or wrapped, and each of its long lines separately."""
+    """Mask this value from now on, even if escaped or wrapped, and each of its long lines separately."""
     forms = [reading.text for text in (secret, " ".join(secret.split())) for reading in readings(text)]
     forms += [form.replace(" ", "+") for form in forms]  # as in a query string
     _add(filter(can_be_secret, forms))
@@ -142,7 +142,7 @@ class DecodedText:
         return DecodedText("".join(pieces) + text[end:], (*self._steps, (places, origins)))
 
     def origin(self, start: int, end: int) -> Span:
-        """Map a span to the original text, extended to whole escapes."""
+        """Map a span of the decoded text to the original text; escapes that it overlaps are included in full."""
         for places, origins in reversed(self._steps):
             first, last = bisect_right(places, start) - 1, bisect_right(places, end - 1) - 1
             start = origins[first] + (0 if first % 2 else start - places[first])
@@ -205,7 +205,7 @@ def safe_text(text: str) -> str:
 
 
 def mask_pieces(texts: Sequence[str]) -> list[str]:
-    """Mask the pieces of one text, also across borders; the mask is placed where the secret starts."""
+    """Mask the pieces of one text, including secrets that span pieces; the mask is placed where the secret starts."""
     joined = "".join(texts)
     spans = secret_spans(joined)
     if not spans:
@@ -391,7 +391,7 @@ def _known_start(text: str) -> int:
 
 
 def _ends_escaped(text: str) -> bool:
-    """Whether the text ends with part of a registered value, some characters escaped."""
+    """Whether the text ends with part of a registered value, possibly with some characters escaped."""
     end = text[-_LAST_ESCAPES:]
     if "%" not in end and "&" not in end and "\\" not in end:
         return False

@@ -150,6 +150,6 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], byte
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         length = int(headers.get("content-length") or 0)
         if length > MAX_BODY or "transfer-encoding" in headers:
-            raise ValueError("a body without a length, or a long one")
+            raise ValueError("the request body is too long or has no Content-Length")
         return first.partition(" ")[0], headers, await reader.readexactly(length)
     return None

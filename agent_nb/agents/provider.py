@@ -77,13 +77,13 @@ class AgentProvider(Provider):
             )
         if settings.data:
             raise ConfigError(
-                f"{agent.title} reads its folder and this machine by itself, so values cannot be held back"
-                " (`--data schema`). Use a model of a vendor."
+                f"{agent.title} reads files on this machine on its own, so `--data schema` cannot be enforced."
+                " Use a vendor's model instead."
             )
         if self.effort and not agent.has_effort:
-            raise ConfigError(f"{agent.title} has no setting for the effort. Leave it out.")
+            raise ConfigError(f"{agent.title} does not support `effort`. Leave it out.")
         if settings.sampling:
-            raise ConfigError(f"{agent.title} has no settings such as {', '.join(settings.sampling)}.")
+            raise ConfigError(f"{agent.title} does not support {', '.join(settings.sampling)}.")
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         return []

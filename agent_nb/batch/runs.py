@@ -121,7 +121,7 @@ def _labelled(prompts: Prompts) -> list[tuple[str, str]]:
     for number, item in enumerate(items, 1):
         match item:
             case str(text) | (str(), str(text)) if not text.strip():
-                raise ConfigError(f"Prompt {number} is empty. Describe what you want to be made.")
+                raise ConfigError(f"Prompt {number} is empty. Describe what the model should make.")
             case str(text):
                 label = text
             case (str(label), str(text)):
@@ -219,7 +219,7 @@ class Results:
         """Ids of the saved runs, because a later batch may replace a file."""
 
     def name(self, index: int) -> str:
-        """The name of a run: a valid expression if the batch is assigned to `runs`."""
+        """The name of a run, such as `runs[0]`: an expression that works if the batch is assigned to `runs`."""
         return f"runs[{index}]"
 
     def key(self, index: int) -> str:

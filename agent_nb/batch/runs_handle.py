@@ -189,10 +189,10 @@ class RunsHandle:
 
 def _check_arguments(jobs: Sequence[Job], concurrency: int, budget: float | None) -> None:
     if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
-        raise ConfigError(f"`concurrency` is how many run at once: 1 or more, not {concurrency!r}.")
+        raise ConfigError(f"`concurrency` must be a whole number, 1 or more, not {concurrency!r}.")
     if budget is None:
         return
     if not isinstance(budget, int | float) or not budget > 0:
-        raise ConfigError(f"`budget` is in US dollars and above 0, not {budget!r}.")
+        raise ConfigError(f"`budget` must be in US dollars and above 0, not {budget!r}.")
     for job in {job.provider.name: job for job in jobs}.values():
         job.prepared.check_price()

@@ -50,7 +50,7 @@ class Use:
 
     @property
     def denied(self) -> bool:
-        """Whether it did not run for lack of approval."""
+        """Whether the call was not run because it was not approved."""
         return self.result is not None and self.result.code == "DENIED"
 
 

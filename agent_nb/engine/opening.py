@@ -107,7 +107,7 @@ def _texts(content: Any) -> Iterable[str]:
 
 
 async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: ApprovalRules) -> Files:
-    """The files made in a conversation: repeats its repeatable calls, else takes the last page in its text."""
+    """Rebuild the files of a conversation from its repeatable calls, or else from the last page in its text."""
     space = Workspace(Files())
     context = ToolContext(files=space, progress=lambda text: None)
     for call in _successful_calls(messages):
@@ -143,7 +143,8 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
 
 
 def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
-    """Unfinished files that overwrite no finished file; else the page in the answer, if no tool could write it."""
+    """Unfinished files that do not overwrite finished ones. If there are none, the page in the answer, unless the run
+    has files and a tool to write them."""
     unfinished = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
     could_write = any(tool.stream for tool in toolbox)
     if not unfinished and not (files and could_write) and (page := page_in(answer)):
@@ -322,10 +323,10 @@ def base_density(base: Run | None) -> float:
 def _check_arguments(prompt: object, files: object, base: object, messages: object) -> None:
     if not isinstance(prompt, str | None):
         raise ConfigError(
-            f"The prompt is a {type(prompt).__name__}, not text. Describe what you want to be made."
+            f"The prompt is a {type(prompt).__name__}, not text. Describe what the model should make."
         )
     if not prompt or not prompt.strip():
-        raise ConfigError("The prompt is empty. Describe what you want to be made.")
+        raise ConfigError("The prompt is empty. Describe what the model should make.")
     check_type("files", files, Mapping | None, "a dict such as {'index.html': page}")
     check_type("base", base, Run | None, "the Run to continue")
     if base is not None and messages is not None:

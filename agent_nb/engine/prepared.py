@@ -274,7 +274,7 @@ MOST_VARIANTS = 8
 
 def count_variants(models: int, variants: int) -> int:
     if not isinstance(variants, int):
-        raise ConfigError(f"`variants` is a whole number, not {variants!r}.")
+        raise ConfigError(f"`variants` must be a whole number, not {variants!r}.")
     total = max(1, models) * variants
     if not 1 <= total <= MOST_VARIANTS:
         raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")

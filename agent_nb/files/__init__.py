@@ -70,7 +70,7 @@ def safe_path(path: str) -> str:
         raise FileError("A file needs a path: use a relative one such as 'index.html'.")
     if _UNPRINTABLE.search(path):
         raise FileError(
-            f"The path {path[:80]!r} has control characters: use letters, digits, '-', '_', '.' and '/'."
+            f"The path {path[:80]!r} contains control characters: use letters, digits, '-', '_', '.' and '/'."
         )
     if len(path.encode()) > MAX_PATH_BYTES:
         raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
@@ -305,7 +305,7 @@ class Files(Mapping[str, Content]):
         home = Path.cwd()
         for target in () if overwrite else not_ours(targets_of(self, directory, home), home):
             raise FileError(
-                f"{str(target)!r} holds what no run wrote: pass `overwrite=True` to replace it, or save elsewhere."
+                f"{str(target)!r} has content not written by a run: pass `overwrite=True`, or save elsewhere."
             )
         write_files(self, directory, home)
         return [Path(directory).expanduser() / path for path in self]

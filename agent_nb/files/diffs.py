@@ -142,6 +142,6 @@ def _diff_lines(text: str) -> list[str]:
 
 
 def _range(start: int, end: int) -> str:
-    """Format as `first,count` of a unified diff, where an empty range starts at the line before it."""
+    """Format a range for a hunk header as `first,count`; an empty range has the number of the line before it."""
     count = end - start
     return f"{start + 1 if count else start}" + ("" if count == 1 else f",{count}")

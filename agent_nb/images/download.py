@@ -111,7 +111,7 @@ def _answer(
 
 def _body(answer: "httpx2.Response", url: str, deadline: float) -> bytes:
     if answer.status_code != 200:
-        raise ConfigError(f"{url!r} answered {answer.status_code} {answer.reason_phrase}.")
+        raise ConfigError(f"{url!r} returned {answer.status_code} {answer.reason_phrase}.")
     data = bytearray()
     for chunk in answer.iter_raw():
         _remaining(deadline)

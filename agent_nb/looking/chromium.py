@@ -71,7 +71,7 @@ class ChromiumViewer:
     def __init__(self, path: str | None = None, *, sandbox: bool | None = None) -> None:
         if find_spec("playwright") is None:
             raise ConfigError(
-                'Looking at pages needs Playwright and a Chromium: `pip install "agent-nb[look]"`.'
+                'Checking pages requires Playwright and Chromium: `pip install "agent-nb[look]"`.'
             )
         executable = path or find_chromium()
         if executable is None:

@@ -22,10 +22,10 @@ def needs_view() -> bool:
 
 
 def is_attended(shell: Any) -> bool:
-    """Whether the user can be asked with `input()`. nbclient, nbval and papermill allow no input; JupyterLab and a
-    terminal do.
+    """Whether the user can be asked with `input()`: in JupyterLab and in a terminal, but not in nbclient, nbval or
+    papermill.
 
-    JupyterLite runs in the user's tab, and its kernel cannot say.
+    Always True in JupyterLite, which runs in the user's tab; its kernel does not know whether input is allowed.
     """
     if getattr(shell, "kernel", None) is None or IN_BROWSER:
         return True
@@ -74,7 +74,7 @@ _page = _PageQuestion()
 
 
 def has_cells(shell: Any) -> bool:
-    """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have no cells, and ignore
+    """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have no cells and ignore
     display updates."""
     return IN_BROWSER or not (request := cell_message(shell)) or "cellId" in (request.get("metadata") or {})
 

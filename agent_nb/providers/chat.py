@@ -151,7 +151,7 @@ class ChatDecoder(StreamDecoder):
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """The turn, at `[DONE]` or the end of the body; nothing if the stream was cut before a finish reason."""
+        """Return the turn when the stream has ended; nothing if there was no finish reason."""
         if not self._stop:
             return ()
         if self._stop == "error":  # OpenRouter, when the vendor behind it fails
@@ -185,7 +185,7 @@ class ChatDecoder(StreamDecoder):
         return ()
 
     def _blocks(self, content: Sequence[Json]) -> Sequence[Piece]:
-        """Decode content sent as a list, which Mistral's reasoning models do."""
+        """Decode content that is a list, as sent by Mistral's reasoning models."""
         pieces: list[Piece] = []
         for block in content:
             if text := block.get("text"):

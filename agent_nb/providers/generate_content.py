@@ -71,7 +71,7 @@ class GenerateContentDecoder:
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """The turn, after the last chunk. Raises if the stream was cut before a finish reason."""
+        """Return the turn after the last chunk; raises `ProviderError` if the stream ended without a finish reason."""
         reason = self._reason
         if not reason:
             raise failure.cut(self._settings)

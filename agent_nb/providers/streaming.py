@@ -51,7 +51,7 @@ _PAGE_BYTES = 65_536
 
 
 class ResponseStream(Protocol):
-    """An answer that has begun. No chunk is read once `ended` is set."""
+    """A response whose chunks are being read. Reading stops once `ended` is set."""
 
     chunks: AsyncGenerator[Any, None]
     ended: bool
@@ -59,7 +59,7 @@ class ResponseStream(Protocol):
     def feed(self, chunk: Any) -> Sequence[Piece]: ...
 
     def finish(self) -> Sequence[Piece]:
-        """The pieces after the last chunk: the turn, unless already yielded. Raises `ProviderError` without a turn."""
+        """Return the turn after the last chunk, unless already yielded. Raises `ProviderError` if there is none."""
         ...
 
 
@@ -142,7 +142,7 @@ class StreamDecoder(abc.ABC):
     def feed(self, event: str, data: Json) -> Sequence[Piece]: ...
 
     def finish(self) -> Sequence[Piece]:
-        """The turn, if the protocol allows a stream to end without announcing it; else nothing."""
+        """Return the turn if the protocol has no event that ends a stream; else nothing."""
         return ()
 
     def _error(self, problem: Any) -> ProviderError:
@@ -193,7 +193,7 @@ class VendorProvider(VendorClient, Provider):
 
     @abc.abstractmethod
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
-        """Send the request and wait until the answer begins. The stack closes the connection."""
+        """Send the request and wait until the response starts. The stack closes the connection."""
 
     def incoming(
         self, request: Request, translation: ToolTranslation
@@ -282,7 +282,7 @@ class _StreamReader:
     ) -> None:
         self.chunks = chunks
         self.ended = False
-        """A turn was yielded, or `[DONE]` came."""
+        """Whether a turn was yielded or `[DONE]` was received."""
         self._finish = decoder.finish
         self._decode = decoder.feed
         self._settings = settings
@@ -332,7 +332,7 @@ class _StreamReader:
         return None
 
     def finish(self) -> Sequence[Piece]:
-        """The turn of a protocol that does not announce its end. Raises if the stream was cut."""
+        """Return the turn unless already yielded; raises `ProviderError` if the stream was cut off."""
         if self._has_turn:
             return ()
         if pieces := self._finish():

@@ -215,7 +215,7 @@ class _Resolver:
         return self._meter(f"data:{kind};charset=utf-8,{_NEEDS_CODE.sub(_percent, text)}")
 
     def _inlined(self, path: str, text: str) -> str:
-        """Return a style sheet or script with its files inlined."""
+        """Return a style sheet or script with the files that it refers to inlined."""
         if path.endswith(".css"):
             return self._styles(self._imports(_STYLE_IMPORTS, text, path), path)
         if path.endswith((".js", ".mjs")):

@@ -162,7 +162,7 @@ R = TypeVar("R", bound=Row)
 
 
 def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
-    """Return the rows of a run; a withdrawn attempt leaves only its retry."""
+    """Return the rows of a run; a failed attempt of a turn is replaced by a row that says why it was retried."""
     growing = Transcript()
     for event in events:
         growing.add(event)

@@ -165,9 +165,9 @@ class Comparison:
         return rows
 
     def table(self) -> Table:
-        """The displayed table, without prompt and settings if all runs share them, or closeness if no run has it.
+        """The table to display. Omits the prompt and settings that all runs share, and closeness if no run has it.
 
-        The first column has the names of the runs, or their numbers if the names are not unique.
+        The first column contains the names of the runs, or their numbers if the names are not unique.
         """
         rows = self.rows()
         if len(set(self.names)) < len(rows):

@@ -19,7 +19,7 @@ from agent_nb.run_settings import BoundKind, bound_kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """An option repeated by cells that continue the run."""
+    """An option that cells must repeat to continue the run."""
 
     text: str
     """The option as written in the cell: `-t kernel`."""
@@ -65,7 +65,7 @@ class Meta:
     default_model: str = ""
     """The default model of cells; empty if unknown."""
     repeats: tuple[Repeat, ...] = ()
-    """Options of the cell that the next one must repeat."""
+    """Options of the cell that the next cell must repeat."""
     network: bool = False
     """Whether the live preview may load from any https address."""
     about: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ class Toolbox:
         return box
 
     def offered(self, available: Collection[str], *, lean: bool = False) -> "Toolbox":
-        """Return the tools for a run: a default toolbox drops tools whose needs are not available; others keep all."""
+        """Return the tools for a run. A default toolbox drops tools whose needs are not met; others keep all."""
         if not self._is_default and not lean:
             return self
         left_out = set()
@@ -89,7 +89,7 @@ class Toolbox:
         return box
 
     def without_values(self) -> "Toolbox":
-        """Return a toolbox that sends only names, types and docstrings of the tools that are not built in."""
+        """Return a toolbox whose custom tools are described to the model only by names, types and docstrings."""
         box = self.without(())
         box._sends_types = True
         return box

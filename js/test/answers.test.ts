@@ -69,17 +69,17 @@ test("a late refusal replaces the hint", async () => {
 	expect(find(".anb-acts .warn").hidden).toBe(true);
 });
 
-test("characters that cannot be seen are written out", async () => {
+test("invisible characters are written out", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a", { "na\u202eme": "rm \u2066x", list: ["\u200f"] })));
 	await soon();
 	const shown = shadow().querySelectorAll(".anb-card .in > *");
 	expect([...shown].map((one) => one.textContent)).toEqual([
 		"na<U+202E>me",
 		"rm <U+2066>x",
-		"Characters that cannot be seen are written out: <U+2066>.",
+		"Invisible characters are written out: <U+2066>.",
 		"list3 lines",
 		'[\n  "<U+200F>"\n]',
-		"Characters that cannot be seen are written out: <U+200F>.",
+		"Invisible characters are written out: <U+200F>.",
 	]);
 });
 

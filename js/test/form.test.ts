@@ -127,7 +127,7 @@ test("characters that are written out are named below their field", () => {
 	const input = form.element.querySelector("input")!;
 	const notes = (): string[] =>
 		[...form.element.querySelectorAll<HTMLElement>(".anb-cap:not([hidden])")].map((one) => one.textContent);
-	expect(notes()).toEqual(["Characters that cannot be seen are written out: <U+202E>."]);
+	expect(notes()).toEqual(["Invisible characters are written out: <U+202E>."]);
 	input.value = "ab";
 	input.dispatchEvent(new Event("input"));
 	expect(notes()).toEqual([]);

@@ -62,7 +62,7 @@ test("a hidden line stands out: it is marked, named and not coloured as the comm
 	const [, code, remark] = createArguments({ code: "# a\rb" }, { code: "# a\rb" }, SCHEMA);
 	expect(code!.innerHTML).toBe('# a<mark class="anb-written">&lt;U+000D&gt;</mark>b');
 	expect(remark!.textContent).toBe(
-		"Characters that cannot be seen are written out: <U+000D>. <U+000D> begins a new line.",
+		"Invisible characters are written out: <U+000D>. <U+000D> begins a new line.",
 	);
 });
 

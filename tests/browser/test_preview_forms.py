@@ -9,7 +9,7 @@ from tests.support.widget_stage import Stage, edited, event, needs_browser, wrot
 
 pytestmark = needs_browser
 CANARY = "https://canary.invalid"
-UNSENT = "The preview sends no forms."
+UNSENT = "Forms are not submitted in the preview."
 
 
 def streamed(page: str, size: int = 60) -> list[dict[str, Any]]:

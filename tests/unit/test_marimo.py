@@ -111,7 +111,7 @@ async def test_an_interrupted_cell_ends_with_what_there_is():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": "my page"}, "name of a variable"),
+        ({"name": "my page"}, "must be a variable name"),
         ({"agent": object(), "tools": []}, "leave out `tools`"),
         ({"replay": True, "record": True}, "only one of `record` and `replay`"),
     ],

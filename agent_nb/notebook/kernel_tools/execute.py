@@ -109,7 +109,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def shielded(self) -> Iterator[None]:
-        """Delay an interrupt to the end of the block, which sends a message that must not be truncated."""
+        """Delay interrupts until the end of the block, so that the message it sends is not truncated."""
         self._shields += 1
         try:
             yield
@@ -130,7 +130,7 @@ class Watchdog:
             sys.settrace(trace)
 
     def pass_on(self) -> None:
-        """Forward the interrupt that stopped the code to the run."""
+        """If the code was interrupted by the user, interrupt the run as well."""
         if self.interrupted and callable(self._previous) and self._previous is not signal.default_int_handler:
             self._previous(signal.SIGINT, None)
 
@@ -241,7 +241,7 @@ class CodeRun:
 
 
 async def execute(call: CodeRun) -> Execution:
-    """Run the code once no other call is running. Cancelling the task ends it with `CancelledError` as its error."""
+    """Run the code after any other call has ended. If the task is cancelled, `error` is a `CancelledError`."""
     async with alone(lambda: call.context.progress("waits until other code has ended")):
         return await _execute(call)
 

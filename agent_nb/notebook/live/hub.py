@@ -292,7 +292,7 @@ def _show_output(run: LiveRun, command: _Command) -> None:
 
 
 def _checked(run: LiveRun, command: _Command) -> None:
-    failure = f"the person's browser could not look at it ({command.error[:200]})."
+    failure = f"the person's browser could not check the page ({command.error[:200]})."
     report = command.report if command.ok and isinstance(command.report, dict) else failure
     run.checked(command.client, command.check_id, report)
 

@@ -133,7 +133,7 @@ class RunStream:
         self.send_new()
 
     def send_new(self) -> None:
-        """Like `flush`, but can be called in any thread while the loop is blocked."""
+        """Like `flush`, but can be called from any thread, even while the event loop is blocked."""
         with self._lock:
             self._send_new()
 
@@ -380,7 +380,7 @@ class LiveRun:
             self.stream.send_check(window_number(self.window), check_id, request)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
-            raise ViewerUnavailableError("the person's browser does not answer.") from None
+            raise ViewerUnavailableError("the person's browser did not respond.") from None
         finally:
             del self._checks[check_id]
 

@@ -20,7 +20,7 @@ the variant in this run."""
 
 
 class InvalidArgsError(ConfigError):
-    """Edited arguments that the tool does not take."""
+    """Raised if the tool does not accept the arguments as edited by the user."""
 
     def __init__(self, fields: dict[str, str]) -> None:
         path, text = next(iter(fields.items()))

@@ -47,7 +47,9 @@ class CellRules:
                 "--approve": options.approve != before.approve,
             }
             for flag in (flag for flag, is_looser in looser.items() if is_looser):
-                raise ConfigError(f"The plugin {name} changes {flag}, which cell rules must not do.")
+                raise ConfigError(
+                    f"The plugin {name} changes {flag} in its cell rules, which is not allowed."
+                )
         return options
 
     def allowed(self, models: Sequence[str]) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def run_command(session: Session, line: str) -> None:
 
 
 def all_commands(session: Session) -> Mapping[str, Command]:
-    """Built-in commands, plus plugin commands if the plugins are loaded: Tab cannot wait for them."""
+    """Return the built-in commands, and those of plugins if already loaded: Tab completion cannot wait for loading."""
     if "agent_nb.plugins" not in sys.modules:
         return COMMANDS
     from agent_nb.notebook.magic.cell_rules import plugin_commands

@@ -202,7 +202,7 @@ def _refusal(plan: Plan, run: Run, folder: str) -> str:
     """Why the files are not saved; empty if they need no consent or the user agrees."""
     home = plan.session.home
     targets = targets_of(run.files, folder, home)
-    replaced = dict.fromkeys(not_ours(targets, home), "replaces what no run wrote")
+    replaced = dict.fromkeys(not_ours(targets, home), "replaces content not written by a run")
     acts = replaced | acting_files(targets, home)
     effects = {path: acts[target] for path, target in zip(run.files, targets, strict=True) if target in acts}
     if not effects:
@@ -233,7 +233,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
     current = _current_run(session, run)
     if current.given_files is not None:
         raise ConfigError(
-            f"`{run.name}` has your own edits, which picking would discard. Run the cell again to pick."
+            f"`{run.name}` has your own edits, which picking a variant would discard. Run the cell again to pick."
         )
     variant = current.pick(number)
     return variant, bind(session, variant)

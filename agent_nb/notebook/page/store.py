@@ -86,7 +86,7 @@ class PageStore:
 
     @property
     def rows(self) -> dict[str, Binding]:
-        """The bindings for the next page, with the values that this one has filled."""
+        """The bindings for the next page, including the values set by this page."""
         return {
             name: replace(row, value=self.values[name]) if row.kind == "filled" else row
             for name, row in self.bindings.items()
@@ -114,7 +114,7 @@ class PageStore:
             self._start_sending()
 
     def receive(self, content: Any, send: SendToView) -> None:
-        """Handle a message from a view; raises `ConfigError` if it is malformed or names nothing bound."""
+        """Handle a message from a view; raises `ConfigError` if it is malformed or its name is not bound."""
         try:
             message: ViewMessage = from_wire(ViewMessage, content)
         except WireError as error:

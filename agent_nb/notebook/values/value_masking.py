@@ -46,7 +46,7 @@ def is_secret(name: Any, value: Any) -> bool:
 
 
 def holds_text(value: Any, depth: int = 4) -> bool:
-    """Whether a value with a secret name has text to mask. Numbers and dates have none; objects may have."""
+    """Whether a value with a secret name has text to mask: numbers and dates do not, unknown objects may."""
     if isinstance(value, _NO_TEXT) or _is_own(value):
         return False
     if kind := kind_of(value):

@@ -153,7 +153,7 @@ class _LimitedStream(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             length += len(chunk)
             if length > MAX_ANSWER:
-                raise TooLongError(f"The answer has more than {MAX_ANSWER // 1_000_000} MB.")
+                raise TooLongError(f"The response is larger than {MAX_ANSWER // 1_000_000} MB.")
             yield chunk
 
     async def aclose(self) -> None:

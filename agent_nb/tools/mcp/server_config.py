@@ -245,7 +245,7 @@ def _config(folder: Path, name: str, entry: Any) -> ServerConfig:
     if not name.strip() or "/" in name or len(name) > 40:
         raise ConfigError("its name must have 1 to 40 characters, and no '/'.")
     if printable(name, keep="") != name:
-        raise ConfigError("its name has characters that cannot be seen.")
+        raise ConfigError("its name contains invisible characters.")
     fields: _Entry = from_wire(_Entry, entry)
     programs = [fields[key] for key in ("command", "url") if key in fields]
     if len(programs) != 1:

@@ -42,7 +42,7 @@ const later = window.setTimeout.bind(window);
 
 /** The file name that browsers report for an inline script. */
 const ADDRESS = /^(about|data|blob|https?):/;
-const UNSENT = "The preview sends no forms.";
+const UNSENT = "Forms are not submitted in the preview.";
 /** Pixels per line, for mice that scroll by lines. */
 const LINE = 16;
 /** Milliseconds after a press, key or wheel event in which scrolling counts as the user's. */

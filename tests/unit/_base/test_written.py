@@ -35,7 +35,9 @@ def test_the_users_own_files_and_edits_are_not(home: Path) -> None:
     Files({"a.txt": "by a run"}).save(".")
     for mine in ("mine", "by a run\n"):
         (home / "a.txt").write_text(mine)
-        with pytest.raises(FileError, match=r"a\.txt' holds what no run wrote: pass `overwrite=True`"):
+        with pytest.raises(
+            FileError, match=r"a\.txt' has content not written by a run: pass `overwrite=True`"
+        ):
             Files({"new.txt": "", "a.txt": "next"}).save(".")
         with pytest.raises(FileExistsError, match="overwrite=True"):
             write_own("a.txt", b"next", overwrite=False)
@@ -54,7 +56,7 @@ def test_a_link_is_not_taken_for_what_a_run_wrote(home: Path) -> None:
     note_written([b"x"], home)
     (home / "x").write_bytes(b"x")
     os.symlink("x", home / "a.txt")
-    with pytest.raises(FileError, match="holds what no run wrote"):
+    with pytest.raises(FileError, match="has content not written by a run"):
         Files({"a.txt": "new"}).save(".")
 
 

@@ -308,7 +308,7 @@ async def test_effort_is_a_config_option(fake):
     [
         (lambda: Agent("acp:fake", limits=Limits(steps=3)), "cannot be enforced"),
         (lambda: Agent("acp:fake", limits=Limits(usd=1)), "no budget can be enforced"),
-        (lambda: Agent("acp:fake").with_data("schema"), "reads its folder and this machine by itself"),
+        (lambda: Agent("acp:fake").with_data("schema"), "reads files on this machine on its own"),
     ],
 )
 async def test_what_an_agent_cannot_keep_is_refused(fake, change, why):
@@ -320,7 +320,7 @@ async def test_what_an_agent_cannot_keep_is_refused(fake, change, why):
 def test_gemini_has_no_effort(monkeypatch, fake):
     fake.plays([])
     known.set_own({"gemini": known.AGENTS["fake"].command})
-    with pytest.raises(ConfigError, match="no setting for the effort"):
+    with pytest.raises(ConfigError, match="does not support `effort`"):
         Agent(agent_nb.model("acp:gemini", effort="high")).prepare("Go.")
 
 

@@ -115,7 +115,7 @@ async def test_there_are_one_to_eight_variants(count):
 
 
 async def test_variants_are_counted_in_whole_numbers():
-    with pytest.raises(ConfigError, match="`variants` is a whole number, not '3'"):
+    with pytest.raises(ConfigError, match="`variants` must be a whole number, not '3'"):
         demo().race(PROMPT, variants="3")
 
 

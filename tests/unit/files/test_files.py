@@ -179,7 +179,7 @@ def test_save_replaces_a_link_itself(tmp_path: Path) -> None:
     outside.write_text("keep")
     site.mkdir()
     (site / "a").symlink_to(outside)
-    with pytest.raises(FileError, match="holds what no run wrote: pass `overwrite=True`"):
+    with pytest.raises(FileError, match="has content not written by a run: pass `overwrite=True`"):
         Files({"a": "new"}).save(site)
     Files({"a": "new"}).save(site, overwrite=True)
     assert outside.read_text() == "keep"

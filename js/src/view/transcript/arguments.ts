@@ -42,7 +42,7 @@ export function remarksOn(shown: string): string[] {
 	const names = written.slice(0, MOST_NAMED).join(", ") + (written.length > MOST_NAMED ? ", …" : "");
 	const line = written.includes("<U+000D>") ? " <U+000D> begins a new line." : "";
 	return [
-		...(written.length ? [`Characters that cannot be seen are written out: ${names}.${line}`] : []),
+		...(written.length ? [`Invisible characters are written out: ${names}.${line}`] : []),
 		...(shown.includes(MASK) ? [`${MASK} is a masked value. The call runs with the value itself.`] : []),
 	];
 }

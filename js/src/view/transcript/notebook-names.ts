@@ -95,7 +95,7 @@ function createKeep(context: Context): HTMLElement {
 		const placed = await placeCells(context.run, press, cells, keep);
 		if (placed === "copied") context.notify("Copied: paste it into a cell");
 		else if (placed === "inserted") context.notify(`Inserted below: ${plural(cells.length, "cell")}`);
-		else context.notify("Not inserted: a cell has characters that cannot be seen");
+		else context.notify("Not inserted: a cell contains invisible characters");
 	});
 	return h("div", { class: "all" }, keep, ...createVerify(context));
 }

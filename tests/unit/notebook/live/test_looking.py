@@ -66,7 +66,7 @@ async def test_another_viewer_looks_if_the_window_cannot(desk):
 async def test_nobody_looks_if_no_window_answers(desk, monkeypatch):
     monkeypatch.setattr("agent_nb.notebook.live.live_run.CHECK_PATIENCE", 0.01)
     _, result = await look(desk, LiveViewer(), lambda message: None)
-    assert "does not answer" in result.text
+    assert "did not respond" in result.text
 
 
 async def test_the_window_looks_at_elements_of_any_run(desk):

@@ -59,7 +59,7 @@ def test_without_a_yes_nothing_is_started(cell, monkeypatch):
     [
         ("--steps 3", "counts its own turns"),
         ("--budget 1", "no budget can be enforced"),
-        ("--data schema", "reads its folder and this machine by itself"),
+        ("--data schema", "reads files on this machine on its own"),
         ("--effort high", "has no effort 'high'"),
     ],
 )

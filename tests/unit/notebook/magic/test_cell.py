@@ -351,7 +351,7 @@ def test_a_file_that_no_run_wrote_is_not_replaced_unasked(acting, tmp_path, atte
     cell, asked = acting("n" if attended else "y", line, attended=attended)
     assert len(asked) == attended
     refusal = one_line(cell)
-    assert "Nothing was saved in 'site': 'index.html' replaces what no run wrote" in refusal
+    assert "Nothing was saved in 'site': 'index.html' replaces content not written by a run" in refusal
     assert "`hero.files.save('site', overwrite=True)`" in refusal
     assert mine.read_text() == "my own page"
     assert not (tmp_path / "site" / "lab.toml").exists()

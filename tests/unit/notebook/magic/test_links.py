@@ -33,10 +33,10 @@ FILES = [
     (".agent_nb/runs/.lock", (DEMO,), "The run could not be saved in .agent_nb: .lock is a "),
     (".agent_nb/.gitignore", (DEMO,), ""),
     ("cassettes/hero.run.jsonl", (RECORD,), "Delete it, or record to another path"),
-    ("site/index.html", (SAVE,), "'index.html' replaces what no run wrote"),
-    ("hero.replay.html", EXPORT, "cannot be written: It holds what no run wrote"),
-    ("saved.json", (DEMO, "hero.save('saved.json')"), "It holds what no run wrote"),
-    ("x/index.html", (DEMO, "files.save('x')"), "holds what no run wrote"),
+    ("site/index.html", (SAVE,), "'index.html' replaces content not written by a run"),
+    ("hero.replay.html", EXPORT, "cannot be written: Its content was not written by a run"),
+    ("saved.json", (DEMO, "hero.save('saved.json')"), "Its content was not written by a run"),
+    ("x/index.html", (DEMO, "files.save('x')"), "has content not written by a run"),
 ]
 FOLDERS = [
     (".agent_nb", (DEMO,), "The run could not be saved in .agent_nb: .agent_nb is a link"),

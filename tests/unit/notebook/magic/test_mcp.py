@@ -261,7 +261,7 @@ def test_any_change_of_what_was_allowed_asks_again(project, tmp_path, monkeypatc
 def test_a_name_that_cannot_be_seen_whole_is_refused(project, tmp_path):
     write(tmp_path, {"a\n\x1b[2Kb": {"command": "x"}})
     table = listed(project)
-    assert "`a<U+000A><U+001B>[2Kb` in .mcp.json: its name has characters that cannot be seen." in table
+    assert "`a<U+000A><U+001B>[2Kb` in .mcp.json: its name contains invisible characters." in table
     assert "\x1b" not in table
 
 

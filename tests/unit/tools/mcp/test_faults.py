@@ -227,7 +227,7 @@ async def test_what_a_server_has_started_ends_with_it(tmp_path):
     [
         ("drops", "has ended during the call. It cannot be reached"),
         ("refuses", "answered with an error. "),
-        ("huge", "The answer has more than 1 MB."),
+        ("huge", "The response is larger than 1 MB."),
         ("hangs", "did not answer within 0.3 seconds."),
     ],
 )
