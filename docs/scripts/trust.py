@@ -40,7 +40,8 @@ def main() -> int:
     rows, results = promises(), Results()
     files = list(dict.fromkeys(test for row in rows for test in row.tests))
     # The trust tests are marked, because some take minutes: an empty -m takes them all.
-    code = pytest.main(["-q", "-p", "no:nbval", "-m", "", *files, *sys.argv[1:]], plugins=[results])
+    workers = ["-n", "2", "--dist", "loadfile"]
+    code = pytest.main(["-q", "-p", "no:nbval", "-m", "", *workers, *files, *sys.argv[1:]], plugins=[results])
     print()
     for row in rows:
         failed = sum(results.failed.get(test, 0) for test in row.tests)
