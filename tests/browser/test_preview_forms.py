@@ -104,7 +104,7 @@ for (let n = 0; n < 80; n++) new Image().src = 'https://h' + n + '.invalid/';
 </script>""",
         )
     )
-    stage.wait_for_report("more than is listed")
+    stage.wait_for_report("further addresses, not listed here")
     lines = [line for line in stage.reports().splitlines() if line.startswith("Blocked by the sandbox")]
     assert len(lines) == 51
     assert lines[0] == f"Blocked by the sandbox: img-src from canary.invalid ({CANARY}/0)"

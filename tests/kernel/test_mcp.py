@@ -37,7 +37,7 @@ def test_servers_in_a_kernel(tmp_path):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with start_kernel(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config"), PATH=path) as kernel:
         unattended = kernel.run(f"{LINE}theirs\nWork")
-        assert "nobody is there to start it" in unattended.errors
+        assert "unattended notebooks cannot start it" in unattended.errors
         question, cell = answered(kernel, f"{LINE}theirs\nWork", "y")
         assert "asks to start the MCP server `theirs`" in question
         assert cell.status == "ok", cell.errors
