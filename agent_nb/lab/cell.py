@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from agent_nb._base.constants import is_demo, is_replay
 from agent_nb._base.text import sha256
@@ -32,7 +31,6 @@ class LabCell(Rules):
         self.default_model, self.without_tools = lab.default_model(), lab.left_out()
         self.system = prompt_text("hints") if lab.mode == "hints" else None
         self._watch = watch
-        self._logged_edits = watch.logged_edits
         self._check = ""
         self._budget_rule = ""
         """The rule that limits the run's cost; empty if it is the user's own `--budget`."""
@@ -53,8 +51,7 @@ class LabCell(Rules):
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
         """Return the lab's limits with the lowest of its budgets and the user's; raises if no budget is left."""
-        limit_values: dict[str, Any] = {**self.lab.limits}
-        limits = replace(limits, **limit_values)
+        limits = replace(limits, **self.lab.limits)
         if all(is_demo(name) for name in models):
             return limits
         self._is_counted = True
@@ -91,14 +88,11 @@ class LabCell(Rules):
         if isinstance(event, UsageUpdated | RunFinished) and event.cost and self._is_counted:
             self._costs[event.variant] = event.cost
             reaction = self._count(run_id) if self.lab.budget is not None else None
-            if reaction and not isinstance(event, RunFinished):
+            if isinstance(event, UsageUpdated):
                 return reaction
-        if not isinstance(event, RunFinished):
-            return None
-        if event.reason == "budget" and self._budget_rule:
-            return self._said(
-                f"The run ended at a budget of this lab (`{self._budget_rule}` in {self.lab.file})."
-            )
+        if isinstance(event, RunFinished) and event.reason == "budget" and self._budget_rule:
+            rule = f"`{self._budget_rule}` in {self.lab.file}"
+            return self._said(f"The run ended at a budget of this lab ({rule}).")
         return None
 
     def _count(self, run_id: str) -> Reaction | None:
@@ -118,14 +112,9 @@ class LabCell(Rules):
 
     def end(self, run: Run) -> Iterator[str]:
         """Append the run to the log. A failure to write the log does not fail the run."""
-        file = self._cell.notebook.file
-        entry = entry_of(
-            run,
-            lab=self.lab.digest,
-            notebook=file.name if file else "",
-            check=self._check,
-            edited=tuple(self._new_edits()),
-        )
+        file, edited = self._cell.notebook.file, tuple(self._new_edits())
+        name = file.name if file else ""
+        entry = entry_of(run, lab=self.lab.digest, notebook=name, check=self._check, edited=edited)
         try:
             LabLog(self._cell.notebook.folder).append(entry)
         except TimeoutError:
@@ -138,6 +127,6 @@ class LabCell(Rules):
         for before, after in self._cell.notebook.edits:
             for path in sorted({*before, *after}):
                 edit = path, sha256(after.get(path, b""))
-                if before.get(path) != after.get(path) and edit not in self._logged_edits:
-                    self._logged_edits.add(edit)
+                if before.get(path) != after.get(path) and edit not in self._watch.logged_edits:
+                    self._watch.logged_edits.add(edit)
                     yield path

@@ -62,13 +62,12 @@ class Lab(Plugin):
             return show_log(notebook.folder)
         if arguments:
             raise ConfigError(f"`{notebook.command('lab')}` takes nothing or `log`, not {arguments!r}.")
-        watch = self.watch(notebook.folder)
-        rules = watch.rules()
-        empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
+        rules = self.watch(notebook.folder).rules()
         if rules is None:
+            empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
             return Table(("rule", "value"), [], empty)
         rows = [(name, str(value)) for name, value in _values(rules).items() if value]
-        return Table(("rule", "value"), rows, empty, _note(rules))
+        return Table(("rule", "value"), rows, "", _note(rules))
 
 
 def _submit(notebook: Notebook, arguments: str) -> str:

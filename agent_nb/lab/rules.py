@@ -20,7 +20,6 @@ from agent_nb.providers.vendors import VENDORS
 from agent_nb.run_settings import LIMITS
 from agent_nb.tools.toolbox import FAMILIES
 
-LabMode = Literal["full", "hints", "off"]
 MCP = "mcp:"
 FILE = "lab.toml"
 TABLE = "lab"
@@ -41,13 +40,13 @@ class LabRules:
     """Full names, such as `anthropic:claude-haiku-5-5`; the first usable one is the default."""
     budget: float | None = None
     run_budget: float | None = None
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
     tools: tuple[str, ...] | None = None
     approve: Mode | None = None
     data: Literal["schema"] | None = None
     variants: int | None = None
     replay: Literal["prefer"] | None = None
-    mode: LabMode = "full"
+    mode: Literal["full", "hints", "off"] = "full"
     open: datetime | None = None
     close: datetime | None = None
 
@@ -59,9 +58,9 @@ class LabRules:
             raise self.refusal("mode", "Agents are switched off in this lab.")
         now = now or datetime.now(UTC)
         if self.open and now < self.open:
-            raise self.refusal("open", f"This lab opens at {_time(self.open)}; {_clock(now, self.open)}")
+            raise self.refusal("open", f"This lab opens at {_times(self.open, now)}")
         if self.close and now >= self.close:
-            raise self.refusal("close", f"This lab closed at {_time(self.close)}; {_clock(now, self.close)}")
+            raise self.refusal("close", f"This lab closed at {_times(self.close, now)}")
 
     def check_models(self, names: Iterable[str]) -> None:
         for name in names:
@@ -78,9 +77,9 @@ class LabRules:
 
     def check_approve(self, values: Iterable[str]) -> None:
         """Reject `--approve` values that ask less often than the lab."""
+        looser = STRICTNESS[: STRICTNESS.index(self.approve)] if self.approve else ()
         for value in values:
-            mode = value.rpartition("=")[2]
-            if self.approve and mode in STRICTNESS and _strictness(mode) < _strictness(self.approve):
+            if value.rpartition("=")[2] in looser:
                 raise self.refusal(
                     "approve", f"This lab sets {self.approve!r}, which {value!r} would loosen."
                 )
@@ -112,22 +111,15 @@ class LabRules:
         return [name for name in names if getattr(self, name) != getattr(before, name)]
 
 
-def _strictness(mode: str) -> int:
-    return [*STRICTNESS].index(mode)  # type: ignore[arg-type]
-
-
 def _is_usable(name: str) -> bool:
     vendor = VENDORS[name.partition(":")[0]]
     return vendor.offline or vendor.local or find_key(vendor.keys) is not None
 
 
-def _time(moment: datetime) -> str:
-    return moment.isoformat(" ", "minutes")
-
-
-def _clock(now: datetime, moment: datetime) -> str:
-    """Return this computer's time in the lab's time zone, so that a wrong clock is noticed."""
-    return f"the clock here says {_time(now.astimezone(moment.tzinfo))}."
+def _times(moment: datetime, now: datetime) -> str:
+    """Format both in the lab's time zone, so that a wrong clock of this computer is noticed."""
+    here = now.astimezone(moment.tzinfo)
+    return f"{moment.isoformat(' ', 'minutes')}; the clock here says {here.isoformat(' ', 'minutes')}."
 
 
 def find_lab(folder: Path) -> Path | None:
@@ -273,8 +265,6 @@ class LabWatch:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._read: tuple[Path, bytes] | None = None
-        self._rules: LabRules | None = None
         self._announced: LabRules | None = None
         self.logged_edits: set[tuple[str, str]] = set()
         """Logged edits by hand: file path and hash of the content."""
@@ -283,7 +273,6 @@ class LabWatch:
         """Return the current rules, None without a file; raises `ConfigError` if it cannot be read."""
         path = find_lab(self._folder)
         if path is None:
-            self._read = self._rules = None
             return None
         # A file far from the notebook is shown with its folder.
         file = FILE if path.parent == self._folder.resolve() else str(path)
@@ -291,10 +280,7 @@ class LabWatch:
             data = read_file(path, MAX_BYTES + 1, start=True)
         except OSError as error:
             raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
-        if self._read != (path, data):
-            self._rules = read_lab(path, data, file)
-            self._read = path, data
-        return self._rules
+        return read_lab(path, data, file)
 
     def announce(self, rules: LabRules, command: str) -> str:
         """Return a notice about new or changed rules before a run; empty if they are unchanged."""

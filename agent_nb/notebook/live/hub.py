@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,7 +29,7 @@ from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
 from agent_nb.notebook.session import set_hub, settings, shown_hub
 from agent_nb.render import first_frame
-from agent_nb.run.cells import Cells
+from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
@@ -93,8 +92,7 @@ class HubModel(anywidget.AnyWidget):
 class Hub:
     """The runs of this kernel that the page may show, and the widget model they share."""
 
-    def __init__(self, make_model: Callable[[], HubModel] | None = None) -> None:
-        self._make_model = make_model or partial(HubModel, kernel=_KERNEL, channel=_CHANNEL)
+    def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
@@ -103,7 +101,7 @@ class Hub:
             self._listener = _listen(self.receive)
 
     def _open(self) -> None:
-        self.model = self._make_model()
+        self.model = HubModel(kernel=_KERNEL, channel=_CHANNEL)
         self.model.on_msg(self._on_message)
         self._refused = False
         if self.model.comm is not None:
@@ -131,8 +129,7 @@ class Hub:
 
     def console_of(self, name: str) -> PageConsole | None:
         """The page console of the newest run with that name; None if no such run was shown."""
-        runs = [run for run in self._runs.values() if run.name == name]
-        return runs[-1].console() if runs else None
+        return next((run.console() for run in reversed(self._runs.values()) if run.name == name), None)
 
     def knows(self, key: str, run_id: str) -> bool:
         run = self._runs.get(key)
@@ -152,7 +149,7 @@ class Hub:
                 self._add(LiveRun.finished(run, key, self.send))
             if self.knows(key, run.id):
                 break
-        self._runs[key].show_annotations(run)
+        self._runs[key].stream.set_annotations(safe_annotations(run.annotations))
         return key
 
     def _add(self, run: LiveRun) -> None:
@@ -303,23 +300,17 @@ def _undo(run: LiveRun, command: _Command) -> Json:
     return {"text": text}
 
 
-def _verify(run: Run) -> Coroutine[Any, Any, Json]:
-    from agent_nb.notebook.verify import check_verifiable
+async def _verify(run: Run) -> Json:
+    from agent_nb.notebook.verify import EQUAL, check_verifiable, verify
 
-    cells = run.to_cells()
+    cells, shell = run.to_cells(), get_ipython()
     check_verifiable(run, cells)
-    return _verified(run, cells)
-
-
-async def _verified(run: Run, cells: Cells) -> Json:
-    from agent_nb.notebook.verify import EQUAL, verify
-
-    shell = get_ipython()
     table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
     differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
-    summary = "; ".join(differences[:MOST_DIFFERENCES])
-    suffix = f" and {len(differences) - MOST_DIFFERENCES} more" if len(differences) > MOST_DIFFERENCES else ""
-    text = f"{summary}{suffix}" if differences else f"Reproduced in a fresh kernel: {len(table.rows)} equal"
+    text = "; ".join(differences[:MOST_DIFFERENCES])
+    if len(differences) > MOST_DIFFERENCES:
+        text += f" and {len(differences) - MOST_DIFFERENCES} more"
+    text = text or f"Reproduced in a fresh kernel: {len(table.rows)} equal"
     return {"text": safe_text(text), "equal": not differences}
 
 

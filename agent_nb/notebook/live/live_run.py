@@ -87,9 +87,7 @@ _PACE, _OFF_SCREEN_PACE = Pace(), Pace()
 class RunStream:
     """Sends the events of one run to the page, and tracks what was sent."""
 
-    def __init__(
-        self, run_id: str, events: EventList, meta: Meta, send: Callable[[Json], None], pace: Pace = _PACE
-    ) -> None:
+    def __init__(self, run_id: str, events: EventList, meta: Meta, send: Send, pace: Pace = _PACE) -> None:
         self.run_id, self.events, self.meta = run_id, events, meta
         self.watched = asyncio.Event()
         """Set once a page has asked for this run."""
@@ -135,32 +133,28 @@ class RunStream:
     def send_new(self) -> None:
         """Like `flush`, but can be called from any thread, even while the event loop is blocked."""
         with self._lock:
-            self._send_new()
-
-    def _send_new(self) -> None:
-        pending = self.events[self._sent :]
-        first, count = self._sent + 1, len(pending)
-        if count == 0:
-            return
-        self._next_batch = time.monotonic() + INTERVAL
-        # A run that is sent late keeps its timing for a replay on the page.
-        span = JOINED_SECONDS if first == 1 else math.inf
-        events = self._encoder.encode(pending, span)
-        self._sent += count
-        batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
-        self._send({**batch, "meta": to_wire(self.meta)} if first == 1 else batch)
-        if self._sent >= self._next_checkpoint and not self.watched.is_set():
-            # On older kernels a page cannot request events while the cell runs: it catches up from these.
-            self._next_checkpoint = self._sent * 2
-            self.send_all()
+            first, pending = self._sent + 1, self.events[self._sent :]
+            if not pending:
+                return
+            self._next_batch = time.monotonic() + INTERVAL
+            # A run that is sent late keeps its timing for a replay on the page.
+            events = self._encoder.encode(pending, JOINED_SECONDS if first == 1 else math.inf)
+            self._sent += len(pending)
+            batch: Json = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent}
+            meta = {"meta": to_wire(self.meta)} if first == 1 else {}
+            self._send({**batch, "events": events, **meta})
+            if self._sent >= self._next_checkpoint and not self.watched.is_set():
+                # On older kernels a page cannot request events while the cell runs: it catches up from these.
+                self._next_checkpoint = self._sent * 2
+                self.send_all()
 
     def send_all(self) -> None:
         """Send the run from its first event, for a page that has missed events."""
         with self._lock:
             if self._sent:
-                self._send_new()  # for pages that have all earlier events
+                self.send_new()  # for pages that have all earlier events
             self._encoder, self._sent = Encoder(), 0
-            self._send_new()
+            self.send_new()
         if self._ready is not None:
             self._send_ready(self._ready)
 
@@ -242,13 +236,11 @@ class LiveRun:
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
         """Wrap a running run; with `network`, its live preview may load any https URL."""
         meta = replace(
-            _meta(handle.key, handle.name, handle.model),
+            _meta(handle, handle.key, handle.model),
             network=network,
             running_code=handle.running_code,
-            bound=bound_names(handle.settings),
             connected=store_of(handle.id, 0) is not None,
             repeats=repeats(handle.settings),
-            about=header_words(handle.settings),
         )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)
@@ -263,12 +255,10 @@ class LiveRun:
         """Wrap a finished run under `key`: `run.key`, or another if a newer run of the same request has that."""
         model = ", ".join(dict.fromkeys(variant.model for variant in run.variants or (run,)))
         meta = replace(
-            _meta(key, run.name, model),
+            _meta(run, key, model),
             digest=run_digest(run),
-            bound=bound_names(run.settings),
             connected=store_of(run.id, run.variant) is not None,
             repeats=repeats(run.settings, is_loaded=True),
-            about=header_words(run.settings),
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
             numbers=run.answer_numbers,
@@ -318,9 +308,6 @@ class LiveRun:
             fix=fix_of(run, self.failure),
         )
         self.stream.finish(ready)
-
-    def show_annotations(self, run: Run) -> None:
-        self.stream.set_annotations(safe_annotations(run.annotations))
 
     def output(self, client: str) -> Json:
         """The frozen result by MIME type, for one window only: in a shared notebook, two would write it twice."""
@@ -424,11 +411,8 @@ class LiveRun:
     def cells(self, variant: int) -> Json:
         """The code of a finished variant as cells, with their outputs in the run."""
         cells = self.finished_result(variant).to_cells()
-        return {
-            "cells": [
-                {"kind": cell.kind, "source": cell.source, "outputs": [*cell.outputs]} for cell in cells
-            ]
-        }
+        rows = [{"kind": cell.kind, "source": cell.source, "outputs": [*cell.outputs]} for cell in cells]
+        return {"cells": rows}
 
     def keep(self, variant: int) -> Json:
         """Write the cells to a notebook file, for a page that cannot insert them."""
@@ -460,16 +444,17 @@ def _content(files: Files, path: str, version: int | None) -> str | bytes:
     return content
 
 
-def _meta(key: str, name: str, model: str) -> Meta:
-    demo = all(is_demo(model_name) for model_name in model.split(", "))
+def _meta(run: Handle | Run, key: str, model: str) -> Meta:
     return Meta(
         key=key,
-        name=name,
+        name=run.name,
         model=model,
-        demo=demo,
+        demo=all(map(is_demo, model.split(", "))),
         magic=settings().magic_name,
         default_model=default_model(),
         number=next(_numbers),
         folds=settings().fold_runs,
         stage=settings().stage,
+        bound=bound_names(run.settings),
+        about=header_words(run.settings),
     )

@@ -16,7 +16,6 @@ def test_a_lab_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
     assert watch.rules() is None
     file.write_text('[lab]\ntitle = "Woche 3"\nbudget = 1')
     assert announced() == "This notebook follows the rules of lab.toml: Woche 3. `%agent lab` shows them."
-    assert watch.rules() is watch.rules()
     assert announced() == ""
     file.write_text('[lab]\ntitle = "Woche 3"\nbudget = 2\nmode = "off"')
     assert announced() == "lab.toml has changed (budget, mode). `%agent lab` shows the rules."
