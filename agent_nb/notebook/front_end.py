@@ -36,13 +36,8 @@ async def is_watched(shell: Any) -> bool:
     """Whether a cell's output is visible while it runs: the user is present, or a page has answered."""
     if is_attended(shell):
         return True
-    _page.ask()
-    return await _page.answers()
-
-
-def ask_for_page() -> None:
-    """Start checking whether a page is connected to this kernel; `is_watched` waits for the answer."""
-    _page.ask()
+    page_question.ask()
+    return await page_question.answers()
 
 
 class _PageQuestion:
@@ -70,7 +65,7 @@ class _PageQuestion:
         return self._answered.is_set() or (seconds > 0 and await off_loop(self._answered.wait, seconds))
 
 
-_page = _PageQuestion()
+page_question = _PageQuestion()
 
 
 def has_cells(shell: Any) -> bool:

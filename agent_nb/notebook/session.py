@@ -150,14 +150,9 @@ def default_model() -> str:
         return ""
 
 
-_hubs: list[Any] = []
+HUBS: list[Any] = []
+"""This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
 
 
 def shown_hub() -> Any:
-    """The kernel's `Hub`; None if no run was shown in the page."""
-    return _hubs[0] if _hubs else None
-
-
-def set_hub(hub: Any) -> None:
-    """Register this kernel's `Hub`, whose module is slow to import."""
-    _hubs[:] = [hub]
+    return HUBS[0] if HUBS else None

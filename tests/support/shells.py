@@ -16,6 +16,7 @@ from traitlets.config import Config
 
 from agent_nb import Agent, Run, model
 from agent_nb.notebook.magic.magics import AgentMagics
+from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
 from agent_nb.options import Options
 
@@ -48,7 +49,7 @@ class Shell:
 
     def options(self, line: str) -> Options:
         """The options as the magic reads them from its first line."""
-        return self.magics.parse(line)
+        return parse_line(line, self.magics.magic_name)
 
     def run(self, code: str) -> Cell:
         with capture_output() as seen:

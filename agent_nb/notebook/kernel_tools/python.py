@@ -24,6 +24,7 @@ from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
 from agent_nb.notebook.values.schema import read_schema
+from agent_nb.notebook.values.tables import counted
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
@@ -197,8 +198,7 @@ def _summary(outputs: Sequence[MimeBundle]) -> str:
         len(str(bundle["text/plain"]).splitlines()) for bundle in outputs if [*bundle] == ["text/plain"]
     )
     counts = ((lines, "line"), (tables, "table"), (images, "image"))
-    parts = [f"{count:,} {name}{'s' if count != 1 else ''}" for count, name in counts if count]
-    return ", ".join(parts) or "no output"
+    return ", ".join(counted(count, name) for count, name in counts if count) or "no output"
 
 
 def mentions(code: str, shell: Any) -> list[str]:

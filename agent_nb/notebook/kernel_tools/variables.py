@@ -46,10 +46,6 @@ _CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
 
 def list_variables(shell: Any) -> Tool:
-
-    def run(args: Json, context: ToolContext) -> ToolOutput:
-        return _listed(newest_variables(shell))
-
     return Tool(
         spec=tool_spec(
             "list_variables",
@@ -57,7 +53,7 @@ def list_variables(shell: Any) -> Tool:
             " beginning of the value. Reads only. Secrets are masked.",
             {},
         ),
-        run=run,
+        run=lambda args, context: _listed(newest_variables(shell)),
         packaged=True,
         title=lambda args: "list the variables",
     )
@@ -90,7 +86,7 @@ def _listed(variables: list[tuple[str, Any]]) -> ToolOutput:
     end = time.monotonic() + SECONDS_IN_ALL
     rows = [_row(name, value, end) for name, value in variables[:MOST]]
     older = len(variables) - len(rows)
-    count = f"{len(variables):,} variable{'' if len(variables) == 1 else 's'}"
+    count = counted(len(variables), "variable")
     note = f"and {older:,} older" if older else ""
     lines = [
         f"- {name}: {', '.join(filter(None, (kind, extent)))}; {value}" for name, kind, extent, value in rows

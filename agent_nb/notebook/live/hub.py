@@ -27,7 +27,7 @@ from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
-from agent_nb.notebook.session import set_hub, settings, shown_hub
+from agent_nb.notebook.session import HUBS, settings
 from agent_nb.render import first_frame
 from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.run import Run
@@ -343,6 +343,6 @@ COMMANDS: dict[str, Callable[[LiveRun, _Command], Any]] = {
 
 def hub() -> Hub:
     """The kernel's hub, created with the first watched run."""
-    if shown_hub() is None:
-        set_hub(Hub())
-    return shown_hub()  # type: ignore[no-any-return]
+    if not HUBS:
+        HUBS.append(Hub())
+    return HUBS[0]  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_data, user_names
-from agent_nb.notebook.values.cells import mask_named
+from agent_nb.notebook.values.cells import mask_named, text_outputs
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe_path, escaped, limited
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_masking import is_secret
@@ -76,13 +76,9 @@ def _executed(session: Session, number: int | None) -> PlainCell:
 
 def _output(session: Session, number: int) -> str:
     """The text output of a cell, as far as IPython has stored it."""
-    outputs = getattr(session.shell.history_manager, "outputs", {}).get(number, ())
-    bundles = [output.bundle for output in outputs]
-    texts = ["".join(bundle.get("stream") or bundle.get("text/plain") or "") for bundle in bundles]
+    texts = "\n".join(text.strip("\n") for text in text_outputs(session.shell, number) if text)
     results = session.namespace.get("Out", {})
-    return "\n".join(text.strip("\n") for text in texts if text) or (
-        repr(results[number]) if number in results else ""
-    )
+    return texts or (repr(results[number]) if number in results else "")
 
 
 def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tuple[str, Options]:

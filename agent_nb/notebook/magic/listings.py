@@ -1,7 +1,5 @@
 """The tables of `%agent models`, `tools`, `cost`, `config` and `plugins`."""
 
-from typing import TYPE_CHECKING
-
 from agent_nb._base.constants import DEMO, DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.table import Table
 from agent_nb.engine.cost import SESSION, ModelCosts
@@ -10,7 +8,7 @@ from agent_nb.images.maker import EDITS, INPUTS, Studio
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
-from agent_nb.plugins import TOOLS, plugins, switch_off
+from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.registry import LISTINGS
 from agent_nb.providers.settings import find_key
@@ -19,9 +17,6 @@ from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.variant_tools import BASE_VARIANTS
-
-if TYPE_CHECKING:
-    from agent_nb.plugins import Rules
 
 
 def list_models(session: Session, arguments: str) -> Table:
@@ -53,7 +48,7 @@ def _states(vendor: Vendor) -> dict[str, str]:
     return {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
 
 
-def _limiting(rules: CellRules) -> "Rules | None":
+def _limiting(rules: CellRules) -> Rules | None:
     return next((plugin_rules for _, plugin_rules in rules.by_plugin if plugin_rules.models), None)
 
 

@@ -27,7 +27,7 @@ from agent_nb._base.threads import off_loop, start_thread
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.session import MagicSettings, Session
-from agent_nb.options import OPTIONS, OPTIONS_HEAD, Options
+from agent_nb.options import OPTIONS, OPTIONS_HEAD
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 _DISPLAYED_TYPES = (
@@ -152,16 +152,12 @@ class AgentMagics(Magics, MagicSettings):
         """Run one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
         await off_loop(self.imported.wait)
         from agent_nb.notebook.magic.fix import read_fix
+        from agent_nb.notebook.parsing import parse_line
 
-        options = read_fix(self.session, line) if cell is None else self.parse(line)
+        options = read_fix(self.session, line) if cell is None else parse_line(line, self.magic_name)
         module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
         await off_loop(module.warm_up, self.shell)
         await module.run_cell(self.session, options, cell or "")
-
-    def parse(self, line: str) -> Options:
-        from agent_nb.notebook.parsing import parse_line
-
-        return parse_line(line, self.magic_name)
 
     @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
     def complete(self, context: Any) -> dict[str, Any]:
@@ -242,14 +238,14 @@ def _preload(shell: Any, imported: threading.Event) -> None:
     Without a user to ask, it only starts looking for a connected page: an unattended notebook must not wait, and may
     use another model.
     """
-    from agent_nb.notebook.front_end import ask_for_page, is_attended
+    from agent_nb.notebook.front_end import is_attended, page_question
 
     if hasattr(shell, "kernel") and is_attended(shell):
         imported.clear()
         if start_thread("preload", partial(_import_for_run, shell, imported)) is None:
             imported.set()
     elif hasattr(shell, "kernel"):
-        ask_for_page()
+        page_question.ask()
 
 
 def _import_for_run(shell: Any, imported: threading.Event) -> None:

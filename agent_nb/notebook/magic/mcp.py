@@ -134,10 +134,18 @@ def _allow(server: Server, *, attended: bool) -> None:
         server.accepted = accepted_tools(config) | server.accepted
         return
     action = "connect to" if config.url else "start"
-    question = f"{FILE} asks to {action} the MCP server `{server.name}`:{description(config)}"
-    if not confirm(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
+    if not _consents(config, f"{FILE} asks to {action} the MCP server `{server.name}`"):
         raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
-    remember(config, {})
+
+
+def _consents(config: ServerConfig, question: str) -> bool:
+    """Ask whether the program may be started from now on, and remember a yes."""
+    answer = confirm(
+        f"{question}:{description(config)}\nIt can do on this machine what you can. Allow it from now on?"
+    )
+    if answer:
+        remember(config, {})
+    return answer
 
 
 def allow_agents(session: Session, models: Iterable[str]) -> None:
@@ -148,13 +156,11 @@ def allow_agents(session: Session, models: Iterable[str]) -> None:
         if agent is None or not agent.is_own:
             continue
         config = ServerConfig(name=name, command=agent.command, key=sha256(f"{name} {agent.command}"))
-        if is_allowed(config):
-            continue
-        question = f"The cell starts the outside agent `{name}`:{description(config)}"
-        answer = f"{question}\nIt can do on this machine what you can. Allow it from now on?"
-        if not is_attended(session.shell) or not confirm(answer):
+        allowed = is_allowed(config) or (
+            is_attended(session.shell) and _consents(config, f"The cell starts the outside agent `{name}`")
+        )
+        if not allowed:
             raise UsageError(f"`{name}` was not started: its command is new, and you have not allowed it.")
-        remember(config, {})
 
 
 def _accept_changes(server: Server, *, attended: bool) -> None:

@@ -23,7 +23,7 @@ def recent_cells(shell: Any) -> Iterator[str]:
     """The source, text output and error of each cell before the current one, newest first."""
     sources = shell.history_manager.input_hist_raw
     for number in range(len(sources) - 2, 0, -1):
-        output = mask_named("\n".join(_text_outputs(shell, number)))
+        output = mask_named("\n".join(text_outputs(shell, number)))
         source = mask_named(sources[number])
         failure = getattr(shell.history_manager, "exceptions", {}).get(
             number, {}
@@ -35,7 +35,7 @@ def recent_cells(shell: Any) -> Iterator[str]:
         yield block
 
 
-def _text_outputs(shell: Any, number: int) -> Iterator[str]:
+def text_outputs(shell: Any, number: int) -> Iterator[str]:
     """The printed and displayed text of a cell. A value that contains secrets is described as in a prompt."""
     description = _masked_value(number, shell.user_ns.get("Out", {}).get(number))
     for output in getattr(shell.history_manager, "outputs", {}).get(number, ()):

@@ -106,11 +106,13 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
 
 
 def _content(name: str, value: Any) -> TableText:
-    if isinstance(value, Masked):
-        return TableText(str(value))
     if kind := kind_of(value):
         return kind.describe(value, name)
-    return TableText(next((text for kind, text in _TEXTS.items() if is_of(value, *kind)), repr)(value))
+    if is_of(value, "agent_nb", "Element"):
+        return TableText(_element(value))
+    if is_of(value, "agent_nb", "ConsoleLine"):
+        return TableText(f"the console {value}")
+    return TableText(value if is_of(value, "builtins", "str") else repr(value))
 
 
 def _describe_run(name: str, value: Run | Handle) -> Description:
@@ -168,7 +170,7 @@ def _size(content: str | bytes) -> str:
 
 
 def expand(
-    prompt: str, namespace: Mapping[str, Any], describe: Callable[..., Description] | None = None
+    prompt: str, namespace: Mapping[str, Any], describe: Callable[..., Description] = describe_path
 ) -> Description:
     """The prompt with each `{{name}}` replaced; `\\{{name}}` is an escaped, literal reference."""
     parts: list[Description] = []
@@ -178,7 +180,7 @@ def expand(
             return match[0][1:]
         if not first_name(match[2]):
             return match[0]
-        description = (describe or describe_path)(match[2], namespace, braces=match[0])
+        description = describe(match[2], namespace, braces=match[0])
         parts.append(description)
         return description.text
 
@@ -202,11 +204,3 @@ def _element(value: Element) -> str:
         f"the element {value.html} (`{value.path}`, {tag} {value.place} on the page,"
         f" line {value.line} of `{value.file}`)"
     )
-
-
-_TEXTS: dict[tuple[str, str], Callable[[Any], str]] = {
-    ("builtins", "str"): lambda value: value,
-    ("agent_nb", "Element"): _element,
-    ("agent_nb", "ConsoleLine"): lambda value: f"the console {value}",
-}
-"""Texts for values of these classes. Other values without a known kind use their `repr`."""

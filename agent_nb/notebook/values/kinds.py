@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from agent_nb._base.secrets import MASK, are_secret_names, is_secret_name
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values import tables
-from agent_nb.notebook.values.tables import TableSummary, TableText
+from agent_nb.notebook.values.tables import TableText, table_text
 
 ITEMS = 8
 """Items of a container that a one-line summary reads."""
@@ -113,10 +113,6 @@ def unmasked(value: Any, mask: Mask) -> MaskedValue:
     return value, []
 
 
-def _as_table(read: Callable[[Any], TableSummary]) -> Callable[[Any, str], TableText]:
-    return lambda value, name: tables.table_content(read(value))
-
-
 def repr_content(value: Any, name: str) -> TableText:
     return TableText(repr(value))
 
@@ -159,31 +155,29 @@ def columns_only(value: Any, labels: Iterable[Any]) -> str:
 # pandas
 
 
-def _pandas_frame(value: Any) -> TableSummary:
-    columns = [(tables.short_text(name), value.iloc[:, place]) for place, name in enumerate(value.columns)]
+def _pandas_frame(value: Any, name: str) -> TableText:
+    columns = [(tables.short_text(label), value.iloc[:, place]) for place, label in enumerate(value.columns)]
     heading = tables.frame_heading("DataFrame", len(value), len(columns))
-    return TableSummary(heading, len(value), [*_levels(value.index), *columns], tables.PANDAS)
+    return table_text(heading, len(value), [*_levels(value.index), *columns], tables.PANDAS)
 
 
-def _pandas_series(value: Any) -> TableSummary:
+def _pandas_series(value: Any, name: str) -> TableText:
     heading = tables.column_heading("Series", value.name, len(value), tables.dtype_name(value))
-    name = "values" if value.name is None else tables.short_text(value.name)
-    return TableSummary(heading, len(value), [*_levels(value.index), (name, value)], tables.PANDAS)
+    label = "values" if value.name is None else tables.short_text(value.name)
+    return table_text(heading, len(value), [*_levels(value.index), (label, value)], tables.PANDAS)
 
 
-def _pandas_index(value: Any) -> TableSummary:
+def _pandas_index(value: Any, name: str) -> TableText:
     heading = f"{type(value).__name__} of {tables.counted(len(value), 'value')}"
-    return TableSummary(heading, len(value), list(_levels(value, always=True)), tables.PANDAS)
+    return table_text(heading, len(value), list(_levels(value, always=True)), tables.PANDAS)
 
 
 def _levels(index: Any, *, always: bool = False) -> Iterator[tuple[str, Any]]:
     """The levels of an index, without one that only counts the rows."""
     if always or known_class(type(index))[1] != "pandas.RangeIndex":
         for place, name in enumerate(index.names):
-            yield (
-                "index" if name is None else tables.short_text(name),
-                index.get_level_values(place).to_series(),
-            )
+            label = "index" if name is None else tables.short_text(name)
+            yield label, index.get_level_values(place).to_series()
 
 
 def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -252,17 +246,16 @@ def _mask_pandas_index(value: Any, mask: Mask) -> MaskedValue:
 # polars
 
 
-def _polars_frame(value: Any) -> TableSummary:
+def _polars_frame(value: Any, name: str) -> TableText:
     columns = [(tables.short_text(column.name), column) for column in value.get_columns()]
     heading = tables.frame_heading("polars DataFrame", value.height, value.width)
-    return TableSummary(heading, value.height, columns, tables.POLARS)
+    return table_text(heading, value.height, columns, tables.POLARS)
 
 
-def _polars_series(value: Any) -> TableSummary:
+def _polars_series(value: Any, name: str) -> TableText:
     heading = tables.column_heading("polars Series", value.name, len(value), tables.short_text(value.dtype))
-    return TableSummary(
-        heading, len(value), [(tables.short_text(value.name) or "values", value)], tables.POLARS
-    )
+    label = tables.short_text(value.name) or "values"
+    return table_text(heading, len(value), [(label, value)], tables.POLARS)
 
 
 def _polars_columns(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -310,18 +303,15 @@ def _polars_fields(kind: Any) -> list[str]:
 # pyarrow
 
 
-def _arrow_table(value: Any) -> TableSummary:
-    columns = [
-        (tables.short_text(name), column)
-        for name, column in zip(value.schema.names, value.columns, strict=True)
-    ]
+def _arrow_table(value: Any, name: str) -> TableText:
+    columns = list(zip(map(tables.short_text, value.schema.names), value.columns, strict=True))
     heading = tables.frame_heading(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
-    return TableSummary(heading, value.num_rows, columns, tables.ARROW)
+    return table_text(heading, value.num_rows, columns, tables.ARROW)
 
 
-def _arrow_array(value: Any) -> TableSummary:
+def _arrow_array(value: Any, name: str) -> TableText:
     heading = f"pyarrow {type(value).__name__} of {len(value):,} {tables.short_text(value.type)} values"
-    return TableSummary(heading, len(value), [("values", value)], tables.ARROW)
+    return table_text(heading, len(value), [("values", value)], tables.ARROW)
 
 
 def _own_type(value: Any) -> list[tuple[None, Any]]:
@@ -386,32 +376,24 @@ PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image
 KINDS = (
     # classes, describe, line, columns, mask
     ValueKind(PICTURES, _picture, repr_line, no_columns, unmasked),
+    ValueKind(("pandas.DataFrame",), _pandas_frame, _frame_line, _pandas_columns, _mask_pandas_frame),
+    ValueKind(("pandas.Series",), _pandas_series, _series_line, _own_dtype, _mask_pandas_series),
     ValueKind(
-        ("pandas.DataFrame",), _as_table(_pandas_frame), _frame_line, _pandas_columns, _mask_pandas_frame
+        ("pandas.RangeIndex", "pandas.Index"), _pandas_index, repr_line, _own_dtype, _mask_pandas_index
     ),
-    ValueKind(("pandas.Series",), _as_table(_pandas_series), _series_line, _own_dtype, _mask_pandas_series),
-    ValueKind(
-        ("pandas.RangeIndex", "pandas.Index"),
-        _as_table(_pandas_index),
-        repr_line,
-        _own_dtype,
-        _mask_pandas_index,
-    ),
-    ValueKind(
-        ("polars.DataFrame",), _as_table(_polars_frame), _frame_line, _polars_columns, _mask_polars_frame
-    ),
-    ValueKind(("polars.Series",), _as_table(_polars_series), _series_line, _own_dtype, _mask_polars_series),
+    ValueKind(("polars.DataFrame",), _polars_frame, _frame_line, _polars_columns, _mask_polars_frame),
+    ValueKind(("polars.Series",), _polars_series, _series_line, _own_dtype, _mask_polars_series),
     ValueKind(("polars.LazyFrame",), _lazy_frame, repr_line, _polars_columns, _mask_lazy_frame),
     ValueKind(
         ("pyarrow.Table", "pyarrow.RecordBatch"),
-        _as_table(_arrow_table),
+        _arrow_table,
         lambda value, mask: _names_line(value.schema.names),
         lambda value: zip(value.schema.names, value.schema.types, strict=True),
         _mask_arrow_table,
     ),
     ValueKind(
         ("pyarrow.Array", "pyarrow.ChunkedArray"),
-        _as_table(_arrow_array),
+        _arrow_array,
         repr_line,
         _own_type,
         _mask_arrow_array,

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask, masked_line
@@ -35,6 +36,7 @@ PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", 
 """pandas' inferred kinds of object columns without nested values."""
 
 Columns = Sequence[tuple[str, Any]]
+"""Label and column; index levels come first."""
 
 
 class ColumnFacts(NamedTuple):
@@ -128,14 +130,6 @@ def arrow_facts(column: Any) -> ColumnFacts:
     return ColumnFacts(dtype, nulls, counts=_sorted(pairs), rows=len(column))
 
 
-class TableSummary(NamedTuple):
-    kind: str
-    rows: int
-    columns: Columns
-    """Label and column; index levels come first."""
-    library: "Library"
-
-
 class Library(NamedTuple):
     facts: Callable[[Any], ColumnFacts]
     cells: Callable[[Any, int, int], Iterable[Any]]
@@ -154,27 +148,25 @@ class TableText(NamedTuple):
     images: tuple[Image, ...] = ()
 
 
-def table_content(table: TableSummary) -> TableText:
-    columns, others = table.columns[:MOST_COLUMNS], table.columns[MOST_COLUMNS:]
-    lines = [
-        table.kind,
-        *(f"- {label}: {fact_line(table.library.facts, column)}" for label, column in columns),
-    ]
+def table_text(heading: str, rows: int, all_columns: Columns, library: Library) -> TableText:
+    columns, others = all_columns[:MOST_COLUMNS], all_columns[MOST_COLUMNS:]
+    lines = [heading, *(f"- {label}: {fact_line(library.facts, column)}" for label, column in columns)]
+    csv_text = partial(_csv, columns, library)
     # A row has at least one character and a newline.
-    if not others and table.rows <= SMALL // 2 and len(rows := _csv(table, 0, table.rows, SMALL)) <= SMALL:
-        return TableText("\n".join([*lines, "All rows:", rows]), f"{table.rows:,} of {table.rows:,} rows")
+    if not others and rows <= SMALL // 2 and len(text := csv_text(0, rows, SMALL)) <= SMALL:
+        return TableText("\n".join([*lines, "All rows:", text]), f"{rows:,} of {rows:,} rows")
     of_columns = ""
     if others:
         names = shortened(", ".join(label for label, _ in others), _NAMES)
         lines.append(f"- and {len(others):,} more columns: {names}")
-        of_columns = f" and {MOST_COLUMNS:,} of {len(table.columns):,} columns"
-    first = min(ENDS, table.rows)
-    last = max(first, table.rows - ENDS)
-    lines += [f"First rows{' of these columns' if others else ''}:", _csv(table, 0, first, _CELL)]
-    if last < table.rows:
-        lines += ["Last rows:", _csv(table, last, table.rows, _CELL)]
-    row_count = first + table.rows - last
-    return TableText("\n".join(lines), f"{row_count:,} of {table.rows:,} rows{of_columns}, and a summary")
+        of_columns = f" and {MOST_COLUMNS:,} of {len(all_columns):,} columns"
+    first = min(ENDS, rows)
+    last = max(first, rows - ENDS)
+    lines += [f"First rows{' of these columns' if others else ''}:", csv_text(0, first, _CELL)]
+    if last < rows:
+        lines += ["Last rows:", csv_text(last, rows, _CELL)]
+    row_count = first + rows - last
+    return TableText("\n".join(lines), f"{row_count:,} of {rows:,} rows{of_columns}, and a summary")
 
 
 def array_text(value: Any) -> str:
@@ -187,11 +179,8 @@ def array_text(value: Any) -> str:
     return f"{facts}\n{value!r}"
 
 
-def _csv(table: TableSummary, start: int, stop: int, width: int) -> str:
-    columns = table.columns[:MOST_COLUMNS]
-    cells = [
-        [_cell(cell, width) for cell in table.library.cells(column, start, stop)] for _, column in columns
-    ]
+def _csv(columns: Columns, library: Library, start: int, stop: int, width: int) -> str:
+    cells = [[_cell(cell, width) for cell in library.cells(column, start, stop)] for _, column in columns]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([label for label, _ in columns])
