@@ -35,11 +35,8 @@ def parse_line(line: str, magic: str) -> Options:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
         )
-    if "name" in values:
-        values["name"] = unicodedata.normalize("NFKC", values["name"] or "")  # as Python does with names
-    is_named = bool(values.get("name"))
-    if not is_named:
-        values.pop("name", None)
+    if name := values.pop("name", None):
+        values["name"] = unicodedata.normalize("NFKC", name)  # as Python does with names
     if check:
         from agent_nb.run.compare import read_check
 
@@ -47,7 +44,7 @@ def parse_line(line: str, magic: str) -> Options:
             check = read_check(check)
         except ConfigError as error:
             raise UsageError(str(error)) from None
-    return Options(**values, is_named=is_named, check=check, line=original)
+    return Options(**values, is_named="name" in values, check=check, line=original)
 
 
 def _parser() -> MagicArgumentParser:

@@ -85,15 +85,11 @@ def repeats(settings: Json, *, is_loaded: bool = False) -> tuple[Repeat, ...]:
     if not settings.get("line"):
         return ()
     options, is_own = line_options(settings), not is_loaded and not settings.get("replayed")
-    option_values = [
-        (option.flags[0], option.label, value)
+    return tuple(
+        Repeat(text=f"{option.flags[0]} {_word(value)}", label=option.label(value))
         for name, option in OPTIONS.items()
         if option.label and (is_own or name != "approve")
         for value in _values(getattr(options, name))
-    ]
-    return tuple(
-        Repeat(text=f"{flag} {_word(value)}", label=show(value))
-        for flag, show, value in option_values
         if str(value).isprintable()
     )
 

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -92,7 +93,8 @@ class HubModel(anywidget.AnyWidget):
 class Hub:
     """The runs of this kernel that the page may show, and the widget model they share."""
 
-    def __init__(self) -> None:
+    def __init__(self, make_model: Callable[[], HubModel] | None = None) -> None:
+        self._make_model = make_model or partial(HubModel, kernel=_KERNEL, channel=_CHANNEL)
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
@@ -101,7 +103,7 @@ class Hub:
             self._listener = _listen(self.receive)
 
     def _open(self) -> None:
-        self.model = HubModel(kernel=_KERNEL, channel=_CHANNEL)
+        self.model = self._make_model()
         self.model.on_msg(self._on_message)
         self._refused = False
         if self.model.comm is not None:

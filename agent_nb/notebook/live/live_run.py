@@ -247,7 +247,7 @@ class LiveRun:
         handle.approve_with(run.ask)
         handle.subscribe(stream.on_event)
         if isinstance(handle.viewer, LiveViewer):
-            handle.viewer.attach(run.look)
+            handle.viewer.inspect = run.look
         return run
 
     @classmethod

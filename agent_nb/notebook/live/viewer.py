@@ -23,14 +23,11 @@ class LiveViewer:
 
     def __init__(self, otherwise: PageViewer | None = None) -> None:
         self._otherwise = otherwise
-        self._look: PageInspector = _look_nowhere
-
-    def attach(self, look: PageInspector) -> None:
-        self._look = look
+        self.inspect: PageInspector = _look_nowhere
 
     async def check(self, request: CheckRequest) -> PageCheck:
         try:
-            report = await self._look(request)
+            report = await self.inspect(request)
         except ViewerUnavailableError:
             if self._otherwise is None:
                 raise
@@ -39,7 +36,7 @@ class LiveViewer:
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
         try:
-            report = await self._look(request)
+            report = await self.inspect(request)
         except ViewerUnavailableError:
             if not isinstance(self._otherwise, ElementViewer):
                 raise

@@ -47,12 +47,11 @@ def read_fix(session: Session, line: str) -> Options:
 
 
 def _failed(session: Session, number: int | None) -> FailedCell:
-    failure = session.failures.find(number)
-    if failure is None and number is not None:
-        raise UsageError(f"Cell [{number}] has not failed in this session, or it has been run again since.")
-    if failure is None:
+    if failure := session.failures.find(number):
+        return failure
+    if number is None:
         raise UsageError("No cell has failed in this session.")
-    return failure
+    raise UsageError(f"Cell [{number}] has not failed in this session, or it has been run again since.")
 
 
 def _executed(session: Session, number: int | None) -> PlainCell:

@@ -80,7 +80,6 @@ def warm_up(shell: Any) -> None:
 async def run_cell(session: Session, options: Options, cell: str) -> None:
     """Run the cell and set NAME and `files`, however the run ends."""
     watched = await is_watched(session.shell)
-    register()
     mask_environment()
     try:
         plan = await make_plan(session, options, cell, watched=watched)
@@ -141,16 +140,16 @@ def _check_name_is_free(session: Session, name: str) -> None:
         )
 
 
-async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
+async def _wait(handle: Handle, *, in_kernel: bool) -> None:
     """Wait for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
     stop = partial(handle.stop, "interrupted")
     # ipykernel cancels the cell by itself; in a terminal, Ctrl-C would end the event loop.
     with ticking(), contextlib.nullcontext() if in_kernel else on_interrupt(lambda *_: stop()):
         try:
-            return await handle
+            await handle
         except (asyncio.CancelledError, KeyboardInterrupt):
             stop()
-            return await handle
+            await handle
 
 
 async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
@@ -230,20 +229,15 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
             raise ConfigError("There is nothing to pick: this run has no variants.")
         handle.pick(number)
         return None
-    current = _current_run(session, run)
+    current = session.namespace.get(run.name)
+    if not isinstance(current, Run) or current.id != run.id:
+        raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
     if current.given_files is not None:
         raise ConfigError(
             f"`{run.name}` has your own edits, which picking a variant would discard. Run the cell again to pick."
         )
     variant = current.pick(number)
     return variant, bind(session, variant)
-
-
-def _current_run(session: Session, run: Run) -> Run:
-    current = session.namespace.get(run.name)
-    if not isinstance(current, Run) or current.id != run.id:
-        raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
-    return current
 
 
 def _in_background(plan: Plan, handle: Handle, view: View) -> None:
