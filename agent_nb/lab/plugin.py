@@ -5,6 +5,7 @@ Every first run imports this module, so the other lab modules are imported only 
 
 from pathlib import Path
 
+from agent_nb._base.late import late
 from agent_nb._base.table import Table
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
@@ -31,7 +32,7 @@ class Lab(Plugin):
             Command(
                 "submit [NOTEBOOK]",
                 "Write the saved notebook, the log of the lab, the runs and their pages to one zip file.",
-                _submit,
+                late("agent_nb.lab.submit", "submit_command"),
                 lambda notebook, before: (
                     []
                     if before
@@ -68,12 +69,6 @@ class Lab(Plugin):
             return Table(("rule", "value"), [], empty)
         rows = [(name, str(value)) for name, value in _values(rules).items() if value]
         return Table(("rule", "value"), rows, "", _note(rules))
-
-
-def _submit(notebook: Notebook, arguments: str) -> str:
-    from agent_nb.lab.submit import submit_command
-
-    return submit_command(notebook, arguments)
 
 
 def _values(rules: LabRules) -> dict[str, object]:

@@ -17,6 +17,7 @@ from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
+from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
 from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
@@ -151,8 +152,6 @@ def _image_type(bundle: MimeBundle) -> str | None:
 
 
 def _images(outputs: Sequence[MimeBundle]) -> tuple[Image, ...]:
-    from agent_nb.images.convert import to_image
-
     images: list[Image] = []
     for bundle in outputs:
         kind = _image_type(bundle)

@@ -12,6 +12,7 @@ from agent_nb.errors import SavedRunError
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
 from agent_nb.options import APPROVE, OPTIONS
+from agent_nb.prompts import STACKS
 
 HELP_WIDTH = 44
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
@@ -63,8 +64,6 @@ def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
             choices = [(choice, "ask the model") for choice in option.choices]
             return choices + _paths(session.home, folder, (".jsonl",))
         case "stack":
-            from agent_nb.prompts import STACKS
-
             return [(name, "stack") for name in STACKS]
         case "save":
             return _paths(session.home, prefix, ())

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.command import Command
+from agent_nb._base.late import late
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 from agent_nb.notebook.magic import candidates
@@ -100,12 +101,7 @@ def _help(session: Session, arguments: str) -> str:
 
 
 def _late(module: str, name: str) -> Callable[[Session, str], Any]:
-    """A command in another module, imported on first use."""
-
-    def run(session: Session, arguments: str) -> Any:
-        return getattr(importlib.import_module(f"agent_nb.notebook.magic.{module}"), name)(session, arguments)
-
-    return run
+    return late(f"agent_nb.notebook.magic.{module}", name)
 
 
 _ROWS = (

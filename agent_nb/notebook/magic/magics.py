@@ -22,11 +22,12 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from traitlets import observe
 
 from agent_nb._base.installed import InstalledFirst
-from agent_nb._base.late import REGISTRATIONS
-from agent_nb._base.threads import off_loop, start_thread
+from agent_nb._base.late import REGISTRATIONS, late
+from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
 from agent_nb.batch.tally import watch_with
+from agent_nb.notebook.front_end import is_attended, page_question
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
-from agent_nb.notebook.session import MagicSettings, Session
+from agent_nb.notebook.session import MagicSettings, Session, default_model
 from agent_nb.options import OPTIONS, OPTIONS_HEAD
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
@@ -141,8 +142,6 @@ class AgentMagics(Magics, MagicSettings):
 
             run_command(self.session, line)
             return
-        from agent_nb._base.threads import CannotBlockError, run_blocking
-
         try:
             run_blocking(self.run_cell(line, cell))
         except CannotBlockError as error:
@@ -200,8 +199,8 @@ def load(shell: Any) -> None:
     finder = InstalledFirst(magics.session.home)
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
     undo(_remove, sys.meta_path.remove, finder)
-    REGISTRATIONS[:] = [_register_bound_pages]
-    watch_with(partial(_watch, shell))
+    REGISTRATIONS[:] = [late("agent_nb.notebook.page.hooks", "register")]
+    watch_with(partial(late("agent_nb.notebook.views.progress_bar", "ProgressBar"), shell))
     undo(watch_with, None)
 
     def begin(*_: Any) -> None:
@@ -238,8 +237,6 @@ def _preload(shell: Any, imported: threading.Event) -> None:
     Without a user to ask, it only starts looking for a connected page: an unattended notebook must not wait, and may
     use another model.
     """
-    from agent_nb.notebook.front_end import is_attended, page_question
-
     if hasattr(shell, "kernel") and is_attended(shell):
         imported.clear()
         if start_thread("preload", partial(_import_for_run, shell, imported)) is None:
@@ -251,7 +248,6 @@ def _preload(shell: Any, imported: threading.Event) -> None:
 def _import_for_run(shell: Any, imported: threading.Event) -> None:
     try:
         from agent_nb.notebook.magic.run_cell import warm_up
-        from agent_nb.notebook.session import default_model
         from agent_nb.providers import model
         from agent_nb.providers.streaming import VendorClient
 
@@ -265,12 +261,6 @@ def _import_for_run(shell: Any, imported: threading.Event) -> None:
             importlib.import_module("genai_prices.data")
 
 
-def _register_bound_pages() -> None:
-    from agent_nb.notebook.page.hooks import register
-
-    register()
-
-
 def _remove(remove: Callable[..., Any], *arguments: Any) -> None:
     with contextlib.suppress(KeyError, ValueError):  # already removed
         remove(*arguments)
@@ -280,9 +270,3 @@ def _show_run(run: Any, *_: Any, **__: Any) -> Any:
     from agent_nb.notebook.views.views import show_run
 
     return show_run(run)
-
-
-def _watch(shell: Any, tally: Any, stop: Any) -> Any:
-    from agent_nb.notebook.views.progress_bar import ProgressBar
-
-    return ProgressBar(shell, tally, stop)

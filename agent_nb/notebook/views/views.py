@@ -8,10 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from IPython import get_ipython
+from IPython.display import clear_output, display
+
 from agent_nb._base.secrets import StreamMasker, safe_text
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
 from agent_nb.notebook.session import shown_hub
 from agent_nb.options import Options
 from agent_nb.phase import phase_after
@@ -184,8 +188,6 @@ class FrozenView(View):
         super().start(note and f"{note}\n")  # a blank line: the frame that follows has no space above it
 
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
-        from IPython.display import display
-
         display(bundle(run, image), raw=True)
 
 
@@ -204,10 +206,6 @@ class LiveView(FrozenView):
         self._printed: list[str] = []
 
     def start(self, note: str) -> None:
-        from IPython import get_ipython
-        from IPython.display import display
-
-        from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
         from agent_nb.notebook.live.hub import hub
         from agent_nb.notebook.views.light_view import LightForm
 
@@ -265,8 +263,6 @@ class LiveView(FrozenView):
         live.announce_ready(run, files_name, picked=picked, paths=self._paths)
 
     def _replace(self, form: dict[str, str]) -> None:
-        from IPython.display import clear_output
-
         if self._can_update:
             self._display.update(form, raw=True)
             return
