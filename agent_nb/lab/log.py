@@ -125,14 +125,14 @@ class LabLog:
         return next((line for line in reversed(lines) if line), b""), not lines[-1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class LogReading:
     """The entries of a log. The other fields are line numbers from 1."""
 
-    entries: tuple[Entry, ...] = ()
-    breaks: tuple[int, ...] = ()
+    entries: list[Entry] = field(default_factory=list)
+    breaks: list[int] = field(default_factory=list)
     """Lines that are invalid or do not contain the hash of the previous line."""
-    rules: tuple[int, ...] = ()
+    rules: list[int] = field(default_factory=list)
     """Lines with a different lab file than the previous line."""
 
     def remarks(self) -> Iterator[str]:
@@ -144,25 +144,22 @@ class LogReading:
 
 
 def read_log(data: bytes) -> LogReading:
-    entries: list[Entry] = []
-    breaks: list[int] = []
-    rules: list[int] = []
-    previous = ""
+    reading, previous = LogReading(), ""
     for number, line in enumerate((line.rstrip(b"\r") for line in data.split(b"\n")), 1):
         if not line:
             continue
         entry = Entry.from_line(line)
         if entry is None or entry.before != previous:
-            breaks.append(number)
+            reading.breaks.append(number)
         if entry:
-            if entries and entry.lab != entries[-1].lab:
-                rules.append(number)
-            entries.append(entry)
+            if reading.entries and entry.lab != reading.entries[-1].lab:
+                reading.rules.append(number)
+            reading.entries.append(entry)
         previous = sha256(line)
-    return LogReading(entries=tuple(entries), breaks=tuple(breaks), rules=tuple(rules))
+    return reading
 
 
-def _listed(numbers: tuple[int, ...]) -> str:
+def _listed(numbers: list[int]) -> str:
     text = ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
     return f"line{'s' if len(numbers) > 1 else ''} {text}"
 

@@ -21,8 +21,3 @@ def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
     if shell is None:
         raise ConfigError("`kernel_tools()` needs IPython: use it in a notebook or in `ipython`.")
     return list_variables(shell), describe_variable(shell), run_python(shell)
-
-
-def find_kernel_tools(name: str, shell: Any) -> dict[str, Tool]:
-    """The tools that `-t NAME` selects, by name: all kernel tools for `kernel`, or one of them, or none."""
-    return {tool.name: tool for tool in kernel_tools(shell) if name in (KERNEL, tool.name)}

@@ -26,7 +26,7 @@ from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode
-from agent_nb.notebook.kernel_tools import find_kernel_tools
+from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
@@ -430,10 +430,10 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
     kernel: dict[str, Tool] = {}
     for name in (name for name in names if not is_server(name)):
         plugin_tools = [tool for family in TOOLS for tool in TOOLS[family] if name in (family, tool.name)]
-        kernel_matches = find_kernel_tools(name, session.shell)
-        if (kernel_matches or plugin_tools) and not callable(session.namespace.get(name)):
-            kernel |= kernel_matches
-            tools += [] if kernel_matches else plugin_tools
+        own_tools = [tool for tool in kernel_tools(session.shell) if name in (KERNEL, tool.name)]
+        if (own_tools or plugin_tools) and not callable(session.namespace.get(name)):
+            kernel |= {tool.name: tool for tool in own_tools}
+            tools += [] if own_tools else plugin_tools
             continue
         value = lookup(name, session.namespace)
         if not callable(value):
