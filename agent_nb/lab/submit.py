@@ -69,10 +69,6 @@ class NotebookReading:
     secrets: tuple[str, ...]
     """Locations of text that looks like a key, or metadata named like one: `cell 2`, `metadata`."""
 
-    @property
-    def checks(self) -> tuple[CodeCell, ...]:
-        return tuple(cell for cell in self.cells if cell.is_check)
-
     def remarks(self) -> Iterator[str]:
         if unrun := [cell for cell in self.cells if cell.count is None]:
             yield f"{_named(unrun)} did not run."
@@ -82,7 +78,7 @@ class NotebookReading:
             yield f"{_named(late)} ran before the cell above. {AGAIN}"
         elif ran and ran[-1][1] > len(ran) + self.submits:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
-        if failed := [cell for cell in self.checks if cell.failed]:
+        if failed := [cell for cell in self.cells if cell.is_check and cell.failed]:
             yield f"The check of {_named(failed, capital=False)} does not hold."
 
 

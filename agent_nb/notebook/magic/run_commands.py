@@ -145,11 +145,12 @@ def export_run(session: Session, arguments: str) -> FileNotice:
     run = _run(session, name, "export hero")
     target = target.strip().strip("\"'") or f"{name}.replay.html"
     path = session.home / Path(target).expanduser()
+    suffix = path.suffix.lower()
     try:
         check_place(path, within := folder_of(target, session.home))
-        if path.suffix.lower() == ".html":
+        if suffix == ".html":
             run.to_replay(path)
-        elif form := next((form for form in FORMS if form.suffix == path.suffix.lower()), None):
+        elif form := next((form for form in FORMS if form.suffix == suffix), None):
             write_atomically(path, form.render(run).encode("utf-8", "replace"), within=within)
         else:
             suffixes = ", ".join(form.suffix for form in FORMS)
@@ -157,9 +158,7 @@ def export_run(session: Session, arguments: str) -> FileNotice:
         size = human_size(path.stat().st_size)
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
-    replays = (
-        f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""
-    )
+    replays = f" It replays {name} in any browser, without a server." if suffix == ".html" else ""
     return FileNotice(path, session.home, f"({size}).{replays}")
 
 

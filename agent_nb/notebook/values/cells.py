@@ -22,13 +22,12 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 def recent_cells(shell: Any) -> Iterator[str]:
     """The source, text output and error of each cell before the current one, newest first."""
     sources = shell.history_manager.input_hist_raw
+    failures = getattr(shell.history_manager, "exceptions", {})  # IPython 7 does not store them
     for number in range(len(sources) - 2, 0, -1):
         output = mask_named("\n".join(text_outputs(shell, number)))
         source = mask_named(sources[number])
-        failure = getattr(shell.history_manager, "exceptions", {}).get(
-            number, {}
-        )  # IPython 7 does not store it
-        error = mask_named(_COLOUR.sub("", "\n".join(failure.get("traceback", ()))))
+        traceback = failures.get(number, {}).get("traceback", ())
+        error = mask_named(_COLOUR.sub("", "\n".join(traceback)))
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
             block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""

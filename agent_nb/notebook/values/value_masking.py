@@ -183,10 +183,8 @@ class Masks:
             masked, names = kind.mask(value, lambda cell: self._over(cell, depth))
         else:
             labels = _labels(value)
-            masked, names = (
-                columns_only(value, labels),
-                [str(name) for name in labels if is_secret_name(name)],
-            )
+            masked = columns_only(value, labels)
+            names = [str(label) for label in labels if is_secret_name(label)]
         for name in names:
             self._remember(name)
         return Masked(masked) if isinstance(masked, str) else masked
