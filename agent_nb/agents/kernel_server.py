@@ -9,109 +9,51 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Self
 
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+
 from agent_nb._base.constants import VERSION
 from agent_nb._base.secrets import register
 from agent_nb._base.wire import Json
-from agent_nb.agents.mapping import SERVER, result_text
+from agent_nb.agents.mapping import SERVER, as_object, result_text
 from agent_nb.messages import ToolResult, ToolSpec
 
 MAX_BODY = 10_000_000
-_PROTOCOL = "2025-06-18"
-_STATUS = {200: "OK", 202: "Accepted", 400: "Bad Request", 401: "Unauthorized", 405: "Method Not Allowed"}
-
-CallTool = Callable[[str, Json], Awaitable[ToolResult]]
 
 
 class KernelServer:
     """The server; `async with` starts and stops it."""
 
-    def __init__(self, tools: Sequence[ToolSpec], call: CallTool) -> None:
+    def __init__(self, tools: Sequence[ToolSpec], call: Callable[[str, Json], Awaitable[ToolResult]]) -> None:
         self._tools, self._call = tools, call
-        self._token = secrets.token_urlsafe(32)
-        register(self._token)
-        self._server: asyncio.Server | None = None
-        self._handling: set[asyncio.Task[Any]] = set()
-
-    @property
-    def offer(self) -> Json:
-        """Its entry in `mcpServers`."""
-        assert self._server
-        port = self._server.sockets[0].getsockname()[1]
-        headers = [{"name": "Authorization", "value": f"Bearer {self._token}"}]
-        return {"type": "http", "name": SERVER, "url": f"http://127.0.0.1:{port}/mcp", "headers": headers}
+        self.authorization = f"Bearer {secrets.token_urlsafe(32)}"
+        register(self.authorization.removeprefix("Bearer "))
+        self.open_calls: set[asyncio.Future[Json | None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=MAX_BODY)
+        application = Application([(".*", _Handler, {"server": self})], log_function=lambda handler: None)
+        self._http = HTTPServer(application, max_body_size=MAX_BODY)
+        sockets = bind_sockets(0, "127.0.0.1")
+        self._http.add_sockets(sockets)
+        headers = [{"name": "Authorization", "value": self.authorization}]
+        url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/mcp"
+        self.offer = {"type": "http", "name": SERVER, "url": url, "headers": headers}
+        """Its entry in `mcpServers`."""
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        assert self._server
-        self._server.close()
-        for task in self._handling:
-            task.cancel()
-        if self._handling:
-            await asyncio.wait(self._handling, timeout=5)
+        self._http.stop()
+        await self._http.close_all_connections()
+        if self.open_calls:
+            await asyncio.wait(self.open_calls, timeout=5)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        self._handling.add(task)
-        try:
-            while (request := await _read(reader)) is not None:
-                status, answer = await self._answer_while_connected(request, reader)
-                body = json.dumps(answer).encode() if answer is not None else b""
-                head = (
-                    f"HTTP/1.1 {status} {_STATUS[status]}\r\nContent-Type: application/json\r\n"
-                    f"Content-Length: {len(body)}\r\n\r\n"
-                )
-                writer.write(head.encode() + body)
-                await writer.drain()
-        except (OSError, ValueError, asyncio.LimitOverrunError, asyncio.CancelledError):
-            pass  # the agent disconnected or sent an invalid request, or the run has ended
-        finally:
-            self._handling.discard(task)
-            writer.close()
-
-    async def _answer_while_connected(
-        self, request: tuple[str, dict[str, str], bytes], reader: asyncio.StreamReader
-    ) -> tuple[int, Json | None]:
-        """Status and body of the response. The call is cancelled if the agent disconnects."""
-        answering = asyncio.ensure_future(self._answer(*request))
-        try:
-            while not answering.done():
-                await asyncio.wait({answering}, timeout=0.5)
-                if reader.at_eof():
-                    raise OSError("the connection was closed")
-            return answering.result()
-        finally:
-            answering.cancel()
-
-    async def _answer(self, method: str, headers: dict[str, str], body: bytes) -> tuple[int, Json | None]:
-        if not hmac.compare_digest(
-            headers.get("authorization", "").encode(), f"Bearer {self._token}".encode()
-        ):
-            return 401, None
-        if method != "POST":
-            return 405, None
-        try:
-            message = json.loads(body)
-        except (ValueError, RecursionError):
-            return 400, None
-        if not isinstance(message, dict):
-            return 400, None
-        if "id" not in message:
-            return 202, None
-        params = message.get("params")
-        result = await self._result(str(message.get("method")), params if isinstance(params, dict) else {})
-        if result is None:
-            return 200, _reply(message, error={"code": -32601, "message": "Method not found"})
-        return 200, _reply(message, result=result)
-
-    async def _result(self, method: str, params: Json) -> Json | None:
+    async def result(self, method: str, params: Json) -> Json | None:
+        """The result of a request; None for an unknown method."""
         match method:
             case "initialize":
                 info = {"name": SERVER, "version": VERSION}
-                version = str(params.get("protocolVersion") or _PROTOCOL)
+                version = str(params.get("protocolVersion") or "2025-06-18")
                 return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
             case "ping":
                 return {}
@@ -123,14 +65,48 @@ class KernelServer:
                     ]
                 }
             case "tools/call":
-                args = params.get("arguments")
-                result = await self._call(str(params.get("name")), args if isinstance(args, dict) else {})
+                result = await self._call(str(params.get("name")), as_object(params.get("arguments")))
                 return {"content": _content(result), "isError": not result.ok}
         return None
 
 
-def _reply(message: Json, **content: Any) -> Json:
-    return {"jsonrpc": "2.0", "id": message["id"], **content}
+class _Handler(RequestHandler):
+    def initialize(self, server: KernelServer) -> None:
+        self._server = server
+        self._answering: asyncio.Future[Json | None] | None = None
+
+    def prepare(self) -> None:
+        token = self.request.headers.get("Authorization", "")
+        if not hmac.compare_digest(token.encode(), self._server.authorization.encode()):
+            self.set_status(401)
+            self.finish()
+
+    async def post(self) -> None:
+        try:
+            message = json.loads(self.request.body)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            self.set_status(400)
+        elif "id" not in message:
+            self.set_status(202)
+        else:
+            work = self._server.result(str(message.get("method")), as_object(message.get("params")))
+            self._answering = asyncio.ensure_future(work)
+            self._server.open_calls.add(self._answering)
+            self._answering.add_done_callback(self._server.open_calls.discard)
+            with contextlib.suppress(asyncio.CancelledError):
+                self._reply(message, await self._answering)
+
+    def on_connection_close(self) -> None:
+        """Cancel the call if the agent disconnects or the run ends."""
+        if self._answering:
+            self._answering.cancel()
+
+    def _reply(self, message: Json, result: Json | None) -> None:
+        error = {"code": -32601, "message": "Method not found"}
+        content: dict[str, Any] = {"error": error} if result is None else {"result": result}
+        self.write({"jsonrpc": "2.0", "id": message["id"], **content})
 
 
 def _content(result: ToolResult) -> list[Json]:
@@ -139,17 +115,3 @@ def _content(result: ToolResult) -> list[Json]:
         for image in result.images
     ]
     return [{"type": "text", "text": result_text(result.text)}, *images]
-
-
-async def _read(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], bytes] | None:
-    """Method, headers and body of the next request; None at the end. Raises `ValueError` if it is invalid."""
-    with contextlib.suppress(asyncio.IncompleteReadError):
-        head = await reader.readuntil(b"\r\n\r\n")
-        first, *lines = head.decode("latin-1").split("\r\n")
-        pairs = (line.partition(":") for line in lines)
-        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
-        length = int(headers.get("content-length") or 0)
-        if length > MAX_BODY or "transfer-encoding" in headers:
-            raise ValueError("the request body is too long or has no Content-Length")
-        return first.partition(" ")[0], headers, await reader.readexactly(length)
-    return None

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,15 +69,14 @@ class AgentCall:
     @property
     def text(self) -> str:
         """The call's output so far."""
-        texts = [
-            _text(block.get("content")) for block in _blocks(self.fields) if block.get("type") == "content"
-        ]
-        return "\n".join(text for text in texts if text)
+        blocks = (block for block in _blocks(self.fields) if block.get("type") == "content")
+        return "\n".join(filter(None, map(text_in, blocks)))
 
-    def arguments(self, shown_path: Callable[[str], str]) -> Json:
+    @property
+    def arguments(self) -> Json:
         """Arguments shown for approval: a diff, a command, or the raw arguments."""
         if self.diffs:
-            paths = [shown_path(str(diff.get("path") or "file")) for diff in self.diffs]
+            paths = [str(diff.get("path") or "file") for diff in self.diffs]
             diffs = [
                 unified_diff(str(diff.get("oldText") or ""), str(diff.get("newText") or ""), path)
                 for diff, path in zip(self.diffs, paths, strict=True)
@@ -94,11 +93,8 @@ class AgentCall:
 
         The model writes titles and arguments, so only fields that the agent itself sets are trusted.
         """
-        if (
-            by_input
-            and {*self.raw_input} == {"server", "tool", "arguments"}
-            and self.raw_input["server"] == SERVER
-        ):
+        given = self.raw_input
+        if by_input and given.keys() == {"server", "tool", "arguments"} and given["server"] == SERVER:
             return True
         claude = as_object(as_object(self.fields.get("_meta")).get("claudeCode"))
         name = self.fields.get("name") or claude.get("toolName")
@@ -120,29 +116,23 @@ def _blocks(fields: Json) -> list[Json]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _text(block: Any) -> str:
-    return str(block.get("text") or "") if isinstance(block, dict) and block.get("type") == "text" else ""
+def text_in(update: Json) -> str:
+    """The text of an update or of a block of a call's output."""
+    content = as_object(update.get("content"))
+    return str(content.get("text") or "") if content.get("type") == "text" else ""
 
 
-def chunk_text(update: Json) -> str:
-    """The text of a chunk of an answer or of thinking."""
-    return _text(update.get("content"))
-
-
-def clean_thinking(text: str, *, first: bool) -> str:
-    """Thinking without the empty headings that Gemini CLI and Codex prepend."""
-    return re.sub(r"\A(\*{4}\n|\n)+", "", text) if first else text
+def without_headings(thinking: str) -> str:
+    """Drop the empty headings that Gemini CLI and Codex put before their thinking."""
+    return re.sub(r"\A(\*{4}\n|\n)+", "", thinking)
 
 
 def option_of(options: Any, *, allow: bool) -> Json:
     """The outcome of a permission request. Options are selected by kind, because their order varies."""
     kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
-    rows: Sequence[Any] = options if isinstance(options, list) else ()
-    for kind in kinds:
-        for option in rows:
-            if isinstance(option, dict) and option.get("kind") == kind:
-                return {"outcome": "selected", "optionId": option.get("optionId")}
-    return {"outcome": "cancelled"}
+    rows = [as_object(option) for option in options] if isinstance(options, list) else []
+    chosen = next((row for kind in kinds for row in rows if row.get("kind") == kind), None)
+    return {"outcome": "selected", "optionId": chosen.get("optionId")} if chosen else {"outcome": "cancelled"}
 
 
 def usage_of(result: Json) -> Usage:

@@ -48,8 +48,8 @@ class AgentConnection:
     at a line that is JSON but not an object, drops fields outside its schema, and takes seconds to import.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, agent: KnownAgent, program: Program) -> None:
+        self._agent, self._program = agent, program
         self.incoming: asyncio.Queue[Json | Exception] = asyncio.Queue()
         """Requests and notifications of the agent, answers to `send_request`, and finally the error that ended it."""
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -86,19 +86,35 @@ class AgentConnection:
         """End the agent and its child processes."""
         for task in self._tasks:
             task.cancel()
-        await self.program.end()
+        await self._program.end()
+
+    def failure(self, error: Exception) -> AgentError:
+        """The error as one sentence with the remedy."""
+        agent, last_line = self._agent, self._program.last_line
+        output = f" It wrote: {last_line}" if last_line else ""
+        if isinstance(error, TimeoutError):
+            text = f"did not start within {START_LIMIT:g} seconds.{output}"
+        elif isinstance(error, RpcError) and error.code in AUTH_REQUIRED:
+            keys = f", or set {agent.keys[0]}" if agent.keys else ""
+            login = f" Run `{agent.login}` in a terminal to log in{keys}." if agent.login else ""
+            text = f"is not logged in: {str(error).rstrip('.')}.{login}"
+        elif isinstance(error, RpcError):
+            text = f"failed: {str(error).rstrip('.')}."
+        else:
+            text = f"has ended. {error}{output}"
+        return AgentError(safe_text(f"{agent.title} {text}"))
 
     async def _send(self, message: Json) -> None:
         if self._error:
             raise self._error
         try:
-            await self.program.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            await self._program.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         except OSError:
             self._lose("It no longer reads its input.")
             raise self._error or AgentLostError from None
 
     async def _read(self) -> None:
-        async for line in self.program.lines():
+        async for line in self._program.lines():
             try:
                 message = json.loads(line)
             except (ValueError, RecursionError):
@@ -110,8 +126,8 @@ class AgentConnection:
             else:
                 self.incoming.put_nowait(message)
             await asyncio.sleep(0)  # buffered lines would block the event loop
-        await self.program.wait()
-        self._lose(self.program.problem)
+        await self._program.wait()
+        self._lose(self._program.problem)
 
     def _settle(self, answer: "asyncio.Future[Any]", message: Json) -> None:
         if answer.done():
@@ -122,15 +138,15 @@ class AgentConnection:
             answer.set_result(message.get("result"))
 
     async def _watch(self) -> None:
-        while self.program.exit_code is None:  # noqa: ASYNC110 - there is nothing to wait for
+        while self._program.exit_code is None:  # noqa: ASYNC110 - there is nothing to wait for
             await asyncio.sleep(_POLL)
-        await self.program.wait()  # reads its remaining output
+        await self._program.wait()  # reads its remaining output
         self._lose("")
 
     def _lose(self, problem: str) -> None:
         if self._error:
             return
-        code = self.program.exit_code
+        code = self._program.exit_code
         default = "It closed its output." if code is None else f"It ended with code {code}."
         self._error = AgentLostError(problem or default)
         for answer in self._answers.values():
@@ -185,9 +201,6 @@ class AgentSession:
     async def cancel(self) -> None:
         await self.connection.notify("session/cancel", {"sessionId": self.id})
 
-    def failure(self, error: Exception) -> AgentError:
-        return failure(self.agent, error, self.connection.program)
-
     def _blocks(self, request: Request) -> list[Json]:
         *history, question = request.messages
         texts = [request.system, conversation_text(history), question.text]
@@ -223,15 +236,14 @@ async def open_session(start: Start) -> AgentSession:
         program = await Program.start(agent.command, env=env, folder=start.folder)
     except ProgramError as error:
         raise AgentError(f"{agent.title} could not be started. {error}") from None
-    connection = AgentConnection(program)
+    connection = AgentConnection(agent, program)
     try:
         async with asyncio.timeout(START_LIMIT):
             return await _initialize(start, connection)
     except BaseException as error:
-        closing = asyncio.ensure_future(connection.close())
-        await asyncio.shield(closing)
+        await asyncio.shield(connection.close())
         if isinstance(error, TimeoutError | RpcError | AgentLostError):
-            raise failure(agent, error, program) from None
+            raise connection.failure(error) from None
         raise
 
 
@@ -296,19 +308,3 @@ async def _choose_effort(start: Start, connection: AgentConnection, session: str
         raise AgentError(f"{start.agent.title} has no effort {start.effort!r}.{available}")
     choice = {"sessionId": session, "configId": setting["id"], "value": start.effort}
     await connection.request("session/set_config_option", choice)
-
-
-def failure(agent: KnownAgent, error: Exception, program: Program) -> AgentError:
-    """The error as one sentence with the remedy."""
-    output = f" It wrote: {program.last_line}" if program.last_line else ""
-    if isinstance(error, TimeoutError):
-        text = f"{agent.title} did not start within {START_LIMIT:g} seconds.{output}"
-    elif isinstance(error, RpcError) and error.code in AUTH_REQUIRED:
-        keys = f", or set {agent.keys[0]}" if agent.keys else ""
-        login = f" Run `{agent.login}` in a terminal to log in{keys}." if agent.login else ""
-        text = f"{agent.title} is not logged in: {str(error).rstrip('.')}.{login}"
-    elif isinstance(error, RpcError):
-        text = f"{agent.title} failed: {str(error).rstrip('.')}."
-    else:
-        text = f"{agent.title} has ended. {error}{output}"
-    return AgentError(safe_text(text))

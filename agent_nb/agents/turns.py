@@ -12,7 +12,6 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agents import mapping
 from agent_nb.agents.folder import Folder
-from agent_nb.agents.kernel_server import KernelServer
 from agent_nb.agents.known import KnownAgent
 from agent_nb.agents.session import AgentLostError, AgentSession, RpcError, Start, open_session
 from agent_nb.engine.approval import GO_ON
@@ -87,6 +86,8 @@ class AgentTurns(Turns):
             async with contextlib.AsyncExitStack() as stack:
                 servers = []
                 if request.tools:
+                    from agent_nb.agents.kernel_server import KernelServer  # tornado is missing in a browser
+
                     server = KernelServer(request.tools, self._call_tool)
                     servers.append((await stack.enter_async_context(server)).offer)
                 start = Start(
@@ -136,9 +137,10 @@ class AgentTurns(Turns):
                 self._check_silence(quiet)
                 continue
             quiet = 0.0
+            if isinstance(message, AgentLostError):
+                raise session.connection.failure(message)
             if isinstance(message, Exception):
-                is_lost = isinstance(message, AgentLostError)
-                raise session.failure(message) if is_lost else message
+                raise message
             if "method" in message:
                 await self._handle(session, message)
             elif message.get("id") == number:
@@ -167,23 +169,18 @@ class AgentTurns(Turns):
                     question.cancel()
             case method if "id" in message:
                 await session.connection.answer(message, refused=f"{method} is not offered")
-            case _:
-                pass
 
     async def _update(self, session: AgentSession, update: Json) -> None:
+        text = self._folder.relative(mapping.text_in(update))
         match update.get("sessionUpdate"):
-            case "agent_message_chunk" if text := self._folder.relative(mapping.chunk_text(update)):
-                if session.sends_ids and not update.get("messageId"):
-                    self._own_text.append(text)
-                    log.info("%s: %s", self._title, text.strip())
-                else:
-                    self._say(ev.TextDelta, Text, text)
+            case "agent_message_chunk" if text and session.sends_ids and not update.get("messageId"):
+                self._own_text.append(text)
+                log.info("%s: %s", self._title, text.strip())
+            case "agent_message_chunk":
+                self._say(ev.TextDelta, Text, text)
             case "agent_thought_chunk":
-                first = not any(isinstance(part, Thinking) for part in self._parts[-1:])
-                if text := mapping.clean_thinking(
-                    self._folder.relative(mapping.chunk_text(update)), first=first
-                ):
-                    self._say(ev.ThinkingDelta, Thinking, text)
+                is_first = not any(isinstance(part, Thinking) for part in self._parts[-1:])
+                self._say(ev.ThinkingDelta, Thinking, mapping.without_headings(text) if is_first else text)
             case "tool_call" | "tool_call_update" if update.get("toolCallId"):
                 await self._update_call(update)
             case "usage_update":
@@ -191,12 +188,12 @@ class AgentTurns(Turns):
                 if (cost := mapping.cost_of(update)) is not None:
                     self._meter.reported_cost = cost
                     self._budget.report()
-            case _:
-                pass
 
     def _say(
         self, kind: type[ev.TextDelta | ev.ThinkingDelta], part: type[Text | Thinking], text: str
     ) -> None:
+        if not text:
+            return
         self._need_turn()
         self._emit(kind, text=text)
         last_part = self._parts[-1] if self._parts else None
@@ -293,10 +290,10 @@ class AgentTurns(Turns):
         self._emit(ev.ToolReady, call_id=call.id, title=self._call_title(call), args=args)
 
     def _arguments(self, call: mapping.AgentCall) -> Json:
-        args = call.arguments(self._folder.relative)
+        relative = self._folder.relative
         return {
-            name: self._folder.relative(value) if isinstance(value, str) else value
-            for name, value in args.items()
+            name: relative(value) if isinstance(value, str) else value
+            for name, value in call.arguments.items()
         }
 
     def _running(self, call: mapping.AgentCall) -> None:
@@ -363,9 +360,8 @@ class AgentTurns(Turns):
             run=_not_ours,
             title=lambda args: title,
             approval="ask",
-            identical_only=not call.is_edit_in(
-                self._folder.contains
-            ),  # otherwise "always" covers all files of the run
+            # Otherwise "always" covers all files of the run.
+            identical_only=not call.is_edit_in(self._folder.contains),
         )
         try:
             approved = await self._runner.approvals.check(
@@ -424,7 +420,7 @@ class AgentTurns(Turns):
     def _end_reason(self, session: AgentSession, answer: Json) -> ev.Reason:
         """Why a prompt ended; raises `AgentError` if it failed."""
         if "error" in answer:
-            raise session.failure(RpcError(answer["error"]))
+            raise session.connection.failure(RpcError(answer["error"]))
         result = mapping.as_object(answer.get("result"))
         usage = mapping.usage_of(result)
         self._count(usage)
