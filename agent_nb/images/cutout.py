@@ -2,6 +2,8 @@
 
 import importlib.util
 import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.threads import off_loop
@@ -47,37 +49,23 @@ class MakerCutter:
         return Cutting(cutout, f"Drawn again without its background by {self.name}: details may differ.")
 
 
-class RembgCutter:
-    """Uses the `rembg` package, which downloads its model on first use."""
+@dataclass(frozen=True, slots=True)
+class LocalCutter:
+    """Removes the background on this machine, for free."""
 
-    name = "rembg"
-
-    def price(self, image: Image) -> float | None:
-        return 0.0
-
-    async def cut_out(self, image: Image, charge: Charge) -> Cutting:
-        return Cutting(await off_loop(_with_rembg, image), "Cut out by rembg.")
-
-
-class BorderCutter:
-    """Fills from the border; the fallback that needs no package."""
-
-    name = "local"
+    name: str
+    cut: Callable[[Image], Image]
+    note: str
 
     def price(self, image: Image) -> float | None:
         return 0.0
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting:
-        return Cutting(await off_loop(without_border, image), LIMITS)
+        return Cutting(await off_loop(self.cut, image), self.note)
 
 
 def _order(image: Image) -> Order:
     return Order(_CUTOUT_PROMPT, transparent=True, images=(image,))
-
-
-def local_cutter() -> RembgCutter | BorderCutter:
-    """The best installed cutter, without importing its package."""
-    return RembgCutter() if importlib.util.find_spec("rembg") is not None else BorderCutter()
 
 
 def _with_rembg(image: Image) -> Image:
@@ -159,3 +147,14 @@ def _reached_from_border(mask: Any) -> Any:
     ImageDraw.floodfill(framed, (0, 0), 128)
     reached = ImageOps.crop(framed, 1).point(lambda value: 255 if value == 128 else 0)
     return ImageChops.darker(mask, reached.resize(mask.size, PIL.Image.Resampling.NEAREST))
+
+
+REMBG = LocalCutter("rembg", _with_rembg, "Cut out by rembg.")
+"""Uses the `rembg` package, which downloads its model on first use."""
+BORDER = LocalCutter("local", without_border, LIMITS)
+"""Fills from the border; the fallback that needs no package."""
+
+
+def local_cutter() -> LocalCutter:
+    """The best installed cutter, without importing its package."""
+    return REMBG if importlib.util.find_spec("rembg") is not None else BORDER

@@ -207,12 +207,8 @@ class AnthropicMessagesDecoder(StreamDecoder):
     def _complete(self, index: int) -> Json:
         """The block to send back. Arguments are added when sending, so that a page is not in memory twice."""
         block = self._blocks[index]
-        match block.get("type"):
-            case "text":
-                return {**block, "text": self._turn.part_text("text", index)}
-            case "thinking":
-                return {**block, "thinking": self._turn.part_text("thinking", index)}
-        return block
+        kind = block.get("type")
+        return {**block, kind: self._turn.part_text(kind, index)} if kind in ("text", "thinking") else block
 
 
 def _usage(counts: Json) -> Usage:
@@ -229,8 +225,7 @@ def _usage(counts: Json) -> Usage:
 
 def _detail(stop_details: Json | None) -> str:
     details = stop_details or {}
-    category = details.get("category") or ""
-    return str(details.get("explanation") or category)
+    return str(details.get("explanation") or details.get("category") or "")
 
 
 class AnthropicMessagesProvider(StreamingProvider):

@@ -12,7 +12,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, Self
 
 from agent_nb.events import Stop
@@ -61,7 +60,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    stop: Stop
+    stop: Stop | None
     detail: str = ""
 
 
@@ -122,7 +121,7 @@ class ScriptedProvider(Provider):
     async def _play(self, number: int, request: Request) -> AsyncGenerator[Piece, None]:
         assembler = Assembler()
         counts = Usage()
-        end: End | None = None
+        end = End(None)
         for place, step in enumerate(self._turns[number - 1], start=1):
             match step:
                 case Saying() | Calling():
@@ -140,8 +139,8 @@ class ScriptedProvider(Provider):
                 case End():
                     end = step
                     break
-        why = (end.stop, end.detail) if end else (None, "")
-        yield assembler.turn(stop=why[0], usage=counts, model=self.name.partition(":")[2], detail=why[1])
+        model = self.name.partition(":")[2]
+        yield assembler.turn(stop=end.stop, usage=counts, model=model, detail=end.detail)
 
     def new_clock(self) -> Clock:
         return self._clock or VirtualClock(pace=0)
@@ -154,10 +153,8 @@ class ScriptedProvider(Provider):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
+        if kind is None:
             self.assert_done()
 
 

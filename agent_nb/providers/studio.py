@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_nb._base.constants import MODE_VARIABLE, vendor_of
 from agent_nb.errors import AgentError, ConfigError, MissingKeyError
-from agent_nb.images.cutout import BorderCutter, MakerCutter, local_cutter
+from agent_nb.images.cutout import BORDER, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder
 from agent_nb.providers.prices import has_image_price
@@ -29,7 +29,7 @@ UNPRICED = "the run has a budget, and the price of {} is not known"
 
 def local_studio() -> Studio:
     """A deterministic studio that needs no key, network or package."""
-    return Studio(maker=Placeholder(), cutter=BorderCutter(), online=False)
+    return Studio(maker=Placeholder(), cutter=BORDER, online=False)
 
 
 def studio_for_name(model: str) -> Studio:

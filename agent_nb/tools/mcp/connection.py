@@ -33,58 +33,6 @@ from agent_nb.errors import AgentError, ConfigError
 from agent_nb.tools.mcp.server_config import ServerConfig
 
 
-class ServerProcess:
-    """The process of a stdio server, which exchanges JSON lines, with its exit code and last line of stderr.
-
-    Replaces the transport of the `mcp` package, which reads lines of any length into memory, logs every line that is
-    not JSON, and does not expose the process.
-    """
-
-    def __init__(self, config: ServerConfig) -> None:
-        self._config = config
-        self._program: Program | None = None
-        self.exit_code: int | None = None
-        self.ended: asyncio.Task[None] | None = None
-        """Finishes when the server's output ends."""
-
-    @property
-    def problem(self) -> str:
-        """Why this side closed the connection."""
-        return self._program.problem if self._program else ""
-
-    @property
-    def last_line(self) -> str:
-        """The last line that the server wrote to stderr."""
-        return self._program.last_line if self._program else ""
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[Any]:
-        """Start the process, yield a transport for the `mcp` package, and end the process."""
-        env = get_default_environment() | dict(self._config.env)
-        try:
-            server = await Program.start(self._config.command, env=env, folder=self._config.folder)
-        except ProgramError as error:
-            raise ConfigError(str(error)) from None
-        self._program = server
-        to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
-        tasks = [
-            asyncio.create_task(_read(server, to_session)),
-            asyncio.create_task(_write(server, from_session, to_session)),
-        ]
-        self.ended = tasks[0]
-        try:
-            yield from_server, to_server
-        finally:
-            for stream in (from_server, to_server):
-                stream.close()
-            await server.end()
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks, timeout=program.GRACE)
-            self.exit_code = server.exit_code
-
-
 async def _read(server: Program, to_session: Any) -> None:
     """Forward messages until the server ends. An invalid line is forwarded as an exception."""
     async with to_session:
@@ -168,7 +116,8 @@ class Connection:
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
         self._client: Client | None = None
-        self._process: ServerProcess | None = None
+        self._program: Program | None = None
+        """The process of a server that was started by its command."""
         self._unasked = 0
         self._stop = asyncio.Event()
         self._is_stale = False
@@ -196,7 +145,7 @@ class Connection:
         if self.is_open and self._opened.done():
             return
         if not self._task.done():
-            last_line = self._process.last_line if self._process else ""
+            last_line = self._program.last_line if self._program else ""
             output = f" It wrote: {last_line}" if last_line else ""
             self.problem = self.problem or f"It did not answer within {limit:g} seconds.{output}"
         await self.close()
@@ -250,8 +199,8 @@ class Connection:
         finally:
             self._client = None
             self._opened.cancel()
-            if self._process:
-                self.problem = self._process.problem or self.problem or _ending(self._process)
+            if self._program:
+                self.problem = self._program.problem or self.problem or _ending(self._program)
 
     async def _serve(self) -> None:
         """Open the connection, wait until it ends or `close` is called, and close it."""
@@ -271,8 +220,7 @@ class Connection:
                 await self._list(client)
                 if not self._opened.done():
                     self._opened.set_result(None)
-                waits = [self._process.ended] if self._process and self._process.ended else []
-                await asyncio.wait({stopping, *waits}, return_when=asyncio.FIRST_COMPLETED)
+                await stopping
         finally:
             stopping.cancel()
 
@@ -318,8 +266,34 @@ class Connection:
             )
             stack.push_async_callback(http.aclose)
             return streamable_http_client(expanded.url, http_client=http)
-        self._process = ServerProcess(expanded)
-        return self._process.running()
+        return self._started(expanded)
+
+    @contextlib.asynccontextmanager
+    async def _started(self, config: ServerConfig) -> AsyncIterator[Any]:
+        """Start the server's process, yield a transport for the `mcp` package, and end the process.
+
+        Replaces the package's own transport, which reads lines of any length into memory, logs every line that is not
+        JSON, and does not expose the process.
+        """
+        env = get_default_environment() | dict(config.env)
+        try:
+            server = self._program = await Program.start(config.command, env=env, folder=config.folder)
+        except ProgramError as error:
+            raise ConfigError(str(error)) from None
+        to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+        reading = asyncio.create_task(_read(server, to_session))
+        reading.add_done_callback(lambda _: self._stop.set())  # its output has ended
+        writing = asyncio.create_task(_write(server, from_session, to_session))
+        try:
+            yield from_server, to_server
+        finally:
+            for stream in (from_server, to_server):
+                stream.close()
+            await server.end()
+            for task in (reading, writing):
+                task.cancel()
+            await asyncio.wait((reading, writing), timeout=program.GRACE)
 
 
 async def _list(client: Client) -> tuple[mcp_types.Tool, ...]:
@@ -363,9 +337,9 @@ def describe(error: BaseException) -> str:
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _ending(process: ServerProcess) -> str:
-    code = f" with code {process.exit_code}" if process.exit_code and process.exit_code > 0 else ""
-    last_line = safe_text(process.last_line)
+def _ending(server: Program) -> str:
+    code = f" with code {server.exit_code}" if server.exit_code and server.exit_code > 0 else ""
+    last_line = safe_text(server.last_line)
     return f"It ended{code}{f': {last_line}' if last_line else '.'}"
 
 

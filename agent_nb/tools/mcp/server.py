@@ -44,10 +44,10 @@ _ANY: Json = {"type": "object", "properties": {}, "additionalProperties": True}
 _COMBINED = ("anyOf", "oneOf", "allOf", "not", "$schema", "$id")
 """Keywords that vendors reject or ignore at the top level of a schema."""
 _HINTS = (
-    ("readOnlyHint", True, "only reads"),
-    ("destructiveHint", True, "may destroy data"),
-    ("idempotentHint", True, "has the same effect if repeated"),
-    ("openWorldHint", True, "reaches the outside world"),
+    ("readOnlyHint", "only reads"),
+    ("destructiveHint", "may destroy data"),
+    ("idempotentHint", "has the same effect if repeated"),
+    ("openWorldHint", "reaches the outside world"),
 )
 
 
@@ -108,21 +108,13 @@ def wire_prefix(server: str) -> str:
 def _wire_name(server: str, name: str, used_names: set[str]) -> tuple[str, str]:
     """Return a unique name such as `weather__forecast`, and a note for the user if it was changed."""
     full_name = wire_prefix(server) + name
-    valid = re.sub(r"[^a-zA-Z0-9_-]", "_", full_name)
-    if valid == full_name and len(valid) <= MAX_NAME and valid not in used_names:
-        return valid, ""
-    short = sha256(name)[:6]
-    mapped = (
-        valid if len(valid) <= MAX_NAME and valid not in used_names else f"{valid[: MAX_NAME - 7]}_{short}"
-    )
-    reason = (
-        "is too long"
-        if len(valid) > MAX_NAME
-        else "is taken"
-        if valid in used_names
-        else "has other characters"
-    )
-    return mapped, f"`{_short(name)}` is called `{mapped}` for the model: its name {reason}."
+    mapped = re.sub(r"[^a-zA-Z0-9_-]", "_", full_name)
+    reason = "has other characters" if mapped != full_name else ""
+    if len(mapped) > MAX_NAME or mapped in used_names:
+        reason = "is too long" if len(mapped) > MAX_NAME else "is taken"
+        mapped = f"{mapped[: MAX_NAME - 7]}_{sha256(name)[:6]}"
+    note = f"`{_short(name)}` is called `{mapped}` for the model: its name {reason}." if reason else ""
+    return mapped, note
 
 
 def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
@@ -144,15 +136,14 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
     refused = [key for key in _COMBINED[:4] if key in schema]
     usable = {key: value for key, value in schema.items() if key not in _COMBINED}
     usable = {**usable, "type": "object", "properties": usable.get("properties", {})}
-    note = (
-        f"The model does not get {', '.join(refused)} of the schema of `{_short(name)}`." if refused else ""
-    )
-    return usable, note
+    if not refused:
+        return usable, ""
+    return usable, f"The model does not get {', '.join(refused)} of the schema of `{_short(name)}`."
 
 
 def _description(server: str, raw: Json, annotations: Json, title: str) -> str:
     text = shortened(showable_text(str(raw.get("description") or title)).strip(), MAX_DESCRIPTION)
-    hints = [words for key, value, words in _HINTS if annotations.get(key) is value]
+    hints = [words for key, words in _HINTS if annotations.get(key) is True]
     claim = f" The server says that it {' and '.join(hints)}; nobody has checked that." if hints else ""
     return f"{text}\n(A tool of the MCP server `{server}`.{claim})"
 
@@ -354,13 +345,13 @@ class Server:
             return await self._open()
 
     async def _open(self) -> "Connection":
-        from agent_nb.tools.mcp.connection import Connection, ConnectionLostError
+        from agent_nb.tools.mcp.connection import Connection
 
         self._starting = True
         try:
             connection = Connection(self.config)
             await connection.open()
-        except (ConnectionLostError, AgentError) as error:
+        except AgentError as error:
             self.problem = safe_text(str(error))
             raise self._failure("could not be started.", self.problem) from None
         finally:

@@ -8,7 +8,7 @@ import PIL.ImageDraw
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.images.cutout import LIMITS, BorderCutter, RembgCutter, local_cutter, without_border
+from agent_nb.images.cutout import BORDER, LIMITS, REMBG, local_cutter, without_border
 from agent_nb.images.maker import Charge
 from agent_nb.messages import Image
 from tests.support.drawings import as_image, encoded, on_ground, opened, overlap, png
@@ -108,16 +108,16 @@ def test_holes_keep_their_background():
 
 async def test_the_result_says_its_limits():
     pixels, _ = on_ground(plain("white"), ellipse)
-    assert (await BorderCutter().cut_out(as_image(pixels), Charge())).note == LIMITS
+    assert (await BORDER.cut_out(as_image(pixels), Charge())).note == LIMITS
 
 
 async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
     """A package of that name with the one function we call."""
-    assert isinstance(local_cutter(), BorderCutter)
+    assert local_cutter() is BORDER
     (tmp_path / "rembg.py").write_text("def remove(data):\n    return data\n")
     monkeypatch.syspath_prepend(tmp_path)
     cutter = local_cutter()
-    assert isinstance(cutter, RembgCutter)
+    assert cutter is REMBG
     cutting = await cutter.cut_out(Image(png()), Charge())
     assert (cutting.image.data, cutting.note) == (png(), "Cut out by rembg.")
     del sys.modules["rembg"]
