@@ -60,11 +60,8 @@ def image_size(data: bytes, name: str = "") -> tuple[int, int]:
 def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     """The image scaled to fit a vendor's limits; the same object if it already fits."""
     pil_image = _open(image.data, image.name)
-    if (
-        max(pil_image.size) <= max_edge
-        and len(image.data) <= max_bytes
-        and image.media_type in _ACCEPTED_TYPES.values()
-    ):
+    fits = max(pil_image.size) <= max_edge and len(image.data) <= max_bytes
+    if fits and image.media_type in _ACCEPTED_TYPES.values():
         return image
     return _fitted(image, max_edge, max_bytes)
 
@@ -148,11 +145,8 @@ def _from_array(array: Any, numpy: Any) -> Any:
     import PIL.Image
 
     squeezed = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
-    if (
-        squeezed.ndim not in (2, 3)
-        or (squeezed.ndim == 3 and squeezed.shape[2] not in (3, 4))
-        or not squeezed.size
-    ):
+    is_flat, is_colour = squeezed.ndim == 2, squeezed.ndim == 3 and squeezed.shape[2] in (3, 4)
+    if not (is_flat or is_colour) or not squeezed.size:
         raise ConfigError(
             f"An array of shape {array.shape} is not an image: give (h, w), (h, w, 3) or (h, w, 4)."
         )

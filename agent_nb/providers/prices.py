@@ -32,10 +32,8 @@ def price_of(
     provider_name: str, usage: Usage, run_settings: Mapping[str, Any] = MappingProxyType({})
 ) -> float | None:
     """The price in US dollars of this usage with these run settings; None if unknown."""
-    if (
-        not has_price(provider_name)
-        or run_settings.get("sampling", {}).get("service_tier", "auto") not in _LISTED_TIERS
-    ):
+    tier = run_settings.get("sampling", {}).get("service_tier", "auto")
+    if tier not in _LISTED_TIERS or not has_price(provider_name):
         return None
     counts = {
         "input_tokens": usage.input,
@@ -137,10 +135,8 @@ def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
 
 @lru_cache(maxsize=64)
 def has_image_price(maker_name: str) -> bool:
-    return (
-        price_of_image(maker_name, ImageTokens(input_tokens=1, output_tokens=1, output_image_tokens=1))
-        is not None
-    )
+    tokens = ImageTokens(input_tokens=1, output_tokens=1, output_image_tokens=1)
+    return price_of_image(maker_name, tokens) is not None
 
 
 def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> float | None:

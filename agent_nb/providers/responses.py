@@ -92,12 +92,9 @@ class ResponsesDecoder(StreamDecoder):
     def _done(self, index: int, item: Json) -> Sequence[Piece]:
         """Check a finished call, which repeats its arguments: if they differ, deltas were repeated or reordered."""
         pieces = self._started(index, item)
-        if item.get("type") == "function_call" and item.get("arguments"):
-            streamed_arguments = self._turn.part_text("call", index)
-            if streamed_arguments != item["arguments"] and not _same_json(
-                streamed_arguments, item["arguments"]
-            ):
-                raise self._disordered()
+        arguments = item.get("arguments") if item.get("type") == "function_call" else None
+        if arguments and not _same_json(self._turn.part_text("call", index), arguments):
+            raise self._disordered()
         # When sent back, the arguments come from the call, so that a page is not in memory twice.
         self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
         return pieces
@@ -134,7 +131,7 @@ class ResponsesDecoder(StreamDecoder):
 
 def _same_json(first: str, second: str) -> bool:
     try:
-        return bool(json.loads(first) == json.loads(second))
+        return first == second or bool(json.loads(first) == json.loads(second))
     except ValueError:
         return False
 

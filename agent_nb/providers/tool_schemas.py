@@ -301,15 +301,10 @@ class _SchemaWriter:
                 result[keyword] = converted_value
         if "array" in types(result.get("type")) and not {"items", "prefixItems"} & result.keys():
             result["items"] = {}
-        if (
-            "enum" in result and not {"type", "anyOf"} & result.keys()
-        ):  # Gemini refuses an `enum` without a type
-            kinds = [
-                kind
-                for kind in ("string", "number")
-                if all(is_a(choice, (kind,)) for choice in result["enum"])
-            ]
-            result |= {"type": kinds[0]} if kinds else {}
+        if "enum" in result and not {"type", "anyOf"} & result.keys():
+            for kind in ("string", "number"):  # Gemini refuses an `enum` without a type
+                if all(is_a(choice, (kind,)) for choice in result["enum"]):
+                    result["type"] = kind
         return result
 
     def _convert_value(self, schema: Json, keyword: str, value: Any) -> Any:
@@ -394,11 +389,8 @@ def _list(schema: Json, keyword: str, kind: type | tuple[type, ...] = (dict, boo
 
 def _properties(schema: Json) -> Json:
     value = schema.get("properties")
-    return (
-        {name: inner for name, inner in value.items() if inner is not False}
-        if isinstance(value, dict)
-        else {}
-    )
+    items = value.items() if isinstance(value, dict) else ()
+    return {name: inner for name, inner in items if inner is not False}
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,9 +314,12 @@ def nearest_lines(text: str, target: str) -> str:
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
     block = target[:MAX_CHARACTERS_SEARCHED].split("\n")[:MAX_LINES_SHOWN]
     start = _most_similar(lines, block)
-    if start is not None:
-        return _excerpt(lines, start, block)
-    return "The file has nothing like it: read the file first."
+    if start is None:
+        return "The file has nothing like it: read the file first."
+    word = max(_WORD.findall("\n".join(block)), key=len, default="")
+    numbers = range(max(0, start - 1), min(len(lines), start + len(block) + 1))
+    excerpt = (f"{number + 1}  {_cropped(lines[number], word)}" for number in numbers)
+    return "\n".join(["The closest lines:", *excerpt])
 
 
 def _most_similar(lines: list[str], block: list[str]) -> int | None:
@@ -334,14 +337,6 @@ def _most_similar(lines: list[str], block: list[str]) -> int | None:
             if (weight := matcher.ratio() * len(targets[offset])) > best:
                 best, start = weight, max(0, index - offset)
     return start
-
-
-def _excerpt(lines: list[str], start: int, block: list[str]) -> str:
-    word = max(_WORD.findall("\n".join(block)), key=len, default="")
-    numbers = range(max(0, start - 1), min(len(lines), start + len(block) + 1))
-    return "\n".join(
-        ["The closest lines:", *(f"{number + 1}  {_cropped(lines[number], word)}" for number in numbers)]
-    )
 
 
 def _cropped(line: str, word: str) -> str:

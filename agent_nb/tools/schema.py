@@ -200,10 +200,8 @@ def _explained(error: Any, subject: str = "") -> ToolError:
             kinds = definition if isinstance(definition, str) else " or ".join(definition)
             text, hint = f"{place} must be {kinds}, not {_with_article(_json_type(value))}.", ""
         case "enum":
-            text, hint = (
-                f"{place} must be one of {', '.join(map(repr, definition))}, not {_short(value)}.",
-                "",
-            )
+            choices = ", ".join(map(repr, definition))
+            text, hint = f"{place} must be one of {choices}, not {_short(value)}.", ""
         case _:
             rule_text = error.message.removeprefix(error.name).strip()
             text, hint = f"{place} {rule_text}, not {_short(value)}.", ""
