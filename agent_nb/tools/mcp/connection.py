@@ -118,6 +118,8 @@ class Connection:
         self._client: Client | None = None
         self._program: Program | None = None
         """The process of a server that was started by its command."""
+        self._reading: asyncio.Task[None] | None = None
+        """Finishes when the process's output ends."""
         self._unasked = 0
         self._stop = asyncio.Event()
         self._is_stale = False
@@ -220,7 +222,8 @@ class Connection:
                 await self._list(client)
                 if not self._opened.done():
                     self._opened.set_result(None)
-                await stopping
+                ends = {stopping, self._reading} if self._reading else {stopping}
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
 
@@ -282,8 +285,7 @@ class Connection:
             raise ConfigError(str(error)) from None
         to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
-        reading = asyncio.create_task(_read(server, to_session))
-        reading.add_done_callback(lambda _: self._stop.set())  # its output has ended
+        reading = self._reading = asyncio.create_task(_read(server, to_session))
         writing = asyncio.create_task(_write(server, from_session, to_session))
         try:
             yield from_server, to_server

@@ -66,9 +66,10 @@ async def test_two_runs_have_different_tokens(server):
 
 
 async def test_an_agent_that_hangs_up_cancels_its_call():
-    cancelled = asyncio.Event()
+    begun, cancelled = asyncio.Event(), asyncio.Event()
 
     async def slow(name, args):
+        begun.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -76,9 +77,9 @@ async def test_an_agent_that_hangs_up_cancels_its_call():
             raise
 
     async with KernelServer(TOOLS, slow) as server:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await ask(server, "tools/call", {"name": "slow"})
+        asking = asyncio.ensure_future(ask(server, "tools/call", {"name": "slow"}))
+        await asyncio.wait_for(begun.wait(), 60)
+        asking.cancel()
         await asyncio.wait_for(cancelled.wait(), 60)
 
 
