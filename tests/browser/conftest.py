@@ -5,13 +5,22 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import DevServer, Stage, open_chromium, open_playwright, serve_page, stage
+from tests.support.widget_stage import (
+    DevServer,
+    Stage,
+    open_chromium,
+    open_playwright,
+    serve_page,
+    skip_without_page,
+    stage,
+)
 
 __all__ = ["browser", "playwright", "server", "stage", "used_stages"]
 
 
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Any]:
+    skip_without_page()
     with open_playwright() as playwright:
         yield playwright
 

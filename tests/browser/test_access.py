@@ -5,19 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import (
-    RUNS,
-    Stage,
-    edited,
-    event,
-    findings,
-    focused,
-    needs_axe,
-    needs_browser,
-    wrote,
-)
-
-pytestmark = [*needs_browser, needs_axe]
+from tests.support.widget_stage import RUNS, Stage, edited, event, findings, focused, wrote
 
 
 def recorded(name: str, until: str | None = None) -> list[dict[str, Any]]:

@@ -10,9 +10,7 @@ from agent_nb._base.wire import to_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.protocol import Encoder, Ready
 from agent_nb.tools.base import ToolOutput
-from tests.support.widget_stage import Stage, needs_browser
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage
 
 ANSWER = """\
 # 47.1 😀 of 99.5

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.widget_stage import Stage, event, findings, focused, needs_axe, needs_browser
-
-pytestmark = [*needs_browser, needs_axe]
+from tests.support.widget_stage import Stage, event, findings, focused
 
 CODE = "for month in sales:\n    print(month)"
 CODE_SCHEMA = {"properties": {"code": {"type": "string"}}, "required": ["code"]}

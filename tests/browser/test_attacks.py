@@ -4,9 +4,7 @@ from typing import Any
 
 from tests.browser.test_approval import sent
 from tests.browser.test_preview_security import page_that
-from tests.support.widget_stage import Stage, event, needs_browser
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, event
 
 CALL = {"call_id": "c", "name": "tool", "title": "run it", "args": {"code": "1"}, "description": "Runs it."}
 QUESTION = event("approval_requested", **CALL, schema={}, identical_only=False)

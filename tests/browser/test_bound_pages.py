@@ -3,9 +3,7 @@
 import json
 
 from agent_nb.render.preview import bound_script, frame_attributes
-from tests.support.widget_stage import Stage, needs_browser
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage
 
 TYPES = {"reviews": "list", "large": "str", "labels": "filled by the page", "score": "function"}
 PAGE = """<!doctype html><ol></ol><script>

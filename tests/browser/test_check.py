@@ -9,9 +9,8 @@ import pytest
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest, read_looks
 from agent_nb.looking.page_check import CheckRequest, PageCheck, read_report
-from tests.support.widget_stage import Stage, needs_browser, wrote
+from tests.support.widget_stage import Stage, wrote
 
-pytestmark = needs_browser
 CANARY = "https://canary.invalid"
 HEAD = '<!doctype html>\n<html lang="en"><title>t</title>\n'
 

@@ -3,17 +3,8 @@
 from agent_nb._base.wire import to_wire
 from agent_nb.looking.page_check import CheckRequest, outputs_of, read_report, summary_of
 from tests.support.page_viewer import plain_png
-from tests.support.widget_stage import (
-    Stage,
-    event,
-    findings,
-    focused,
-    needs_axe,
-    needs_browser,
-    wrote,
-)
+from tests.support.widget_stage import Stage, event, findings, focused, wrote
 
-pytestmark = [*needs_browser, needs_axe]
 HTML = "<!doctype html><title>t</title><h1>Page</h1>"
 REPORT = {
     "screenshots": [

@@ -5,18 +5,8 @@ from typing import Any
 from playwright.sync_api import expect
 
 from agent_nb.run.protocol import Repeat
-from tests.support.widget_stage import (
-    CLIPBOARD,
-    Stage,
-    event,
-    findings,
-    focused,
-    needs_axe,
-    needs_browser,
-    wrote,
-)
+from tests.support.widget_stage import CLIPBOARD, Stage, event, findings, focused, wrote
 
-pytestmark = needs_browser
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
 
 
@@ -34,7 +24,6 @@ def copied(stage: Stage) -> list[str]:
     return cells
 
 
-@needs_axe
 def test_enter_copies_the_cell_where_none_can_be_inserted(stage: Stage):
     field = started(stage)
     field.focus()
@@ -65,7 +54,6 @@ def test_enter_that_ends_a_composition_sends_nothing(stage: Stage):
     assert copied(stage) == ["%%agent hero_2 --from hero\n大きく"]
 
 
-@needs_axe
 def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     repeats = (Repeat(text="-t kernel", label="kernel"), Repeat(text="--budget 0.2", label="$0.20"))
     stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)], repeats=repeats)

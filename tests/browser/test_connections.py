@@ -13,9 +13,8 @@ from agent_nb.render.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import Connections, with_profile
 from tests.support.connecting_pages import ISSUED, generated
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, edited, event, wrote
 
-pytestmark = needs_browser
 SETTLE = 400
 """Milliseconds in which a page that connects has connected."""
 SAMPLE = ("slash", "frame", "refresh", "document", "svg-style")

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.widget_stage import Stage, event, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, event, wrote
 
 STARTED = event("run_started", prompt="p", model="demo:", base=None, settings={})
 TURN = event("turn_started", step=1)

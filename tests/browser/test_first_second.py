@@ -5,16 +5,13 @@ import base64
 from playwright.sync_api import expect
 
 from tests.support.drawings import png
-from tests.support.widget_stage import Stage, event, findings, needs_axe, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, event, findings, wrote
 
 
 def piece(text: str, offset: int = 0) -> dict[str, object]:
     return event("file_delta", call_id="c", path="index.html", offset=offset, text=text)
 
 
-@needs_axe
 def test_the_source_is_shown_until_the_page_has_content(stage: Stage):
     head = "<!doctype html><style>\n" + "".join(f".rule-{n} {{ margin: {n}px }}\n" for n in range(300))
     stage.play([event("tool_started", call_id="c", name="any", title="create"), piece(head)])

@@ -5,9 +5,7 @@ import pytest
 
 from agent_nb._base.wire import to_wire
 from agent_nb.images.convert import thumbnails, to_image
-from tests.support.widget_stage import Stage, event, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, event, wrote
 
 
 def begun(*drawings: PIL.Image.Image) -> dict:

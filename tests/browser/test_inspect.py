@@ -2,18 +2,8 @@
 
 from typing import Any
 
-from tests.support.widget_stage import (
-    CLIPBOARD,
-    Stage,
-    event,
-    findings,
-    focused,
-    needs_axe,
-    needs_browser,
-    wrote,
-)
+from tests.support.widget_stage import CLIPBOARD, Stage, event, findings, focused, wrote
 
-pytestmark = needs_browser
 USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
 PAGE = """<!doctype html>
 <style>body { margin: 0 } h2, li { height: 60px; margin: 0 }</style>
@@ -68,7 +58,6 @@ def cell(stage: Stage) -> str:
     return text
 
 
-@needs_axe
 def test_elements_become_references_in_the_next_cell(stage: Stage):
     before = finished(stage, ANSWER)
     stage.widget.get_by_role("button", name="Point at an element").click()

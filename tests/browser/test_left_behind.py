@@ -1,9 +1,6 @@
 """What outputs leave on the page when they are closed."""
 
 from tests.support.mounts import counts_around
-from tests.support.widget_stage import needs_browser
-
-pytestmark = needs_browser
 
 
 def test_closed_outputs_leave_no_nodes_and_no_listeners(stage, server):

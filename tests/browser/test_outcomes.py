@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from agent_nb.run.protocol import Repeat
-from tests.support.widget_stage import Stage, event, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, event, wrote
 
 MODEL = "anthropic:claude-opus-5-5"
 USAGE = {"input": 1200, "cached_read": 0, "cached_write": 0, "output": 400, "reasoning": 0}

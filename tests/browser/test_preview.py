@@ -5,9 +5,7 @@ from playwright.sync_api import expect
 
 from agent_nb.files.contents import content_of
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, edited, event, wrote
 
 
 def test_errors_of_the_page_lead_to_their_lines(stage: Stage):

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, edited, event, wrote
 
-pytestmark = needs_browser
 CANARY = "https://canary.invalid"
 UNSENT = "Forms are not submitted in the preview."
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from playwright.sync_api import TimeoutError as TookTooLong
 
-from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, edited, event, wrote
 
 
 def page_that(script: str) -> list[dict[str, Any]]:

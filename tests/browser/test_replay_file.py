@@ -10,9 +10,7 @@ import pytest
 from agent_nb import Agent
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
-from tests.support.widget_stage import AXE, PATIENCE, needs_axe, needs_browser
-
-pytestmark = [*needs_browser, needs_axe]
+from tests.support.widget_stage import AXE, PATIENCE
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"

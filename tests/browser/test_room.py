@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, edited, event, wrote
 
-pytestmark = needs_browser
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
 
 

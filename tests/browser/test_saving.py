@@ -4,9 +4,7 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
-from tests.support.widget_stage import Stage, needs_browser, wrote
-
-pytestmark = needs_browser
+from tests.support.widget_stage import Stage, wrote
 
 FILES = {
     "index.html": "<!doctype html><h1>Crème brûlée 🍮</h1>",

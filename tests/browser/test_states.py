@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import PATIENCE, DevServer, needs_browser
-
-pytestmark = needs_browser
+from tests.support.widget_stage import PATIENCE, DevServer
 
 UNFOLD = """() => {
     for (const run of document.querySelectorAll('[data-anb-run]'))

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import CLIPBOARD, RUNS, Stage, edited, event, needs_browser, wrote
+from tests.support.widget_stage import CLIPBOARD, RUNS, Stage, edited, event, wrote
 
-pytestmark = needs_browser
 BEGUN = event("run_started", prompt="p", model="demo:", base=None, settings={}, images=[])
 TURN = event("turn_started", step=1)
 USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}

@@ -9,11 +9,9 @@ from tests.support.lab import (
     keep_screenshot,
     needs_chromium,
     open_browser,
-    open_notebook,
-    run_all,
+    run_notebook,
     start_lab,
     wait_for_kernel,
-    write_notebook,
 )
 
 pytestmark = [needs_chromium, pytest.mark.hosts]
@@ -37,11 +35,7 @@ def test_the_next_cell_is_copied(disabled: list[str], script: str, tmp_path):
 
 
 def ask_for_change(page: Page, lab: Lab) -> None:
-    write_notebook(
-        lab.root / "hero.ipynb", LOAD, "%%agent hero -m demo: --pace 0\nA page for a bakery in Lyon"
-    )
-    open_notebook(page, lab, "hero.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "hero", LOAD, "%%agent hero -m demo: --pace 0\nA page for a bakery in Lyon")
     expect(page.locator(".anb-status .phase")).to_contain_text("done")
     wait_for_kernel(page)
     expect(page.get_by_role("button", name="Copy cell")).to_be_visible()

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.kernels import ASKING
 from tests.support.lab import (
     LOAD,
     MODEL,
@@ -12,20 +13,14 @@ from tests.support.lab import (
     keep_screenshot,
     needs_chromium,
     open_browser,
-    open_notebook,
-    run_all,
+    run_notebook,
     start_lab,
-    write_notebook,
 )
 from tests.support.wire import Call, Say, WireServer, reply
 
 pytestmark = [needs_chromium, pytest.mark.hosts]
 
 MANAGER = "@jupyter-widgets/jupyterlab-manager"
-ASKING = (
-    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
-    "    'Runs a command.'\n    return 'ran ' + command"
-)
 INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
 
 
@@ -52,9 +47,7 @@ def page(lab):
 
 
 def begin(page: Page, lab: Lab, name: str, *cells: str) -> None:
-    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells)
-    open_notebook(page, lab, f"{name}.ipynb")
-    run_all(page)
+    run_notebook(page, lab, name, LOAD, *cells)
 
 
 def test_the_run_is_seen_while_it_is_under_way_and_can_be_interrupted(page, lab):

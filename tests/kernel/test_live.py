@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.support.kernels import PATIENCE
+from tests.support.kernels import ASKING, PATIENCE
 from tests.support.wire import Call, Hold, Say, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
@@ -71,12 +71,6 @@ def test_stop_is_handled_while_the_cell_runs(page, server):
     page.finish(cell)
     assert page.events()[-1]["reason"] == "stopped"
     assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
-
-
-ASKING = (
-    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
-    "    'Runs a command.'\n    return 'ran ' + command"
-)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    write_notebook,
-)
+from tests.support.lab import LOAD, MODEL, keep_screenshot, run_notebook
 from tests.support.wire import Call, Say, reply
 
-pytestmark = [pytest.mark.wide, needs_chromium]
+pytestmark = pytest.mark.wide
 
 LABELER = """<!doctype html>
 <html lang="en"><title>Labeler</title>
@@ -60,9 +52,7 @@ def frame_of(page, place):
 
 def make_page(page, lab, vendor, name, *cells, line=CELL, content=LABELER):
     vendor.plan(reply(Call("create_file", {"path": "index.html", "content": content})), reply(Say("Done.")))
-    write_notebook(lab.root / f"{name}.ipynb", LOAD + DATA, line, *cells)
-    open_notebook(page, lab, f"{name}.ipynb")
-    run_all(page)
+    run_notebook(page, lab, name, LOAD + DATA, line, *cells)
     return frame_of(page, page.locator(".anb-page").first)
 
 
@@ -189,9 +179,7 @@ def test_a_hostile_page_reaches_nothing_else_and_stalls_nothing(page, lab, vendo
     line = f"\napi_token = 'x' * 30\n{DATA}"
     shown = "print('values', labeler.page.labels['n'], len(labeler.page.reviews), api_token == 'x' * 30)"
     vendor.plan(reply(Call("create_file", {"path": "index.html", "content": HOSTILE})), reply(Say("Done.")))
-    write_notebook(lab.root / "hostile.ipynb", LOAD + line, CELL, shown)
-    open_notebook(page, lab, "hostile.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "hostile", LOAD + line, CELL, shown)
     preview = frame_of(page, page.locator(".anb-page").first)
     expect(preview.get_by_text("end", exact=True)).to_be_visible()
     seen = preview.locator("#seen").inner_text()
@@ -215,9 +203,7 @@ def test_a_look_at_the_page_sees_its_values_and_calls(page, lab, vendor):
         reply(Say("Done.")),
     )
     shown = "print(labeler.checks[0].viewer, labeler.checks[0].errors)"
-    write_notebook(lab.root / "looked.ipynb", LOAD + DATA, CELL, shown)
-    open_notebook(page, lab, "looked.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "looked", LOAD + DATA, CELL, shown)
     expect(page.get_by_text("your browser ()")).to_be_visible()
     expect(frame_of(page, page.locator(".anb-page").first).locator("#score")).to_have_text("score 10")
 
@@ -230,15 +216,15 @@ def growth(rate: float = 0.5, years: int = 4) -> list[float]:
 
 def test_the_demo_makes_a_labeller_and_a_slider(page, lab):
     label = "%%agent labeler -m demo: --pace 0 --bind reviews,labels,score\nLabel them fine, poor or open."
-    write_notebook(
-        lab.root / "demo.ipynb",
+    run_notebook(
+        page,
+        lab,
+        "demo",
         LOAD + DATA + GROWTH,
         label,
         "%%agent form -m demo: --pace 0 --bind growth\nTry it out.",
         "print('labels', labeler.page.labels)",
     )
-    open_notebook(page, lab, "demo.ipynb")
-    run_all(page)
     labeller = frame_of(page, page.locator(".anb-page").first)
     expect(labeller.locator("#left")).to_have_text("2 left")
     expect(labeller.locator(".facts")).to_contain_text("score: 10")
@@ -262,9 +248,7 @@ def test_an_exported_page_is_a_widget_without_the_package(page, lab, vendor):
         "own = KeptLabels(reviews=reviews, score=score)\nown"
     )
     exported = "print(labeler.page.export('kept_labels.py').name)"
-    write_notebook(lab.root / "kept.ipynb", LOAD + DATA, CELL, exported, alone, "print('labels', own.labels)")
-    open_notebook(page, lab, "kept.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "kept", LOAD + DATA, CELL, exported, alone, "print('labels', own.labels)")
     widget = frame_of(page, page.locator(".jp-OutputArea-output:has(iframe)").last)
     expect(widget.locator("#text")).to_have_text("Warm bread")
     expect(widget.locator("#score")).to_have_text("score 10")

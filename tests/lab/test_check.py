@@ -3,19 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    save,
-    write_notebook,
-)
+from tests.support.lab import LOAD, MODEL, keep_screenshot, run_notebook, save
 from tests.support.wire import Call, Say, reply
 
-pytestmark = [pytest.mark.wide, needs_chromium]
+pytestmark = pytest.mark.wide
 
 BROKEN = """<!doctype html>
 <html lang="en"><title>Bread</title>
@@ -50,9 +41,7 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
         f'%%agent hero_2 --from hero {MODEL}\n{{{{hero.element("h1")}}}}: larger',
     )
     first = f"{LOAD}\n%config AgentMagics.saved_image = True"
-    write_notebook(lab.root / "check.ipynb", first, *cells)
-    open_notebook(page, lab, "check.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "check", first, *cells)
     expect(page.get_by_text("['your browser', 'your browser'] [1, 0] 5")).to_be_visible()
     expect(page.locator(".anb-thumb img")).to_have_count(4)
     after_looks = vendor.requests[asked + 2 :: 2]

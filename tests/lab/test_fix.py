@@ -3,18 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    Lab,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    wait_for_kernel,
-    write_notebook,
-)
-
-pytestmark = needs_chromium
+from tests.support.lab import LOAD, Lab, keep_screenshot, run_notebook, wait_for_kernel
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
@@ -24,9 +13,7 @@ FAILED, FIXED = "print(totl + 1)", "print(total + 1)"
 
 @pytest.fixture
 def failed(page: Page, lab: Lab) -> Page:
-    write_notebook(lab.root / "fix.ipynb", f"{LOAD}\n{DEMO}\ntotal = 41", FAILED, "# the last cell")
-    open_notebook(page, lab, "fix.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "fix", f"{LOAD}\n{DEMO}\ntotal = 41", FAILED, "# the last cell")
     expect(page.locator(".anb-fix")).to_have_count(1)
     return page
 

@@ -4,20 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.drawings import screenshot
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    save,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, MODEL, keep_screenshot, open_notebook, run_notebook, save, wait_for_kernel
 from tests.support.wire import Call, Say, reply
 
-pytestmark = [needs_chromium, pytest.mark.wide]
+pytestmark = pytest.mark.wide
 
 PAGE = """<!doctype html><title>Bread</title>
 <img id="hero" alt="" src="assets/hero.png">
@@ -46,14 +36,14 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
         reply(Call("create_file", {"path": "index.html", "content": PAGE})),
         reply(Say("A page with three placeholders.")),
     )
-    write_notebook(
-        lab.root / "images.ipynb",
+    run_notebook(
+        page,
+        lab,
+        "images",
         LOAD,
         f"%%agent hero {MODEL}\nA page for a bakery",
         "print(hero.reason, len(files['assets/hero.png']) > 1000)",
     )
-    open_notebook(page, lab, "images.ipynb")
-    run_all(page)
     expect(page.get_by_text("end_turn True")).to_be_visible()
     assert_images_show(page, ".anb-page iframe")
     thumbnails = page.locator(".anb-thumb img")
@@ -77,16 +67,16 @@ def test_given_images_show_as_thumbnails(page, lab, vendor):
     screenshot().save(lab.root / "shot.png")
     box = {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png", "source": "input:1"}]}
     vendor.plan(reply(Say("I see both.")), reply(Call("extract_assets", box)), reply(Say("Cropped.")))
-    write_notebook(
-        lab.root / "given.ipynb",
+    run_notebook(
+        page,
+        lab,
+        "given",
         LOAD,
         "import PIL.Image\ntall = PIL.Image.new('RGB', (100, 300), 'green')",
         f"%%agent seen {MODEL} -i shot.png -i tall\nWhat do you see?",
         f"%%agent cropped {MODEL} --from seen\nCrop the dot",
         "print(cropped.reason, list(cropped.files))",
     )
-    open_notebook(page, lab, "given.ipynb")
-    run_all(page)
     expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible()
     given = page.get_by_role("group", name="Given images").get_by_role("img")
     expect(given).to_have_count(2)

@@ -2,20 +2,8 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
 from tests.support.wire import Call, Say, reply
-
-pytestmark = needs_chromium
 
 CODE = """\
 print('first line')
@@ -26,10 +14,8 @@ total = int(sales['sold'].sum())"""
 
 def test_a_run_is_kept_verified_and_undone(page: Page, lab: Lab, vendor) -> None:
     line = f"%%agent sums {MODEL} -t kernel --approve auto"
-    write_notebook(lab.root / "keep.ipynb", f"{LOAD}\nimport pandas as pd", f"{line}\nSum up the sales", "#")
     vendor.plan(reply(Call("run_python", {"code": CODE}, id="toolu_1")), reply(Say("8 were sold.")))
-    open_notebook(page, lab, "keep.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "keep", f"{LOAD}\nimport pandas as pd", f"{line}\nSum up the sales", "#")
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     wait_for_kernel(page)
     page.get_by_role("button", name="Keep as cells").click()

@@ -3,21 +3,11 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
 
-pytestmark = [needs_chromium, pytest.mark.wide]
+pytestmark = pytest.mark.wide
 
 BEGIN = (
     f"{LOAD}\nimport asyncio, pathlib\nimport matplotlib.pyplot as plt\nimport pandas as pd\ntotal = 'mine'"
@@ -48,12 +38,10 @@ def approve(page: Page) -> None:
 
 
 def test_code_runs_in_its_card(page: Page, lab: Lab, vendor) -> None:
-    write_notebook(lab.root / "sums.ipynb", BEGIN, f"%%agent sums {MODEL} -t kernel\nSum up the sales")
     codes = (CODE, LOOP)
     calls = [reply(Call("run_python", {"code": code}, id=f"toolu_{at}")) for at, code in enumerate(codes)]
     vendor.plan(*calls, reply(Say("8 were sold.")))
-    open_notebook(page, lab, "sums.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "sums", BEGIN, f"%%agent sums {MODEL} -t kernel\nSum up the sales")
     approve(page)
     expect(row(page, 0).locator(".anb-source pre")).to_contain_text("axes.bar(sales['month']")
     expect(row(page, 0).locator(".anb-code pre").first).to_contain_text("first line")
@@ -91,17 +79,12 @@ def test_code_is_allowed_for_the_run_until_it_asks_again(page: Page, lab: Lab, v
     """One press for several steps, one that takes it back, and a card off screen that shows at the cell."""
     begin = f"{LOAD}\nimport pathlib, asyncio\nimport pandas as pd\nsales = pd.DataFrame({{'sold': [3, 5]}})"
     wait = "while not pathlib.Path('on').exists():\n    await asyncio.sleep(0.05)"
-    write_notebook(
-        lab.root / "steps.ipynb",
-        begin,
-        f"%%agent steps {MODEL} -t kernel --data schema\nSum up {{{{sales}}}}",
-        "#",
-    )
     codes = ("sales.sum()", wait, "total = 8")
     calls = [reply(Call("run_python", {"code": code}, id=f"toolu_{at}")) for at, code in enumerate(codes)]
     vendor.plan(*calls, reply(Say("8 were sold.")))
-    open_notebook(page, lab, "steps.ipynb")
-    run_all(page)
+    run_notebook(
+        page, lab, "steps", begin, f"%%agent steps {MODEL} -t kernel --data schema\nSum up {{{{sales}}}}", "#"
+    )
     widget = page.locator(".jp-Cell .anb")
     stand_still(page.locator(".jp-Cell .anb .anb-acts"))
     widget.get_by_role("button", name="Allow run_python for this run").click()

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, MODEL, Lab, needs_chromium, open_notebook, run_all, write_notebook
+from tests.support.lab import LOAD, MODEL, Lab, run_notebook
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
-
-pytestmark = needs_chromium
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
@@ -21,12 +19,10 @@ SETTLED = (
 @pytest.fixture(scope="module")
 def hero(lab_pages, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A notebook with a finished run in its third cell. Each test goes on where the one before left it."""
-    write_notebook(
-        lab.root / "keys.ipynb", LOAD, DEMO, "%%agent hero --pace 0\nA landing page for a bakery in Lyon"
-    )
     with lab_pages.lend(request) as page:
-        open_notebook(page, lab, "keys.ipynb")
-        run_all(page)
+        run_notebook(
+            page, lab, "keys", LOAD, DEMO, "%%agent hero --pace 0\nA landing page for a bakery in Lyon"
+        )
         expect(page.locator(".anb-status .phase").first).to_contain_text("done")
         yield page
 
@@ -96,10 +92,8 @@ def test_ctrl_s_and_escape_leave_the_preview(hero: Page):
 @pytest.mark.wide
 @pytest.mark.parametrize("keys", [["y"], ["e", "#", "Control+z", "Control+Enter"]], ids=["y", "edit"])
 def test_f8_and_a_key_answer_a_card(page: Page, lab: Lab, vendor, keys: list[str]):
-    write_notebook(lab.root / "answer.ipynb", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
     vendor.plan(reply(Call("run_python", {"code": "total = 1 + 1"}, id="toolu_1")), reply(Say("It is 2.")))
-    open_notebook(page, lab, "answer.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "answer", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
     answers = page.locator(".jp-Cell .anb .anb-acts:not(.sent):visible")
     expect(answers).to_be_visible()
     page.locator(".jp-Cell .jp-InputPrompt").first.click()

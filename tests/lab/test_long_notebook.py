@@ -6,18 +6,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from agent_nb.render import bundle
-from tests.support.lab import (
-    LOAD,
-    PATIENCE,
-    Lab,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    write_notebook,
-)
+from tests.support.lab import LOAD, PATIENCE, Lab, keep_screenshot, open_notebook, write_notebook
 from tests.support.shells import quick_run
 
-pytestmark = [needs_chromium, pytest.mark.wide]
+pytestmark = pytest.mark.wide
 RUNS = 30
 HEIGHT = "() => document.querySelector('.jp-WindowedPanel-outer').scrollHeight"
 

@@ -8,15 +8,12 @@ from tests.support.lab import (
     MODEL,
     Lab,
     keep_screenshot,
-    needs_chromium,
     open_notebook,
-    run_all,
+    run_notebook,
     wait_for_kernel,
     write_notebook,
 )
 from tests.support.wire import Call, Say, WireServer, reply
-
-pytestmark = needs_chromium
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
@@ -28,9 +25,7 @@ NEXT = "%%agent hero_2 --from hero\nMake it darker"
 def hero(page: Page, lab: Lab) -> Page:
     """A notebook with a finished run in its third cell, and a cell below it."""
     cells = (LOAD, DEMO, "%%agent hero --pace 0\nA landing page for a bakery in Lyon", "# the last cell")
-    write_notebook(lab.root / "next.ipynb", *cells)
-    open_notebook(page, lab, "next.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "next", *cells)
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     wait_for_kernel(page)
     return page
@@ -53,12 +48,10 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
 def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
     model = '%config AgentMagics.model = "anthropic:claude-opus-5-5"'
     line = "%%agent look -t kernel --approve auto --budget 0.20"
-    write_notebook(lab.root / "data.ipynb", LOAD, model, f"{line}\nAdd it up")
     for name in ("total", "half"):
         code = {"code": f"{name} = 1 + 1"}
         vendor.plan(reply(Call("run_python", code, id=f"toolu_{name}")), reply(Say("It is 2.")))
-    open_notebook(page, lab, "data.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "data", LOAD, model, f"{line}\nAdd it up")
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     expect(page.locator(".anb-options li")).to_have_text(["kernel", "$0.20", "approve auto"])
     ask(page, "And half of it?")
@@ -95,9 +88,7 @@ def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
 def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab, vendor: WireServer):
     vendor.plan(reply(Call("run_python", {"code": "import time; time.sleep(600)"}, id="toolu_1")))
     cells = (LOAD, f"%%agent spin {MODEL} -t kernel --approve auto\nWait", "spin.reason")
-    write_notebook(lab.root / "spin.ipynb", *cells)
-    open_notebook(page, lab, "spin.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "spin", *cells)
     expect(page.locator(".anb-status .phase").first).to_contain_text("running Python")
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")

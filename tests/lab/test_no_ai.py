@@ -4,9 +4,9 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, App, Lab, needs_chromium, open_notebook, run_all, write_notebook
+from tests.support.lab import LOAD, App, Lab, open_notebook, run_all, write_notebook
 
-pytestmark = [needs_chromium, pytest.mark.wide]
+pytestmark = pytest.mark.wide
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])

@@ -5,26 +5,11 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    save,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.kernels import ASKING
+from tests.support.lab import LOAD, MODEL, Lab, open_notebook, run_all, save, wait_for_kernel, write_notebook
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
 
-pytestmark = needs_chromium
-
-ASKING = (
-    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
-    "    'Runs a command.'\n    return 'ran ' + command"
-)
 MADE = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"})
 CELL = 2
 """The number of the cell with the run."""

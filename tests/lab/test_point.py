@@ -5,18 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import (
-    LOAD,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    save,
-    wait_for_kernel,
-    write_notebook,
-)
-
-pytestmark = needs_chromium
+from tests.support.lab import LOAD, keep_screenshot, run_notebook, save, wait_for_kernel
 
 CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
 SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
@@ -25,9 +14,7 @@ SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedM
 @pytest.mark.wide
 def test_element_is_pointed_at_and_changed_after_a_reload(page, lab):
     demo = '%config AgentMagics.model = "demo:"'
-    write_notebook(lab.root / "point.ipynb", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")
-    open_notebook(page, lab, "point.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "point", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     page.get_by_role("button", name="Point at an element").click()
     expect(page.get_by_role("application", name="Point at an element")).to_be_focused()

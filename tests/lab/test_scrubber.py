@@ -3,16 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    keep_screenshot,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    write_notebook,
-)
-
-pytestmark = needs_chromium
+from tests.support.lab import LOAD, keep_screenshot, run_notebook
 
 RUN = "%%agent hero -m demo: --pace 0\nA landing page for a bakery"
 ANOTHER = (
@@ -26,11 +17,9 @@ ANOTHER = (
 @pytest.fixture(scope="module")
 def page(lab_pages, lab, request):
     """One page for all: each test goes on where the one before left it."""
-    write_notebook(lab.root / "replay.ipynb", LOAD, RUN, ANOTHER)
     with lab_pages.lend(request) as page:
         page.set_viewport_size({"width": 1280, "height": 1000})
-        open_notebook(page, lab, "replay.ipynb")
-        run_all(page)
+        run_notebook(page, lab, "replay", LOAD, RUN, ANOTHER)
         yield page
 
 

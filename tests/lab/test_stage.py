@@ -6,15 +6,12 @@ from tests.support.lab import (
     LOAD,
     Lab,
     keep_screenshot,
-    needs_chromium,
-    open_notebook,
     run_all,
+    run_notebook,
     save,
     wait_for_kernel,
     write_notebook,
 )
-
-pytestmark = needs_chromium
 
 DEMO = '%config AgentMagics.model = "demo:"'
 OPENS = f"{DEMO}\n%config AgentMagics.stage = True"
@@ -35,9 +32,7 @@ def stage_of(page: Page, name: str) -> Locator:
 
 def open_run(page: Page, lab: Lab, name: str, *cells: str) -> Locator:
     """A notebook whose run has ended on the stage."""
-    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells, "# the last cell")
-    open_notebook(page, lab, f"{name}.ipynb")
-    run_all(page)
+    run_notebook(page, lab, name, LOAD, *cells, "# the last cell")
     expect(page.locator(".agent-nb-stage .anb-status .phase")).to_contain_text("done")
     wait_for_kernel(page)
     return stage_of(page, name)
@@ -62,9 +57,7 @@ def in_cells(page: Page) -> Locator:
 
 
 def test_a_press_puts_a_run_on_the_stage_and_the_next_one_follows(page: Page, lab: Lab):
-    write_notebook(lab.root / "press.ipynb", LOAD, DEMO, DASH, "# the last cell")
-    open_notebook(page, lab, "press.ipynb")
-    run_all(page)
+    run_notebook(page, lab, "press", LOAD, DEMO, DASH, "# the last cell")
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     wait_for_kernel(page)
     page.get_by_role("button", name="Stage", exact=True).click()

@@ -6,18 +6,9 @@ import zipfile
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    Lab,
-    needs_chromium,
-    open_notebook,
-    run_all,
-    save,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, Lab, open_notebook, run_all, save, wait_for_kernel, write_notebook
 
-pytestmark = [needs_chromium, pytest.mark.wide]
+pytestmark = pytest.mark.wide
 
 CHECK = "%%agent hero -m demo: --pace 0 --check '<form' in html\nA form"
 _RUN = """(index) => {

@@ -9,15 +9,12 @@ from playwright.sync_api import Page, expect
 from tests.support.lab import (
     LOAD,
     keep_screenshot,
-    needs_chromium,
     open_notebook,
-    run_all,
+    run_notebook,
     save,
     wait_for_kernel,
     write_notebook,
 )
-
-pytestmark = needs_chromium
 
 CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0.3\nA landing page for a bakery in Lyon"
 GOING_ON = "%%agent after -m demo: --from hero --pace 0\nMake it green"
@@ -28,11 +25,9 @@ PICKED = "hero.variant, hero.files is hero.variants[1].files, after.messages[: l
 def page(lab_pages, lab, request):
     """One page for all: each test goes on where the one before left it."""
     Picture.new("RGB", (640, 400), "orange").save(lab.root / "shot.png")
-    write_notebook(lab.root / "variants.ipynb", LOAD, CELL)
     with lab_pages.lend(request) as page:
         page.set_viewport_size({"width": 1400, "height": 1000})
-        open_notebook(page, lab, "variants.ipynb")
-        run_all(page)
+        run_notebook(page, lab, "variants", LOAD, CELL)
         yield page
 
 

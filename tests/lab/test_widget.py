@@ -7,14 +7,15 @@ import signal
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.kernels import ASKING
 from tests.support.lab import (
     LOAD,
     MODEL,
     Lab,
     keep_screenshot,
-    needs_chromium,
     open_notebook,
     run_all,
+    run_notebook,
     save,
     wait_for_kernel,
     write_notebook,
@@ -22,18 +23,9 @@ from tests.support.lab import (
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Hold, Pause, Say, Think, reply
 
-pytestmark = needs_chromium
-
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
 MADE = Call("create_file", {"path": "index.html", "content": PAGE})
 HALF = Call("create_file", json.dumps({"path": "index.html", "content": PAGE})[:400])
-
-
-def begin(page: Page, lab: Lab, name: str, *cells: str, app: str = "lab") -> None:
-    """Opens a notebook of these cells and starts them all."""
-    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells)
-    open_notebook(page, lab, f"{name}.ipynb", app)  # type: ignore[arg-type]
-    run_all(page)
 
 
 def phase(page: Page, words: str) -> None:
@@ -53,8 +45,13 @@ def test_a_run_streams_from_start_to_end(page, lab, vendor):
     vendor.plan(
         reply(Think("A bakery wants warmth."), Say("I write it."), MADE, Pause(1.5)), reply(Say("**Done.**"))
     )
-    begin(
-        page, lab, "stream", f"%%agent hero {MODEL}\nA page for a bakery", "print(hero.reason, list(files))"
+    run_notebook(
+        page,
+        lab,
+        "stream",
+        LOAD,
+        f"%%agent hero {MODEL}\nA page for a bakery",
+        "print(hero.reason, list(files))",
     )
     phase(page, "writing index.html")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
@@ -71,7 +68,7 @@ def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
     vendor.plan(
         reply(Say("The mean is $$\\bar{x} = \\frac{1}{n}\\sum_i x_i$$ and $\\alpha_1$ costs $5 or $10."))
     )
-    begin(page, lab, "formulas", f"%%agent hero {MODEL} -t kernel\nWhat is a mean?")
+    run_notebook(page, lab, "formulas", LOAD, f"%%agent hero {MODEL} -t kernel\nWhat is a mean?")
     phase(page, "done")
     formulas = page.locator("[slot^=anb-math] mjx-container")
     expect(formulas).to_have_count(2)
@@ -84,7 +81,7 @@ def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
 
 def test_stop_ends_the_run_and_keeps_the_page(page, lab, vendor):
     vendor.plan(reply(HALF, Hold()))
-    begin(page, lab, "stop", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
+    run_notebook(page, lab, "stop", LOAD, f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
     phase(page, "writing index.html")
     page.get_by_role("button", name="Stop", exact=True).click()
     phase(page, "stopped")
@@ -93,17 +90,11 @@ def test_stop_ends_the_run_and_keeps_the_page(page, lab, vendor):
     keep_screenshot(page, "lab-stopped")
 
 
-ASKING = (
-    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
-    "    'Runs a command.'\n    return 'ran ' + command"
-)
-
-
 def test_approvals_are_asked_in_the_widget(page, lab, vendor):
     vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
     shown = "print('result:', hero.tool_uses[0].result.text)"
-    begin(page, lab, "approval", ASKING, cell, shown)
+    run_notebook(page, lab, "approval", LOAD, ASKING, cell, shown)
     phase(page, "waiting for approval")
     stand_still(page.locator(".anb-acts"))
     page.locator(".anb-acts").get_by_role("button", name="Approve").click()
@@ -114,7 +105,7 @@ def test_approvals_are_asked_in_the_widget(page, lab, vendor):
 
 def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
     vendor.plan(reply(Think("Hm."), HALF, Hold()))
-    begin(page, lab, "reload", f"%%agent hero {MODEL}\nA page")
+    run_notebook(page, lab, "reload", LOAD, f"%%agent hero {MODEL}\nA page")
     phase(page, "writing index.html")
     save(page)
     page.reload()
@@ -129,7 +120,7 @@ def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
 @pytest.mark.wide
 def test_a_second_window_can_stop_the_run_and_the_first_shows_it(page, lab, vendor):
     vendor.plan(reply(HALF, Hold()))
-    begin(page, lab, "windows", f"%%agent hero {MODEL}\nA page")
+    run_notebook(page, lab, "windows", LOAD, f"%%agent hero {MODEL}\nA page")
     phase(page, "writing index.html")
     save(page)
     second = page.context.new_page()
@@ -142,10 +133,11 @@ def test_a_second_window_can_stop_the_run_and_the_first_shows_it(page, lab, vend
 
 def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     vendor.plan(reply(HALF, Hold()))
-    begin(
+    run_notebook(
         page,
         lab,
         "killed",
+        LOAD,
         "import os; open('pid', 'w').write(str(os.getpid()))",
         f"%%agent hero {MODEL}\nA page",
     )
@@ -171,7 +163,7 @@ CELLS = """() => {
 @pytest.mark.wide
 def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
-    begin(page, lab, "restarted", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
+    run_notebook(page, lab, "restarted", LOAD, f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
     expect(page.locator(".anb-foot .ready")).to_contain_text("are ready")  # it is saved by then
     wait_for_kernel(page)
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
@@ -191,7 +183,7 @@ def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
 
 def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("All done.")))
-    begin(page, lab, "saved", f"%%agent hero {MODEL}\nA page")
+    run_notebook(page, lab, "saved", LOAD, f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
     wait_for_kernel(page)
     save(page)
@@ -215,7 +207,7 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
 @pytest.mark.wide
 def test_a_second_view_shows_the_same_and_fills_its_panel(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
-    begin(page, lab, "second", f"%%agent hero {MODEL}\nA page")
+    run_notebook(page, lab, "second", LOAD, f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
     page.locator(".jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
@@ -276,7 +268,7 @@ def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
 @pytest.mark.wide
 def test_notebook_seven_shows_it_too(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
-    begin(page, lab, "seven", f"%%agent hero {MODEL}\nA page", app="notebook")
+    run_notebook(page, lab, "seven", LOAD, f"%%agent hero {MODEL}\nA page", app="notebook")
     phase(page, "done")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
     keep_screenshot(page, "notebook-done")

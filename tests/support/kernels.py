@@ -18,6 +18,12 @@ VARIABLES = {name for row in VENDORS.values() for name in (*row.keys, row.base_u
 KEYS = ("AGENT_NB", *sorted({name.partition("_")[0] for name in VARIABLES}))
 """First words of the variables that hold keys and settings of ours and of the vendors."""
 
+ASKING = (
+    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
+    "    'Runs a command.'\n    return 'ran ' + command"
+)
+"""A cell with a tool that asks."""
+
 
 def quiet_environment(home: Path, **more: str) -> dict[str, str]:
     """The environment without anybody's keys and settings."""

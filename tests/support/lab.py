@@ -187,6 +187,13 @@ def open_notebook(page: Page, lab: Lab, path: str, app: App = "lab") -> None:
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE)
 
 
+def run_notebook(page: Page, lab: Lab, name: str, *cells: str, app: App = "lab") -> None:
+    """Writes a notebook of these cells, opens it and starts them all."""
+    write_notebook(lab.root / f"{name}.ipynb", *cells)
+    open_notebook(page, lab, f"{name}.ipynb", app)
+    run_all(page)
+
+
 def shows_lab(page: Page, lab: Lab) -> bool:
     return page.url.startswith(f"{lab.url}/lab")
 

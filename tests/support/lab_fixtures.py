@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.support.lab import PATIENCE, Lab, close_notebooks, open_browser, start_lab
+from tests.support.widget_stage import CHROMIUM
 from tests.support.wire import WireServer
 
 VIEWPORT = {"width": 1280, "height": 900}
@@ -58,6 +59,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory, vendor: WireServer) -> Iterato
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium")
     with open_browser() as browser:
         yield browser
 

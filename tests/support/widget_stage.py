@@ -29,11 +29,12 @@ CLIPBOARD = """() => {
     });
 }"""
 
-needs_browser = [
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
-    pytest.mark.skipif(not BUNDLE.exists(), reason="needs the built page: `make build`"),
-]
-needs_axe = pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: `npm ci` in js/")
+
+def skip_without_page() -> None:
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium")
+    if not (BUNDLE.exists() and AXE.exists()):
+        pytest.skip("needs the built page and axe-core: `make build`")
 
 
 class DevServer(http.server.ThreadingHTTPServer):
@@ -112,6 +113,7 @@ def server() -> Iterator[DevServer]:
 
 @pytest.fixture(scope="module")
 def playwright() -> Iterator[Any]:
+    skip_without_page()
     with open_playwright() as playwright:
         yield playwright
 

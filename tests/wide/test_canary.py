@@ -18,10 +18,9 @@ from agent_nb.providers.scripted import call, text
 from agent_nb.render.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import ADDRESS, Canary, with_profile
 from tests.support.cassettes import play, record
-from tests.support.widget_stage import Stage, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, event, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
-pytestmark = needs_browser
 SETTLE = 700
 """Milliseconds in which a page that can be heard is heard."""
 

@@ -11,7 +11,7 @@ from agent_nb.demo.brief import read_brief
 from agent_nb.demo.compose import choose_look
 from agent_nb.demo.page import build_page, improvement
 from tests.support.demo_kit import PROMPTS
-from tests.support.widget_stage import AXE, needs_axe
+from tests.support.widget_stage import AXE
 
 CHROMIUM = shutil.which("chromium")
 pytest_plugins = ["tests.support.widget_stage"]
@@ -74,7 +74,6 @@ def problems(page: Page) -> list[list[str]]:
     return [each for each in found if each[0] in ("serious", "critical")]
 
 
-@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("prompt", ALL)
 def test_a_page_fits_reads_and_fetches_nothing(
@@ -88,7 +87,6 @@ def test_a_page_fits_reads_and_fetches_nothing(
     assert visit.requests == []
 
 
-@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     "hue", ["red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey", "vivid"]

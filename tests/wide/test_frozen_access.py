@@ -6,10 +6,9 @@ from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import call, fail, think
 from agent_nb.render import HTML, first_frame
 from tests.lab.test_frozen import hero, play
-from tests.support.widget_stage import AXE, needs_axe, needs_browser
+from tests.support.widget_stage import AXE
 
 pytest_plugins = ["tests.support.widget_stage"]
-pytestmark = [*needs_browser, needs_axe]
 
 PAGE = "<!doctype html><html lang='en'><title>frozen</title><body>"
 EDITS = [

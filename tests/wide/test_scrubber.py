@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from tests.support import ROOT
-from tests.support.widget_stage import RUNS, Stage, findings, needs_axe, needs_browser
+from tests.support.widget_stage import RUNS, Stage, findings
 
 pytest_plugins = ["tests.support.widget_stage"]
-pytestmark = needs_browser
 SHOTS = ROOT / "test-results"
 REQUEST = {
     "model": "anthropic:claude-opus-5-5",
@@ -189,7 +188,6 @@ def test_a_kernel_that_refuses_is_quoted(replay: Replay):
     replay.widget.locator(".anb-request").get_by_text("A recording has no kernel to ask.").wait_for()
 
 
-@needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_replay(stage: Stage, theme: str):
     stage.page.emulate_media(reduced_motion="reduce")

@@ -15,10 +15,9 @@ import pytest
 from agent_nb.prompts import STACKS, stack_text
 from agent_nb.render.preview import frame_attributes
 from tests.support.tls import self_signed
-from tests.support.widget_stage import Stage, needs_browser, open_chromium, wrote
+from tests.support.widget_stage import Stage, open_chromium, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
-pytestmark = needs_browser
 
 MARK = "document.documentElement.dataset.{} = 'ran'"
 INLINE = "const made = document.createElement('script'); made.text = {!r}; document.head.append(made)"

@@ -3,13 +3,11 @@
 import pytest
 
 from docs.scripts.record_train import RECORDINGS, page_of
-from tests.support.widget_stage import needs_axe
 from tests.wide.test_demo_pages import problems
 from tests.wide.test_demo_pages import pytestmark as pytestmark  # noqa: PLC0414
 from tests.wide.test_demo_pages import visit as visit  # noqa: PLC0414
 
 
-@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.page)
 def test_a_page_fits_reads_and_fetches_nothing(visit, recording, scheme):

@@ -6,19 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.support.widget_stage import (
-    ROOT,
-    RUNS,
-    Stage,
-    event,
-    findings,
-    focused,
-    needs_axe,
-    needs_browser,
-)
+from tests.support.widget_stage import ROOT, RUNS, Stage, event, findings, focused
 
 pytest_plugins = ["tests.support.widget_stage"]
-pytestmark = needs_browser
 SHOTS = ROOT / "test-results" / "variants"
 ARRANGEMENTS = {"one": "One at a time", "grid": "Grid", "side": "Side by side"}
 LEAD = "Lyon Bakery"
@@ -133,7 +123,6 @@ def test_keyboard_reaches_every_cell(stage: Stage):
         ]
 
 
-@needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("arrangement", list(ARRANGEMENTS))
 def test_axe_finds_nothing_in_any_arrangement(stage: Stage, arrangement: str, theme: str):
