@@ -26,14 +26,6 @@ def test_a_cell_leaves_the_run_and_its_files(kernel):
     )
 
 
-def test_a_wrong_option_is_an_error_of_one_line(kernel):
-    cell = kernel.run("%%agent --modle demo:\nA page")
-    assert cell.status == "error"
-    assert "There is no option --modle. Did you mean --model?" in cell.errors
-    assert cell.errors.strip().count("\n") == 0
-    assert not cell.displays
-
-
 def test_a_missing_key_is_a_card_and_can_be_entered(kernel):
     cell = kernel.run("%%agent x -m openai:gpt-6-sol\nA page")
     assert cell.errors.strip().count("\n") == 0

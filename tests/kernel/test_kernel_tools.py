@@ -303,16 +303,6 @@ def test_variants_run_code_one_after_the_other(page, server):
     assert page.kernel.value("order") == "['in', 'out', 'in', 'out']"
 
 
-def test_a_replay_runs_nothing(page, run, tmp_path):
-    page.kernel.run("ran_times = []")
-    cassette = tmp_path / "calls.jsonl"
-    first = run("ran_times.append(1)\nprint('counted')", f"--approve auto --record {cassette}")
-    page.finish(page.start(f"%%agent ran {MODEL} --replay {cassette}\nCompute"))
-    (again,) = [event for event in page.events() if event["type"] == "tool_finished"]
-    assert again["outputs"] == first.finished["outputs"]
-    assert page.kernel.value("ran_times") == "[1]"
-
-
 def test_code_that_ends_the_kernel_loses_no_saved_run(page, run, server):
     """The last test here: it ends the kernel of this module."""
     run("print('kept')")

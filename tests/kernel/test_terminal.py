@@ -141,16 +141,6 @@ def test_many_prompts_take_one_line(terminal):
     assert "2 runs, $0.00 together." in enter(terminal, "runs")
 
 
-def test_ctrl_c_ends_a_map(terminal):
-    enter(terminal, "slow = Agent(model('demo:', pace=1))")
-    terminal.sendline("runs = await slow.map(['A form', 'A game', 'A dashboard'], concurrency=1)")
-    terminal.expect("0/3 \\[.*1 running")
-    os.kill(terminal.pid, 2)
-    terminal.expect("0 of 3 done. Not all runs finished.")
-    terminal.expect(PROMPT)
-    assert "interrupted" in enter(terminal, "[run.reason for run in runs]")
-
-
 KEY = "sk-ant-api03-" + "x9-Y" * 8
 HOSTILE = "\x1b]0;pwned\x07\x1b[2J\rover\x9b1m"
 

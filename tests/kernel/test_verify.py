@@ -107,11 +107,3 @@ def test_an_interrupt_leaves_no_kernel(kernel, mark):
     kernel.interrupt()
     assert kernel.finish(started).error["ename"] == "KeyboardInterrupt"
     assert kernel.value(CHILDREN) == "[]"
-
-
-def test_a_loaded_run_whose_code_did_not_run_here_is_refused_unattended(kernel, server):
-    ran(kernel, server, "x = 40 + 2")
-    kernel.run("path = ran.save('other.json')\npath.write_text(path.read_text().replace('40 + 2', '40 + 3'))")
-    kernel.run("import agent_nb; other = agent_nb.load(path)")
-    cell = kernel.run("%agent cells other --verify")
-    assert "nobody approved it" in cell.errors

@@ -79,6 +79,7 @@ def leave(*_: object) -> None:
         (lambda asked, args: Answer("yes"), "`approved` of an Answer cannot be a str."),
         (lambda asked, args: Answer(True, args={"command": 3}), "`command` must be string, not an integer."),
         (leave, "The approval function tried to exit with 3."),
+        (lambda asked, args: args["nothing"], "The approval function failed: KeyError: 'nothing'"),
     ],
 )
 async def test_nonsense_denies_the_call_and_says_so(approve, summary):

@@ -73,12 +73,6 @@ async def test_a_long_wait_is_not_waited_for():
     assert "3600 s" in run.error
 
 
-async def test_a_failure_keeps_the_files():
-    run = await run_script([write()], [fail(ProviderError("No such model."))])
-    assert run.reason == "failed"
-    assert run.html == PAGE
-
-
 async def test_a_failure_does_not_make_a_file_of_the_prompt():
     provider = ScriptedProvider([[fail(ProviderError("The key is refused."))]])
     run = await Agent(provider).run("Make this blue:\n```html\n<h1>Bread</h1>\n```")
@@ -221,14 +215,6 @@ async def test_nothing_is_added_that_was_not_being_said(last, turns):
             handle.stop()
     complete = [event.message for event in handle.events if isinstance(event, MessageAdded)]
     assert [message.text for message in complete] == (["Hello."] if last is MessageAdded else [])
-
-
-async def test_stop_before_the_first_step_still_finishes():
-    handle = Agent(ScriptedProvider([[text("never")]])).start("go")
-    handle.stop()
-    run = await handle
-    assert run.reason == "stopped"
-    assert isinstance(run.events[-1], RunFinished)
 
 
 async def test_stop_while_a_tool_runs_answers_its_call():

@@ -200,16 +200,6 @@ async def test_many_prompts_count_their_images(server):
     assert runs.cost > 3 * IMAGE_COST
 
 
-async def test_many_prompts_buy_nothing_unpriced(server, monkeypatch):
-    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_images(server, turns=[draw(1), reply(Say("A page."))] * 2)
-    async with agent_on(server) as agent:
-        await agent.map([PROMPT], budget=1.0)
-        assert asked_for_images(server) == 0
-        await agent.map([PROMPT])
-        assert asked_for_images(server) == 1
-
-
 async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
     def answer(request) -> Reply:
         first = request.body.get("prompt", "").endswith("view 0")

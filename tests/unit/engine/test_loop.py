@@ -32,11 +32,6 @@ async def test_a_run_leaves_files_text_and_events():
     assert run.usage == Usage(input=10, output=5)
 
 
-async def test_seq_is_gapless_from_one():
-    run = await run_script([write(fragment=3)], [text("Done.", fragment=1)])
-    assert [event.seq for event in run.events] == list(range(1, len(run.events) + 1))
-
-
 async def test_the_tool_starts_before_its_arguments_arrive():
     """screenshot-to-code: an early start of the tool, then code while it is written, then the result."""
     run = await run_script([write(fragment=4)], [text("Done.")])

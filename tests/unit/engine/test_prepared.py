@@ -109,11 +109,3 @@ async def test_subscribers_and_hooks_added_later_count():
         run = await prepared.start()
     assert heard == list(run.events)
     assert [call.name for call in called] == ["create_file"]
-
-
-async def test_the_base_runs_stack_is_kept():
-    base = await Agent(scripted("Made.")).with_stack("vue").run("A page")
-    prepared = Agent(scripted()).prepare("Now blue", base=base)
-    assert prepared.settings.stack == "vue"
-    assert prepared.run_settings["stack"] == "vue"
-    assert prepared.messages[: len(base.messages)] == base.messages

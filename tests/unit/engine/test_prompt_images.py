@@ -6,14 +6,14 @@ import re
 import PIL.Image
 import pytest
 
-from agent_nb import Agent, replay
-from agent_nb.errors import CassetteError, ConfigError
+from agent_nb import Agent
+from agent_nb.errors import ConfigError
 from agent_nb.images.convert import MAX_PIXELS, to_image
 from agent_nb.messages import Image
 from agent_nb.prompts import image_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import TEXT, bundle
-from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.cassettes import PROMPT, play, record
 
 SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
 MARKED = to_image(PIL.Image.new("RGB", (640, 400), "red"), "marked.png")
@@ -94,22 +94,6 @@ async def test_going_on_keeps_the_stack():
         third = await agent.with_stack("vue").run(PROMPT, base=first)
     assert second.system == first.system
     assert third.settings["stack"] == "vue"
-
-
-def test_an_unknown_stack_is_refused_at_once():
-    with pytest.raises(ConfigError, match="There is no stack 'svelte'"):
-        Agent(ScriptedProvider([])).with_stack("svelte")
-
-
-async def test_a_cassette_knows_its_stack(tmp_path):
-    path = tmp_path / "a.run.jsonl"
-    with ScriptedProvider([PAGE, DONE]) as provider:
-        first = await Agent(provider).with_stack("react").recording(path).run(PROMPT)
-    again = await Agent(replay(path)).with_stack("react").run(PROMPT)
-    assert facts(again) == facts(first)
-    for agent in (Agent(replay(path)), Agent(replay(path)).with_stack("vue")):
-        with pytest.raises(CassetteError, match="another stack"):
-            await agent.run(PROMPT)
 
 
 async def test_our_words_are_not_in_the_fingerprint(tmp_path, monkeypatch):

@@ -72,6 +72,8 @@ async def test_a_stream_ends_with_one_turn(case: Case, server: WireServer):
 async def test_parallel_calls_keep_ids_and_order(case: Case, server: WireServer):
     server.plan(full_reply())
     *pieces, turn = await collect(case.provider(server))
+    assert turn.stop == "tool_use"
+    assert [type(part) for part in turn.message.parts] == [Thinking, Text, ToolCall, ToolCall]
     assert [(call.id, json.loads(call.arguments)["q"]) for call in turn.message.tool_calls] == [
         ("call_a", "bread — “croûte” 🥖"),
         ("call_b", "opening hours"),
@@ -80,12 +82,6 @@ async def test_parallel_calls_keep_ids_and_order(case: Case, server: WireServer)
     assert started == [CallStarted("call_a", "search"), CallStarted("call_b", "search")]
     first_fragment = next(i for i, piece in enumerate(pieces) if isinstance(piece, CallPiece))
     assert pieces.index(started[0]) < first_fragment
-
-
-async def test_parts_keep_the_order_they_came(case: Case, server: WireServer):
-    server.plan(full_reply())
-    turn = await turn_of(case.provider(server))
-    assert [type(part) for part in turn.message.parts] == [Thinking, Text, ToolCall, ToolCall]
 
 
 async def test_usage_is_counted_the_same_way(case: Case, server: WireServer):
@@ -103,11 +99,6 @@ async def test_stop_reasons_map_to_ours(case: Case, server: WireServer, stop: st
     turn = await turn_of(case.provider(server))
     assert turn.stop == stop
     assert bool(turn.detail) == (stop == "refusal")
-
-
-async def test_calls_make_it_a_tool_turn(case: Case, server: WireServer):
-    server.plan(full_reply())
-    assert (await turn_of(case.provider(server))).stop == "tool_use"
 
 
 async def test_a_call_without_arguments_is_an_empty_object(case: Case, server: WireServer):

@@ -45,15 +45,6 @@ async def test_users_on_one_loop_share_a_client():
     await release(two)
 
 
-async def test_those_who_come_together_share_too():
-    users = [User() for _ in range(5)]
-    clients = await asyncio.gather(*(shared_client(user) for user in users))
-    assert len({id(client) for client in clients}) == 1
-    for user in users:
-        await release(user)
-    assert clients[0].is_closed
-
-
 async def test_a_closed_client_is_made_anew():
     user = User()
     first = await shared_client(user)
@@ -72,25 +63,6 @@ async def test_a_forgotten_user_holds_nothing_open():
     gc.collect()
     await release(user)
     assert client.is_closed
-
-
-def test_every_loop_has_its_own():
-    async def mine() -> httpx2.AsyncClient:
-        user = User()
-        client = await shared_client(user)
-        await release(user)
-        return client
-
-    assert asyncio.run(mine()) is not asyncio.run(mine())
-
-
-async def test_a_redirect_is_not_followed():
-    user = User()
-    moved = b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n"
-    async with server(moved) as url:
-        response = await (await shared_client(user)).get(url, headers={"x-api-key": "hush"})
-    assert response.status_code == 302
-    await release(user)
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"])

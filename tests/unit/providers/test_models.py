@@ -132,17 +132,3 @@ def test_models_that_do_not_reason_or_are_unknown_get_nothing_optional(name: str
 )
 def test_gemini_takes_the_levels_of_its_family(name: str, levels: str):
     assert VENDORS["gemini"].family(name).efforts == tuple(levels.split())
-
-
-@pytest.mark.parametrize(
-    ("name", "budgets"),
-    [
-        ("gemini-2.5-pro", (128, 32_768)),
-        ("gemini-2.5-flash", (0, 24_576)),
-        ("gemini-2.5-flash-lite", (0, 24_576)),
-        ("gemini-2.5-flash-image", None),
-        ("gemini-4-argon", None),
-    ],
-)
-def test_only_gemini_2_5_takes_a_budget(name: str, budgets: tuple[int, int] | None):
-    assert VENDORS["gemini"].family(name).budgets == budgets

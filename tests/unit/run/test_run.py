@@ -11,7 +11,6 @@ from agent_nb._base.secrets import MASK, register
 from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
-from agent_nb.run.run import request_key
 
 
 @pytest.fixture
@@ -97,25 +96,6 @@ def test_a_bad_file_is_refused_in_one_sentence(tmp_path, content, says):
 def test_a_missing_file_says_where_to_look(tmp_path):
     with pytest.raises(SavedRunError, match="%agent runs"):
         load(tmp_path / "nothing.json")
-
-
-async def test_a_failed_save_leaves_the_old_file(run, tmp_path, monkeypatch):
-    path = run.save(tmp_path / "run.jsonl")
-    before = path.read_bytes()
-
-    def full_disk(*_):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("os.replace", full_disk)
-    with pytest.raises(OSError, match="No space"):
-        run.with_files({"x": "y"}).save(path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_key_is_the_same_for_the_same_request():
-    assert request_key("hero", "a", "b") == request_key("hero", "a", "b") != request_key("hero", "a", "c")
-    assert request_key("hero", "a").startswith("hero-")
 
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8

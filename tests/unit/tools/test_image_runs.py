@@ -1,7 +1,6 @@
 """Runs that make images: which tools are offered, what the run keeps, and that a cassette plays it again."""
 
 import asyncio
-import base64
 
 import PIL.Image
 import pytest
@@ -11,7 +10,6 @@ from agent_nb.events import FileChanged, ToolProgress
 from agent_nb.messages import ToolResult
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render import bundle
 from agent_nb.tools import Toolbox
 from tests.support.drawings import as_image, opened, png, screenshot
 from tests.support.image_desk import KEY
@@ -87,13 +85,6 @@ async def test_the_model_sees_and_is_told():
     assert isinstance(result, ToolResult)
     assert [opened(image).size for image in result.images] == [(768, 432), (768, 768)]
     assert "do not pass it off as a photo" in result.text
-
-
-async def test_the_frozen_page_holds_its_pictures():
-    run = await run_script()
-    page = bundle(run)["text/html"]
-    for path in ("assets/hero.png", "assets/oven.png"):
-        assert base64.b64encode(run.files[path]).decode() in page
 
 
 async def test_the_demo_makes_no_pictures():

@@ -1,17 +1,12 @@
 """The parts of `run_python` that need no kernel: names, files, output, tracebacks, what code is called."""
 
-import threading
-from contextlib import nullcontext
-
 import pytest
 
 from agent_nb._base.constants import INTERACTIVE_TYPE
 from agent_nb.errors import ConfigError
-from agent_nb.files import Files, Workspace
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
-from agent_nb.notebook.kernel_tools.execute import injected_helpers
 from agent_nb.notebook.kernel_tools.name_changes import UndoStore, changes_between
 from agent_nb.notebook.kernel_tools.python import headline, mentions, short_traceback
 
@@ -24,20 +19,6 @@ def test_names_are_compared_by_identity():
     changes = changes_between(namespace, before, dict(namespace))
     assert (changes.bound, changes.changed, changes.deleted) == (["new"], ["rebound"], ["gone"])
     assert changes.sentence() == "Bound new; changed rebound; deleted gone."
-
-
-def test_undo_leaves_what_the_user_has_bound_since():
-    namespace = {"a": "new", "b": "new", "c": "new"}
-    changes = changes_between(namespace, {"a": "old", "d": "old"}, dict(namespace))
-    namespace["b"] = "mine"
-    store = UndoStore()
-    token = store.add(changes)
-    text, names = store.undo(token)
-    assert "Left alone, because they have changed since: b." in text
-    assert names == ["a", "d", "c"]
-    assert namespace == {"a": "old", "b": "mine", "d": "old"}
-    with pytest.raises(ConfigError, match="already"):
-        store.undo(token)
 
 
 def test_the_oldest_calls_can_no_longer_be_undone():
@@ -75,18 +56,6 @@ def test_tables_and_figures_become_files():
 def test_what_cannot_be_written_says_so():
     with pytest.raises(TypeError, match="a object cannot be written as JSON"):
         content_of("a.json", [object()])
-
-
-def test_the_names_for_files_are_gone_afterwards():
-    namespace = {"to_file": "mine"}
-    workspace = Workspace(Files({"a.txt": "1"}))
-    with injected_helpers(namespace, workspace, nullcontext) as notes:
-        assert namespace["agent_files"] == {"a.txt": "1"}
-        assert namespace["to_file"] == "mine"
-        assert namespace["_to_file"]("b.txt", "2") == "b.txt"
-    assert namespace == {"to_file": "mine"}
-    assert workspace.files["b.txt"] == "2"
-    assert notes == ["`to_file` is a variable of the notebook: use `_to_file` instead."]
 
 
 def test_printed_text_is_bounded_while_it_grows():
@@ -161,16 +130,6 @@ def test_the_output_of_an_interactive_library_is_its_text_and_says_so(kind):
         INTERACTIVE_TYPE: True,
         "text/plain": "Figure()",
     }
-
-
-def test_only_the_code_s_own_output_is_taken():
-    capture = Capture(lambda bundle: None)
-    assert not capture.takes()
-    answers = []
-    thread = threading.Thread(target=lambda: answers.append(capture.takes()))
-    thread.start()
-    thread.join()
-    assert answers == [True]
 
 
 def test_a_traceback_has_the_lines_of_the_code_alone():

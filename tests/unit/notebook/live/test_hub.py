@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 
 import numpy as np
 import PIL.Image
@@ -53,17 +52,6 @@ async def test_always_is_for_the_tool_that_was_asked_about(desk):
     assert [use.result.code for use in run.variants[1].tool_uses] == ["DENIED", "DENIED"]
 
 
-async def test_always_asks_no_second_time(desk):
-    provider = ScriptedProvider([[call("harmless")], [call("harmless")], [text("Done.")]])
-    handle = Agent(provider, tools=[harmless]).start("Do it.")
-    shown = desk.show(handle, "hero-1")
-    await questions(shown, 1)
-    (asked,) = [event for event in handle.events if isinstance(event, ApprovalRequested)]
-    assert desk.command("approve", key="hero-1", call_id=asked.call_id, scope="always")["ok"]
-    run = await handle
-    assert [use.result.text for use in run.tool_uses] == ["nothing", "nothing"]
-
-
 @tool(approval="ask", identical_only=True)
 def python(code: str, lines: int = 1) -> str:
     """Runs code."""
@@ -107,15 +95,6 @@ async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
         {"code": "a = 1"},
         {"code": "a = 2"},
     )
-
-
-async def test_one_check_has_what_the_schema_and_the_tool_say():
-    strict = replace(python, problems=lambda args: {"code": "Not that."} if args["code"] == "exit()" else {})
-    handle = Agent(ScriptedProvider([[text("Done.")]]), tools=[strict]).start("go")
-    assert handle.problems_of("python", {"code": 3}) == {"code": "It must be string, not an integer."}
-    assert handle.problems_of("python", {"code": "exit()"}) == {"code": "Not that."}
-    assert handle.problems_of("python", {"code": "1"}) == {}
-    await handle
 
 
 async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk):

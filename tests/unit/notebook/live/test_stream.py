@@ -137,20 +137,6 @@ def test_a_run_sent_late_keeps_its_times(story):
     assert all(any(abs(event.at - at) <= JOINED_SECONDS for at in times) for event in events)
 
 
-def test_batches_are_contiguous_and_the_first_says_whose_they_are():
-    async def play():
-        stream, sent = new_stream()
-        for event in events_of([("text", 0, "bread ", 10)] * 20):
-            stream.events.append(event)
-            stream.flush()
-        return sent
-
-    sent = asyncio.run(play())
-    assert [(batch["first"], batch["last"]) for batch in sent] == [(n, n) for n in range(1, 21)]
-    assert [batch.get("meta") is None for batch in sent] == [False] + [True] * 19
-    assert sent[0]["meta"]["key"] == "hero-1"
-
-
 async def test_deltas_of_one_batch_are_joined():
     stream, sent = new_stream(events_of([("tool", 0, "c", 0), *[("file", 0, "ab", 200)] * 50]))
     stream.events, rest = stream.events[:1], stream.events[1:]
