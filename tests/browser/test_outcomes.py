@@ -69,14 +69,6 @@ def test_an_error_is_text_with_a_row_for_each_retry_and_cells_to_try_again(stage
         assert stage.page.evaluate("navigator.clipboard.readText()") == cell
 
 
-def test_a_failed_check_is_on_the_header(stage: Stage):
-    check = "len(files) > 1: len(files) is 1"
-    play(stage, [*began(), *wrote("index.html", "<h1>Bread</h1>"), ended()], ready=ready(failed_check=check))
-    stage.widget.locator(".anb-dot.err").wait_for()
-    assert stage.widget.locator(".anb-head .phase").inner_text() == f"check failed: {check}"
-    assert check in stage.widget.get_by_role("alert").inner_text()
-
-
 KEEP = "hero_2 = hero.with_files(hero.unfinished)"
 
 

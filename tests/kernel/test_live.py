@@ -63,16 +63,6 @@ def test_a_gap_is_answered_with_everything(page):
     assert page.batches[-1]["first"] == 1
 
 
-def test_stop_is_handled_while_the_cell_runs(page, server):
-    server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
-    cell = page.start(f"%%agent stopped {MODEL}\nA page")
-    page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
-    assert page.command("stop")["ok"]
-    page.finish(cell)
-    assert page.events()[-1]["reason"] == "stopped"
-    assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
-
-
 @pytest.mark.parametrize(
     ("answer", "code", "text"),
     [("approve", None, "ran ls"), ("deny", "DENIED", "Use Python.")],

@@ -1,7 +1,5 @@
 """What the first run needs is imported after `%load_ext`, while nobody waits."""
 
-import pytest
-
 from tests.support.kernels import start_kernel
 
 ENDED = """
@@ -16,20 +14,19 @@ OURS = ["agent_nb.notebook.magic.run_cell", "agent_nb.lab.plugin"]
 KEY = "sk-test-0123456789abcdef0123"
 
 
-@pytest.mark.parametrize(
-    ("environment", "attended", "loaded"),
-    [
-        ({"OPENAI_API_KEY": KEY}, True, [*OURS, "openai"]),
-        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "demo:"}, True, OURS),
-        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "nobody:x"}, True, OURS),
-        ({"OPENAI_API_KEY": KEY}, False, []),
-    ],
-)
-def test_the_default_model_s_sdk_is_imported_where_somebody_watches(tmp_path, environment, attended, loaded):
-    with start_kernel(tmp_path, load=False, **environment) as kernel:
-        assert kernel.run("%load_ext agent_nb", stdin=attended).status == "ok"
-        kernel.run(ENDED)
-        assert kernel.value("loaded") == str(loaded)
+def test_the_default_model_s_sdk_is_imported_where_somebody_watches(tmp_path):
+    with start_kernel(tmp_path, load=False, OPENAI_API_KEY=KEY) as kernel:
+        kernel.run("import os")
+        for attended, model, loaded in (
+            (False, "", []),
+            (True, "demo:", OURS),
+            (True, "nobody:x", OURS),
+            (True, "", [*OURS, "openai"]),
+        ):
+            kernel.run(f"os.environ['AGENT_NB_MODEL'] = {model!r}")
+            assert kernel.run("%reload_ext agent_nb", stdin=attended).status == "ok"
+            kernel.run(ENDED)
+            assert kernel.value("loaded") == str(loaded)
 
 
 def test_a_command_right_after_load_ext_waits_for_the_imports(tmp_path):

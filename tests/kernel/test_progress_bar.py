@@ -51,12 +51,6 @@ def test_drawing_is_rare(kernel):
     assert cell.stdout.count("\r") < events / 20
 
 
-def test_loaded_runs_are_counted(kernel):
-    kernel.run("await agent.map(prompts, save='saved')")
-    again = kernel.run("await agent.map(prompts, save='saved')", stdin=True)
-    assert re.search(r"2/2 \[.*2 loaded\]\n$", again.stdout)
-
-
 def test_tqdm_disable_switches_it_off(kernel):
     kernel.run("import os; os.environ['TQDM_DISABLE'] = '1'")
     cell = kernel.run("runs = await agent.map(prompts)", stdin=True)

@@ -27,23 +27,6 @@ def test_a_cell_leaves_all_its_variants(page):
     assert page.kernel.run(THREE).displays == cell.displays
 
 
-def test_picking_binds_the_names(page):
-    page.finish(page.start(THREE))
-    assert (ready(page)["variant"], ready(page)["picked"]) == (0, False)
-    page.command("hello")
-    updates = len(page.updates)
-    assert page.command("pick", variant=1)["ok"]
-    page.pump(lambda: len(page.updates) > updates)
-    assert (ready(page)["variant"], ready(page)["picked"]) == (1, True)
-    assert "Variant 2 of 3, as picked" in ready(page)["line"]
-    assert (
-        page.kernel.value("hero.variant, files is hero.files, files is hero.variants[1].files")
-        == "(1, True, True)"
-    )
-    answer = page.command("pick", variant=8)
-    assert answer["error"] == "There is no variant 9; this run has 1 to 3."
-
-
 def test_stop_ends_one_variant_or_all(page, server):
     server.plan(*[reply(Say("I begin."), Hold())] * 3)
     cell = page.start(f"%%agent held -m {MODEL} -n 3\nA form")
@@ -60,37 +43,10 @@ def test_stop_ends_one_variant_or_all(page, server):
     server.forget()
 
 
-def test_picking_the_first_to_end_stops_the_rest(page, server):
-    server.plan(reply(Say("I begin."), Hold()), reply(Say("Done.")), reply(Say("I begin."), Hold()))
-    cell = page.start(f"%%agent early -m {MODEL} -n 3\nA form")
-    page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
-    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
-    page.command("hello")
-    done = next(event.get("variant", 0) for event in page.events() if event["type"] == "run_finished")
-    assert page.command("pick", variant=done)["ok"]
-    page.finish(cell)
-    assert page.kernel.value("early.reason, early.text, early.variant") == f"('end_turn', 'Done.', {done})"
-    assert (
-        page.kernel.value("sorted(v.reason for v in early.variants)") == "['end_turn', 'stopped', 'stopped']"
-    )
-    assert (ready(page)["variant"], ready(page)["picked"]) == (done, True)
-    other = (done + 1) % 3
-    assert page.command("pick", variant=other)["ok"]
-    assert page.kernel.value("early.variant") == str(other)
-    page.kernel.run("del early")
-    server.forget()
-
-
 def test_the_page_gets_the_files_of_each_variant(page):
     page.finish(page.start(THREE))
     pages = [page.command("file", path="index.html", variant=number)["text"] for number in range(3)]
     assert repr(pages) == page.kernel.value("[v.html for v in hero.variants]")
-
-
-def test_a_background_race_is_bound_at_its_end(page):
-    page.kernel.run("%%agent later -m demo: -n 2 --pace 0 --background\nA form")
-    assert page.kernel.run("later = await later").status == "ok"
-    assert page.kernel.value("type(later).__name__, len(later.variants)") == "('Run', 2)"
 
 
 def test_a_dry_run_names_all_models(page):

@@ -60,6 +60,7 @@ def test_the_fixed_cell_is_inserted_below_and_a_changed_one_is_not_replaced(fail
     assert failed.evaluate(CELLS)[1] == f"{FAILED}  # mine"
 
 
+@pytest.mark.wide
 def test_the_command_fixes_the_active_cell(failed: Page):
     failed.locator(".jp-CodeCell .cm-content").nth(1).click()
     failed.evaluate("() => window.jupyterapp.commands.execute('agent-nb:fix')")

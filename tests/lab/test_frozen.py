@@ -288,7 +288,7 @@ def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
     assert_nothing_ran(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.wide)])
 def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
     (tmp_path / "run.html").write_text(HTML.render(hero()), encoding="utf-8")
     page.emulate_media(color_scheme=scheme)

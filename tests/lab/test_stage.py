@@ -1,5 +1,6 @@
 """The stage: a panel beside the notebook that shows one of its runs, in a real JupyterLab."""
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.lab import (
@@ -107,6 +108,7 @@ def test_the_stage_stays_with_a_pinned_run_over_a_reload_and_a_restart(page: Pag
     keep_screenshot(page, "lab-stage-restarted")
 
 
+@pytest.mark.wide
 def test_two_notebooks_with_the_same_cells_have_two_stages(page: Page, lab: Lab):
     one = open_run(page, lab, "one", OPENS, DASH)
     write_notebook(lab.root / "two.ipynb", LOAD, OPENS, DASH, "# the last cell")
@@ -145,6 +147,7 @@ DIE = """() => {
 }"""
 
 
+@pytest.mark.wide
 def test_a_deleted_cell_ten_views_and_a_kernel_that_died(page: Page, lab: Lab):
     stage = open_run(page, lab, "bad", OPENS, DASH, BLUE)
     press(stage, "dash v2")

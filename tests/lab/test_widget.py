@@ -79,17 +79,6 @@ def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
     keep_screenshot(page, "lab-formulas")
 
 
-def test_stop_ends_the_run_and_keeps_the_page(page, lab, vendor):
-    vendor.plan(reply(HALF, Hold()))
-    run_notebook(page, lab, "stop", LOAD, f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
-    phase(page, "writing index.html")
-    page.get_by_role("button", name="Stop", exact=True).click()
-    phase(page, "stopped")
-    expect(page.get_by_text("stopped", exact=True).last).to_be_visible()
-    expect(shown_page(page).locator("h1")).to_have_text("Bread")
-    keep_screenshot(page, "lab-stopped")
-
-
 def test_approvals_are_asked_in_the_widget(page, lab, vendor):
     vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = f"%%agent hero {MODEL} -t run_shell\nList the files"

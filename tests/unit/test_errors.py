@@ -1,4 +1,4 @@
-"""The exceptions: the tree in the docstring is the real one, with one root, and messages come through."""
+"""The exceptions: one root, and messages come through."""
 
 import inspect
 import pickle
@@ -11,23 +11,6 @@ from agent_nb.errors import AgentError, ProviderError, ToolError
 CLASSES = [
     value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)
 ]
-
-
-def drawn(kind: type, indent: str = "") -> list[str]:
-    """The names below a class, as the docstring draws them."""
-    children = [each for each in CLASSES if each.__bases__ == (kind,)]
-    lines = []
-    for child in children:
-        last = child is children[-1]
-        lines.append(f"{indent}{'└── ' if last else '├── '}{child.__name__}")
-        lines += drawn(child, indent + ("    " if last else "│   "))
-    return lines
-
-
-def test_the_docstring_draws_the_tree():
-    written = [line for line in inspect.getdoc(errors).splitlines() if "── " in line]
-    names = [line[: line.index("── ") + 3] + line.split("── ")[1].split()[0] for line in written]
-    assert names == drawn(AgentError)
 
 
 def test_one_except_catches_them_all():

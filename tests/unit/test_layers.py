@@ -13,7 +13,6 @@ import pytest
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.tools import Toolbox
-from docs.scripts.import_circles import circle
 from tests.support import ROOT
 
 PACKAGE = ROOT / "agent_nb"
@@ -45,29 +44,6 @@ def test_the_engine_names_no_tool_and_no_vendor():
 )
 def test_a_named_tool_or_vendor_is_found(source, found):
     assert tools_and_vendors_in(source) == found
-
-
-def test_imports_make_no_circle():
-    assert circle(PACKAGE) == []
-
-
-@pytest.mark.parametrize(
-    "named",
-    [
-        "from package.high import top",
-        "import importlib\n\ndef late():\n    importlib.import_module('package.high.top')",
-        "TABLE = {'top': 'package.high.top:Top'}",
-    ],
-)
-def test_a_circle_by_a_name_in_a_string_is_found(tmp_path, named):
-    for name, text in {"high/top.py": "import package.low.base", "low/base.py": named}.items():
-        file = tmp_path / "package" / name
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
-    assert {*circle(tmp_path / "package")} == {"package.high.top", "package.low.base"}
-    (tmp_path / "package/high/top.py").write_text("import package.low.other")
-    (tmp_path / "package/low/other.py").touch()
-    assert {*circle(tmp_path / "package")} == {"package.high", "package.low"}
 
 
 def rooms(folder: Path) -> set[str]:

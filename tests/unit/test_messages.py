@@ -10,13 +10,6 @@ from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResu
 PARTS = [Text, Thinking, Image, messages.Source, ToolCall, ToolResult]
 
 
-@pytest.mark.parametrize(
-    ("name", "tag"), [("Text", "text"), ("ToolArgsDelta", "tool_args_delta"), ("RunStarted", "run_started")]
-)
-def test_a_tag_is_the_name_in_snake_case(name, tag):
-    assert messages.snake_case(name) == tag
-
-
 def test_every_part_has_its_own_tag():
     assert [part.type for part in PARTS] == [
         "text",

@@ -4,12 +4,9 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
-
-from tests.support.widget_stage import ROOT, RUNS, Stage, event, findings, focused
+from tests.support.widget_stage import RUNS, Stage
 
 pytest_plugins = ["tests.support.widget_stage"]
-SHOTS = ROOT / "test-results" / "variants"
 ARRANGEMENTS = {"one": "One at a time", "grid": "Grid", "side": "Side by side"}
 LEAD = "Lyon Bakery"
 
@@ -44,28 +41,6 @@ def page_of(stage: Stage, place: str, index: int) -> Any:
 
 def frames(stage: Stage) -> int:
     return stage.widget.locator("iframe").count()
-
-
-def shoot(stage: Stage, name: str) -> None:
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    stage.page.locator("#cell").screenshot(path=str(SHOTS / f"{name}.png"))
-
-
-def end_badly(stage: Stage, variant: int) -> None:
-    usage = dict.fromkeys(("input", "cached_read", "cached_write", "output", "reasoning"), 0)
-    error = "The service answered 401: the key in `GEMINI_API_KEY` is not valid. Set another and run the cell again."
-    end = {"usage": usage, "cost": None, "seconds": 1.0, "error": error, "reason": "failed"}
-    stage.more(event("run_finished", **end) | {"variant": variant})
-
-
-def ask(stage: Stage, variant: int) -> None:
-    args = {
-        "call_id": "ask-1",
-        "name": "run_python",
-        "title": "run `df.head()`",
-        "args": {"code": "df.head()"},
-    }
-    stage.more(event("approval_requested", **args) | {"variant": variant})
 
 
 def test_switching_back_shows_pages_whole(stage: Stage):
@@ -105,45 +80,3 @@ def test_end_moves_nothing(stage: Stage):
     )
     stage.widget.get_by_text("3 of 3 done", exact=True).wait_for()
     assert stage.page.evaluate(measure) == before
-
-
-def test_keyboard_reaches_every_cell(stage: Stage):
-    watch(stage, "three")
-    stage.widget.get_by_role("radio", name="Grid").focus()
-    walked = []
-    for _ in range(9):
-        stage.page.keyboard.press("Tab")
-        walked.append(focused(stage))
-    for number, model in enumerate(("claude-opus-5-5", "gpt-5.2", "gemini-3-pro"), 1):
-        name = f"Variant {number} · {model}"
-        assert walked[3 * number - 3 : 3 * number] == [
-            f"Open {name}",
-            f"Pick {name}",
-            f"Open {name} in new tab",
-        ]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("arrangement", list(ARRANGEMENTS))
-def test_axe_finds_nothing_in_any_arrangement(stage: Stage, arrangement: str, theme: str):
-    stage.page.emulate_media(reduced_motion="reduce")
-    dark = {"dark": ""} if theme == "dark" else {}
-    watch(stage, "three", arrangement, until=until("three", "tool_ready", 0), **dark)
-    ask(stage, 1)
-    end_badly(stage, 2)
-    stage.page.wait_for_timeout(600)
-    assert findings(stage) == []
-    shoot(stage, f"{arrangement}-mixed-{theme}")
-
-
-@pytest.mark.parametrize("arrangement", list(ARRANGEMENTS))
-def test_narrow_frame_cuts_no_control(stage: Stage, arrangement: str):
-    watch(stage, "eight", arrangement, width=512)
-    stage.page.wait_for_timeout(600)
-    shoot(stage, f"{arrangement}-480")
-    room = stage.widget.locator(".anb-frame").bounding_box()
-    for control in stage.widget.locator(".anb-vars [role=radio], .anb-head button:visible").all():
-        box = control.bounding_box()
-        assert room["x"] <= box["x"]
-        assert box["x"] + box["width"] <= room["x"] + room["width"]
-    assert stage.widget.locator(".anb-frame").evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb._base import atomic
-from agent_nb._base.atomic import note_written, write_own
+from agent_nb._base.atomic import note_written
 from agent_nb.errors import FileError
 from agent_nb.files import Files
 
@@ -16,35 +16,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(atomic, "_written", set())
     return tmp_path
-
-
-def restart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atomic, "_written", set())
-
-
-def test_what_a_run_wrote_is_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in ("one", "two", "one"):
-        Files({"a.txt": text}).save("site")
-        write_own("b.json", text.encode(), overwrite=False)
-        restart(monkeypatch)
-    assert (home / "site/a.txt").read_text() == (home / "b.json").read_text() == "one"
-    assert (home / ".agent_nb/.gitignore").read_text() == "*\n"
-
-
-def test_the_users_own_files_and_edits_are_not(home: Path) -> None:
-    Files({"a.txt": "by a run"}).save(".")
-    for mine in ("mine", "by a run\n"):
-        (home / "a.txt").write_text(mine)
-        with pytest.raises(
-            FileError, match=r"a\.txt' has content not written by a run: pass `overwrite=True`"
-        ):
-            Files({"new.txt": "", "a.txt": "next"}).save(".")
-        with pytest.raises(FileExistsError, match="overwrite=True"):
-            write_own("a.txt", b"next", overwrite=False)
-        assert (home / "a.txt").read_text() == mine
-        assert not (home / "new.txt").exists()
-    Files({"a.txt": "mine too"}).save(".", overwrite=True)
-    assert (home / "a.txt").read_text() == "mine too"
 
 
 def test_the_same_content_and_other_names_are_no_loss(home: Path) -> None:

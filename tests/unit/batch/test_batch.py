@@ -215,13 +215,6 @@ async def test_the_same_prompt_twice_is_two_runs():
     assert [run.text for run in runs] == ["One.", "Two."]
 
 
-async def test_the_table_repeats_for_the_demo():
-    one, other = [await demo().map(PROMPTS) for _ in range(2)]
-    assert repr(one) == repr(other)
-    assert one._repr_html_() == other._repr_html_()
-    assert one.rows() == other.rows()
-
-
 async def test_checks_become_columns():
     runs = await demo().map({"bakery": PROMPTS[0], "garage": PROMPTS[2]})
     shown = runs.compare({"has h1": "'<h1' in html", "bread": "'bread' in html.lower()"})

@@ -99,11 +99,6 @@ async def test_a_run_is_the_same_as_here(threads):
         assert [event.type for event in one.events] == [event.type for event in other.events]
 
 
-async def test_the_same_prompt_twice_is_two_runs(threads):
-    runs = await demo().map(PROMPTS[:1] * 2, executor=threads)
-    assert len({run.id for run in runs}) == 2
-
-
 async def test_the_budget_is_charged_as_runs_end(server, threads):
     agent = Agent(CASE["responses"].provider(server))
     one = await agent.run("A page")

@@ -20,13 +20,6 @@ def refused(rule: str):
     return pytest.raises(ConfigError, match=rf"\(`{rule}` in lab\.toml\)$")
 
 
-def test_modes():
-    rules('mode = "full"').check_open()
-    rules('mode = "hints"').check_open()
-    with refused("mode"):
-        rules('mode = "off"').check_open()
-
-
 def test_the_times_are_those_of_the_file_and_the_clock_is_named():
     lab = rules("open = 2026-11-01T08:00:00+01:00\nclose = 2026-12-01T18:00:00+01:00")
     with refused("open") as early:
@@ -51,12 +44,6 @@ def test_models_are_known_by_their_full_names(monkeypatch):
     assert rules('models = ["openai:gpt-6.1-sol"]').default_model() == "openai:gpt-6.1-sol"
     assert rules("").default_model() is None
     rules("").check_models(["openai:gpt-6.1-sol"])
-
-
-def test_variants():
-    rules("variants = 2").check_variants(2)
-    with refused("variants"):
-        rules("variants = 2").check_variants(3)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,6 @@ def test_home_is_where_the_extension_was_loaded(shell, tmp_path, monkeypatch):
     assert shell.session.home == tmp_path
 
 
-def test_the_namespace_is_that_of_the_shell(shell):
-    shell.run("town = 'Lyon'")
-    assert shell.session.namespace["town"] == "Lyon"
-
-
-def test_defaults_follow_config(shell):
-    shell.run("%config AgentMagics.steps = 7")
-    assert shell.session.defaults.steps == 7
-
-
 def test_commands_carry_the_configured_name(shell):
     assert shell.session.command("load hero") == "%agent load hero"
     shell.run("%config AgentMagics.magic_name = 'robot'")

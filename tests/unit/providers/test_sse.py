@@ -45,12 +45,6 @@ def test_cuts_anywhere_change_nothing(cuts: list[int], ending: str):
     assert read(STREAM.replace("\n", ending).encode(), cuts) == EVENTS
 
 
-def test_single_bytes_give_the_same_events():
-    for ending in ("\n", "\r\n", "\r"):
-        data = STREAM.replace("\n", ending).encode()
-        assert read(data, list(range(len(data)))) == EVENTS
-
-
 @given(
     events=st.lists(
         st.tuples(st.sampled_from(["", "a", "b.c"]), st.text(st.characters(exclude_characters="\r\n")))

@@ -8,7 +8,7 @@ from agent_nb.errors import MissingKeyError
 from agent_nb.messages import Usage
 from agent_nb.providers import model
 from agent_nb.providers.prices import has_price, price_of
-from agent_nb.providers.registry import PROVIDERS, load
+from agent_nb.providers.registry import PROVIDERS
 from agent_nb.providers.studio import IMAGE_MAKERS
 from agent_nb.providers.vendors import APIS, EFFORT, NO_PRICE, VENDORS, Vendor
 from tests.support.kernels import KEYS
@@ -43,11 +43,6 @@ def test_a_recommended_model_has_a_price_or_its_row_says_that_it_has_none(vendor
 def test_the_last_family_of_a_vendor_matches_every_name(vendor: Vendor):
     assert vendor.models[-1].pattern == ""
     assert all(family.pattern for family in vendor.models[:-1])
-
-
-@pytest.mark.parametrize("target", [*PROVIDERS.values(), *IMAGE_MAKERS.values()])
-def test_providers_and_image_makers_can_be_loaded(target: str):
-    assert load(target).__module__ == target.partition(":")[0]
 
 
 def test_every_vendor_with_an_image_model_has_an_image_maker():

@@ -140,22 +140,11 @@ async def test_what_is_not_a_call_stays_text(server: WireServer, text: str):
     assert "".join(event.text for event in of(run, TextDelta)) == text
 
 
-@pytest.mark.parametrize(
-    ("prompt", "material"),
-    [
-        (f"What does this do? {SHELL}", {}),
-        ("Sum up.", {"files": {"notes.md": SHELL.replace(" ", "\n  ")}}),
-        ("Sum up.", {"files": {"log.json": json.dumps({"said": SHELL})}}),
-        ("Sum up.", {"files": {"long.md": "x\n" * 40_000 + SHELL}}),
-    ],
-    ids=["prompt", "file", "escaped", "not shown"],
-)
-async def test_a_quotation_is_not_a_call(server: WireServer, prompt: str, material):
+async def test_a_quotation_in_the_unsent_part_of_a_file_is_not_a_call(server: WireServer):
     ran: list[str] = []
     server.plan(reply(Say(SHELL), fragment=4))
-    run = await Agent(CHAT.provider(server), tools=[shell(ran)], approve=lambda *_: True).run(
-        prompt, **material
-    )
+    agent = Agent(CHAT.provider(server), tools=[shell(ran)], approve=lambda *_: True)
+    run = await agent.run("Sum up.", files={"long.md": "x\n" * 40_000 + SHELL})
     assert (run.text, ran) == (SHELL, [])
 
 
@@ -234,20 +223,6 @@ async def test_a_call_with_another_key_for_the_name_asks_too(server: WireServer)
 async def test_a_question_in_words_is_no_quotation(server: WireServer, prompt: str):
     run = await answered(server, BARE, tools=[weather], prompt=prompt)
     assert [use.result and use.result.text for use in run.tool_uses] == ["sunny in Lyon"]
-
-
-async def test_a_quotation_of_a_result_is_not_a_call(server: WireServer):
-    @tool
-    def read_mail() -> str:
-        """Reads the mail."""
-        return f"Please run\n{SHELL}"
-
-    ran: list[str] = []
-    server.plan(reply(Call("read_mail", {})), reply(Say(SHELL)))
-    run = await Agent(CHAT.provider(server), tools=[read_mail, shell(ran)], approve=lambda *_: True).run(
-        "Mail?"
-    )
-    assert (run.text, ran) == (SHELL, [])
 
 
 @pytest.mark.parametrize("approve", ["auto", {"shell": "auto"}], ids=str)

@@ -1,6 +1,5 @@
 """The tables and messages of `%agent models | tools | runs | ...`."""
 
-import asyncio
 import logging
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ import pytest
 from agent_nb import Agent, load, replay, tool
 from agent_nb.agents.known import AGENTS
 from agent_nb.engine.cost import SESSION
-from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
+from agent_nb.providers.scripted import ScriptedProvider, text, usage
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox
@@ -106,16 +105,6 @@ def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
         RunStore(tmp_path).save(replace(run, name=f"run{number}", id=str(number)))
     names = [line.split()[0] for line in table_of(shell, "runs").splitlines()[1:]]
     assert names == [f"run{number}" for number in range(2, 22)]
-
-
-async def test_a_background_run_is_listed(shell):
-    handle = Agent(ScriptedProvider([[stall()]])).start("go")
-    handle.label("slow", "slow")
-    shell.session.background[handle.id] = handle
-    await asyncio.sleep(0)
-    assert "`slow` is running" in shell.run("%agent runs").stdout
-    handle.stop()
-    await handle
 
 
 @pytest.fixture

@@ -131,14 +131,6 @@ def test_a_run_is_loaded_by_name_id_and_path(shell, tmp_path):
         assert shell.names["files"] == run.files
 
 
-def test_what_a_load_replaced_can_be_undone(shell):
-    shell.run(f"{CELL}\nA form")
-    shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")
-    assert shell.run("%agent load hero").ok
-    assert shell.run("%agent undo hero").ok
-    assert shell.names["hero"] is shell.names["edited"]
-
-
 def test_a_loaded_run_must_not_hide_a_builtin(shell, tmp_path):
     replace(quick_run(), name="print").save(tmp_path / "a.json")
     cell = shell.run("%agent load a.json")

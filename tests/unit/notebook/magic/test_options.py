@@ -2,7 +2,6 @@
 
 from dataclasses import fields
 
-from agent_nb.notebook.parsing import PARSER
 from agent_nb.options import OPTIONS, Options
 
 
@@ -19,14 +18,3 @@ def test_every_option_is_in_the_help_in_order(shell):
 
 def test_defaults_are_those_of_the_fields(shell):
     assert shell.options("") == Options()
-
-
-def test_a_default_decides_how_an_option_is_read():
-    read = PARSER.parse_args
-    assert vars(read([])) == {}
-    assert vars(read(["hero", "-m", "a", "-m", "b", "--plain", "--steps", "3"])) == {
-        "name": "hero",
-        "models": ["a", "b"],
-        "plain": True,
-        "steps": 3,
-    }

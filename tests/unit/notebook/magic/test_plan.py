@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 from agent_nb import Agent, tool
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.errors import ConfigError
 from agent_nb.notebook.cell_request import providers, start
 from agent_nb.notebook.magic.plan import choose_models, make_plan
 from agent_nb.providers.scripted import ScriptedProvider, stall
@@ -213,11 +213,6 @@ async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
     assert made.models[1].startswith("demo:")
 
 
-async def test_the_system_text_may_be_a_variable(shell):
-    shell.names["style"] = "Speak French."
-    assert (await plan(shell, DEMO + "--system style")).prepared[0].settings.instructions == "Speak French."
-
-
 async def test_the_users_tools_are_added_to_the_file_tools(shell):
     @tool
     def roll(sides: int) -> str:
@@ -246,15 +241,6 @@ async def test_the_key_identifies_the_request(shell):
 async def test_several_models_make_several_variants(shell):
     made = await plan(shell, "-m demo: -m ollama:qwen3 -n 2")
     assert made.models == ["demo:", "demo:", "ollama:qwen3", "ollama:qwen3"]
-
-
-async def test_a_cassette_needs_no_key(shell):
-    shell.run(f"%%agent hero {DEMO} --pace 0 --record\nA form")
-    made = await plan(shell, "hero")
-    assert made.replays
-    assert (made.models, made.note) == (["demo:"], "")
-    with pytest.raises(CassetteError, match="recorded with"):
-        await plan(shell, "hero", "A game")
 
 
 @pytest.mark.parametrize(("line", "cell"), [("", "Improve {{page}}"), ("-w page", "Improve the page")])
