@@ -9,8 +9,8 @@ import sys
 import time
 from typing import Any
 
+from benchmarks.patterns import Pattern, hard_texts, patterns
 from benchmarks.quality import write_figures
-from tests.support.patterns import Pattern, hard_texts, patterns
 
 SIZES = 1_500, 6_000
 MOST = 8.0

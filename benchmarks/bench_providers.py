@@ -37,7 +37,7 @@ LACKING = {("openai-agents", "anthropic_messages")}
 @contextlib.contextmanager
 def wire_process(*options: str) -> Iterator[dict[str, str]]:
     """The loopback server in a process of its own, so that its CPU is not counted."""
-    with talking(sys.executable, "tests.support.wire", *options) as process:
+    with talking(sys.executable, "benchmarks.wire_server", *options) as process:
         yield json.loads(process.stdout.readline())["base_url"]
 
 

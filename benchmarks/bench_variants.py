@@ -14,7 +14,7 @@ from benchmarks.bench_providers import wire_process
 from benchmarks.quality import write_figures
 from benchmarks.streaming_worker import KEY
 from benchmarks.streaming_works import NAMES
-from tests.support.wire.__main__ import page_of
+from benchmarks.wire_server import page_of
 
 KILOBYTES = 4
 MOST = 8

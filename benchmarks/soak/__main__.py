@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.quality import write_figures
 from benchmarks.soak.lab_runs import soak_in_lab
+from benchmarks.soak.mounts import open_and_close
 from benchmarks.soak.scrolling import scroll
-from tests.support.mounts import open_and_close
 
 SCROLLED = 200
 """Finished runs in the notebook that is scrolled."""

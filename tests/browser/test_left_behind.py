@@ -1,6 +1,6 @@
 """What outputs leave on the page when they are closed."""
 
-from tests.support.mounts import counts_around
+from benchmarks.soak.mounts import counts_around
 
 
 def test_closed_outputs_leave_no_nodes_and_no_listeners(stage, server):

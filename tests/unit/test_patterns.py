@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from tests.support.patterns import hard_texts, patterns, sites
+from benchmarks.patterns import hard_texts, patterns, sites
 
 
 def test_every_pattern_of_the_package_is_measured():
     found, unknown = patterns()
-    assert not unknown, "give an example of their local names in tests/support/patterns.py"
+    assert not unknown, "give an example of their local names in benchmarks/patterns.py"
     assert {pattern.place for pattern in found} == {site.place for site in sites()}
     assert len(found) > 200
 

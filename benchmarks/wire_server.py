@@ -1,4 +1,4 @@
-"""`python -m tests.support.wire` runs the server by itself and prints its address as one line of JSON.
+"""`python -m benchmarks.wire_server` runs the server by itself and prints its address as one line of JSON.
 
 It plays a model that builds a page: it answers a request without tool results with thinking and a
 `create_file` call, and one with results with a summary. `--kb` sets the page's size; a model named `page-400`
@@ -38,7 +38,7 @@ def answer(request: Request, size: int, **pacing: Any) -> Reply:
 
 
 async def main() -> None:
-    options = argparse.ArgumentParser(prog="python -m tests.support.wire", description=__doc__)
+    options = argparse.ArgumentParser(prog="python -m benchmarks.wire_server", description=__doc__)
     options.add_argument("--port", type=int, default=0)
     options.add_argument("--kb", type=int, default=4, help="the page's size in thousands of characters")
     options.add_argument("--fragment", type=int, default=20, help="characters per delta")
