@@ -1,7 +1,6 @@
 """Tables read well as text, and as HTML without styles or trust."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -10,25 +9,6 @@ from agent_nb._base.table import Table
 TABLE = Table(
     ("name", "cost"), [("hero", "$0.12"), ("a & <b>", "$12.00")], "None.", "Two runs.", numbers=("cost",)
 )
-
-
-class Reader(HTMLParser):
-    """Counts tags and gathers text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.cells: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-
-    def handle_data(self, data: str) -> None:
-        if self.cells:
-            self.cells[-1] += data
 
 
 def test_text_lines_up_its_columns():
@@ -71,9 +51,9 @@ def test_no_row_is_wider_than_the_terminal(width):
 
 
 def test_html_escapes_every_cell():
-    reader = Reader(TABLE._repr_html_())
-    assert reader.cells[:5] == ["name", "cost", "hero", "$0.12", "a & <b>"]
-    assert set(reader.tags) == {"table", "thead", "tbody", "tr", "th", "td", "p"}
+    html = TABLE._repr_html_()
+    assert ">a &amp; &lt;b&gt;</td>" in html
+    assert set(re.findall(r"<(\w+)", html)) == {"table", "thead", "tbody", "tr", "th", "td", "p"}
 
 
 def test_html_sets_no_colour_of_its_own():

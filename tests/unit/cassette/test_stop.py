@@ -2,7 +2,6 @@
 
 import asyncio
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent, load, replay, tool
 from agent_nb.engine.approval import Answer
-from agent_nb.engine.cost import SESSION
 from agent_nb.errors import ProviderError
-from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning, TurnFinished
+from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning
 from agent_nb.messages import Message, ToolResult
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, usage
 from agent_nb.run import Run
@@ -108,12 +106,3 @@ async def test_a_stop_after_a_withdrawn_attempt_keeps_none_of_it(tmp_path):
     run = await stopped(path, lambda event: event.type == "turn_retrying")
     assert [message.role for message in run.messages] == ["user"]
     assert not run.files
-
-
-async def test_the_session_counts_it_as_a_replay(tmp_path):
-    path = tmp_path / "hero.run.jsonl"
-    run = await record(path, [text("ok"), usage(input=3)])
-    replace(run, model="scripted:counted").save(path)
-    await stopped(path, lambda event: isinstance(event, TurnFinished))
-    costs = SESSION.by_model()["scripted:counted"]
-    assert (costs.replays, costs.runs) == (1, 0)

@@ -165,15 +165,6 @@ async def test_sources_are_links_if_safe():
     assert "Bad" in seen.text
 
 
-async def test_a_withdrawn_turn_is_not_shown():
-    cut = ProviderError("The line was cut.", retryable=True)
-    run = await play([text("Half a sen"), write(content="<p>half"), fail(cut)], [write()], [text("Whole.")])
-    shown = Elements(bundle(run)["text/html"]).text
-    assert "Half a sen" not in shown
-    assert "↻ Retry: The line was cut." in shown
-    assert TEXT.render(run).count("create index.html") == 1
-
-
 async def test_tools_unfold_to_their_outputs():
     @tool
     def show() -> ToolOutput:

@@ -66,10 +66,6 @@ async def test_the_page_is_sent_about_once(fragment):
     assert sent < 1.05 * content + fixed
 
 
-async def test_the_files_arrive_whole(run):
-    assert rebuild(Encoder().encode(run.events)) == dict(run.files)
-
-
 async def test_a_file_whose_path_comes_last_arrives_whole():
     turns = [[call("create_file", {"content": PAGE, "path": "index.html"}, fragment=20)], [text("Done.")]]
     with ScriptedProvider(turns) as provider:

@@ -54,21 +54,6 @@ def test_without_a_yes_nothing_is_started(cell, monkeypatch):
     assert "`acp:mine` was not started: its command is new, and you have not allowed it." in cell().stderr
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("--steps 3", "counts its own turns"),
-        ("--budget 1", "no budget can be enforced"),
-        ("--data schema", "reads files on this machine on its own"),
-        ("--effort high", "has no effort 'high'"),
-    ],
-)
-def test_options_that_cannot_be_kept_are_refused(cell, monkeypatch, line, why):
-    allow(monkeypatch)
-    refused = cell(line)
-    assert why in refused.stderr + refused.stdout
-
-
 def test_a_variable_of_the_notebook_reaches_the_agent(cell, shell, monkeypatch):
     allow(monkeypatch)
     shell.run("price = 42")

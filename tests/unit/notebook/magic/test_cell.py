@@ -7,10 +7,8 @@ import pytest
 from agent_nb import Agent, Run, load, model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
-from agent_nb.events import ConversationCompacted
 from agent_nb.notebook.magic.names import bind
 from agent_nb.notebook.magic.run_cell import pick
-from agent_nb.prompts import has_note
 from agent_nb.render import bundle
 from agent_nb.run.compare import failure_of, scope_of
 from tests.support.shells import quick_run
@@ -191,15 +189,6 @@ def test_a_run_is_saved_by_default(shell, tmp_path):
     assert len(saved_runs(tmp_path)) == 1
 
 
-def test_a_run_that_cannot_be_saved_is_reported(shell, tmp_path):
-    (tmp_path / ".agent_nb").write_text("in the way")
-    cell = shell.run(f"%%agent hero {DEMO}\nA form")
-    assert cell.ok
-    assert "The run could not be saved in .agent_nb: " in cell.stdout
-    assert "`hero.save(path)` writes it elsewhere." in cell.stdout
-    assert shell.names["hero"].reason == "end_turn"
-
-
 @pytest.mark.parametrize(
     "expression",
     [
@@ -331,15 +320,6 @@ async def test_picking_never_replaces_the_users_own_value(shell):
     with pytest.raises(ConfigError, match="holds something else now"):
         pick(shell.session, race, 2)
     assert shell.names["hero"] == 3
-
-
-def test_a_cell_may_compact_what_it_continues(shell):
-    shell.run(f"%%agent hero {DEMO}\nA form")
-    shell.run(f"%%agent hero {DEMO} -c --compact\nMake it blue")
-    hero = shell.names["hero"]
-    assert [event.why for event in hero.events if isinstance(event, ConversationCompacted)] == ["asked"]
-    assert any(has_note(call.arguments) for message in hero.messages for call in message.tool_calls)
-    assert not any(has_note(content) for content in hero.files.values())
 
 
 @pytest.mark.parametrize("attended", [True, False])

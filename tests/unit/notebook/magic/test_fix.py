@@ -7,13 +7,6 @@ import pytest
 
 from agent_nb.notebook.failures import MAX_ERROR, Failures
 from agent_nb.notebook.retry_cells import fix_of
-from tests.support.shells import start_shell
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
 
 
 def prompt_of(shell, line: str = "%agent fix") -> str:
