@@ -4,7 +4,7 @@ import math
 import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -143,16 +143,11 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{file} has more than {MAX_BYTES // 1000} kB.")
     try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-        content = tomllib.loads(text)
+        content = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError:
         raise ConfigError(f"{file} is not UTF-8.") from None
     except (ValueError, RecursionError) as error:  # invalid TOML, with its position; a very deep table
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
-    return replace(_rules(path, file, content), digest=sha256(data))
-
-
-def _rules(path: Path, file: str, content: dict[str, Any]) -> LabRules:
     for name, value in content.items():
         if name != TABLE:
             hint = did_you_mean(name.lower(), [TABLE]) or f"The rules stand below `[{TABLE}]`."
@@ -163,7 +158,7 @@ def _rules(path: Path, file: str, content: dict[str, Any]) -> LabRules:
     if values.get("open") and values.get("close") and values["open"] >= values["close"]:
         raise ConfigError(f"{file}: `close` must be later than `open`.")
     limits = {name: values.pop(name) for name in LIMITS if name in values}
-    return LabRules(path=path, file=file, limits=limits, **values)
+    return LabRules(path=path, file=file, digest=sha256(data), limits=limits, **values)
 
 
 def _value(file: str, name: str, value: Any) -> Any:

@@ -134,7 +134,7 @@ def _names_secret(value: Any, name: str = "") -> bool:
 
 def _code_cell(number: int, cell: Json) -> CodeCell:
     source, count, outputs = cell.get("source"), cell.get("execution_count"), cell.get("outputs")
-    lines = [line for line in source if isinstance(line, str)] if isinstance(source, list) else [source]
+    lines = source if isinstance(source, list) else [source]
     is_number = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9
     return CodeCell(
         number=number,

@@ -90,18 +90,17 @@ def run_python(shell: Any) -> Tool:
 
 
 def _output(call: CodeRun, execution: Execution) -> ToolOutput:
-    names, text = _names(call.code, execution), _text(execution)
+    names, text, watchdog = _names(call.code, execution), _text(execution), execution.watchdog
+    outputs = (*execution.outputs, names)
     if (task := asyncio.current_task()) is not None and task.cancelling():
-        raise ToolError("The code was stopped.", code="STOPPED", outputs=(*execution.outputs, names))
-    if execution.watchdog.interrupted:
-        execution.watchdog.pass_on()
+        raise ToolError("The code was stopped.", code="STOPPED", outputs=outputs)
+    if watchdog.interrupted:
+        watchdog.pass_on()
         message = _joined("The person interrupted the code.", text)
-        details = "You interrupted the code."
-        raise ToolError(message, code="STOPPED", outputs=(*execution.outputs, names), summary=details)
-    if execution.watchdog.timed_out:
-        message = _joined(f"The code was stopped after {execution.watchdog.seconds:.3g} seconds.", text)
-        hint = "Make it do less, or in steps."
-        raise ToolError(message, code="TIMEOUT", hint=hint, outputs=(*execution.outputs, names))
+        raise ToolError(message, code="STOPPED", outputs=outputs, summary="You interrupted the code.")
+    if watchdog.timed_out:
+        message = _joined(f"The code was stopped after {watchdog.seconds:.3g} seconds.", text)
+        raise ToolError(message, code="TIMEOUT", hint="Make it do less, or in steps.", outputs=outputs)
     if execution.error is not None:
         details = safe_text(short_traceback(execution.error))
         message = _joined(safe_text(headline(execution.error)), text, details)
@@ -112,7 +111,7 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
         text=text or "Done, without output.",
         summary=_summary(execution.outputs),
         images=_images(execution.outputs),
-        outputs=(*execution.outputs, names),
+        outputs=outputs,
         schema=_schema(execution),
     )
 

@@ -32,7 +32,7 @@ def run_command(session: Session, line: str) -> None:
     command = COMMANDS.get(word or "help")
     if command is None:
         importlib.import_module("agent_nb.plugins").plugins()
-        command = all_commands(session).get(word)
+        command = all_commands().get(word)
     if command is None:
         raise UsageError(_unknown(session, word, arguments))
     if arguments.strip() and not command.takes_arguments:
@@ -47,7 +47,7 @@ def run_command(session: Session, line: str) -> None:
         display(result)
 
 
-def all_commands(session: Session) -> Mapping[str, Command]:
+def all_commands() -> Mapping[str, Command]:
     """Return the built-in commands, and those of plugins if already loaded: Tab completion cannot wait for loading."""
     if "agent_nb.plugins" not in sys.modules:
         return COMMANDS
@@ -57,7 +57,7 @@ def all_commands(session: Session) -> Mapping[str, Command]:
 
 
 def _unknown(session: Session, word: str, arguments: str) -> str:
-    commands = all_commands(session)
+    commands = all_commands()
     near = difflib.get_close_matches(word, commands, 1)
     if near and not arguments:
         return f"There is no command {word!r}. Did you mean `{session.command(near[0])}`?"
@@ -95,7 +95,7 @@ def _help(session: Session, arguments: str) -> str:
     from agent_nb.notebook.parsing import PARSER
 
     intro = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
-    commands = all_commands(session).values()
+    commands = all_commands().values()
     lines = [f"  {session.command(command.usage)}\n{HELP_INDENT}{command.help}" for command in commands]
     return "\n".join([intro, "", PARSER.format_help().strip(), "", "commands:", *lines])
 

@@ -67,7 +67,7 @@ def _find(session: Session, context: Any) -> CompletionContext | None:
 
 def _on_command_line(session: Session, text: str) -> CompletionContext:
     parts = _WORD.findall(text)
-    commands = all_commands(session)
+    commands = all_commands()
     if len(parts) == 1:
         return parts[0], [(name, brief(entry.help)) for name, entry in commands.items()]
     command = commands.get(parts[0])

@@ -85,14 +85,13 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
     target: FailedCell | PlainCell = options.failure
     names = user_names(session.shell)
     schema_names = known_names(names) if schema_only else frozenset[str]()
-    near = _near(target.undefined, names) if isinstance(target, FailedCell) else []
+    near: list[str] = []
     cell = fenced(limited(mask_named(target.source.strip()), TEXT_LIMIT), "python")
     if isinstance(target, FailedCell):
         error = _error_words(target, schema_names) if schema_only else _without_secrets(target.error, names)
         parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
-        parts += (
-            [f"Names like `{target.undefined}` that the notebook has: {', '.join(near)}."] if near else []
-        )
+        if near := difflib.get_close_matches(target.undefined, [*names, *dir(builtins)], 3, 0.7):
+            parts.append(f"Names like `{target.undefined}` that the notebook has: {', '.join(near)}.")
     else:
         output = LEFT_OUT if schema_only else limited(_without_secrets(target.output, names), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
@@ -126,10 +125,6 @@ def _names_in(source: str) -> list[str]:
     if tree is None:
         return _WORD.findall(source)
     return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-
-
-def _near(name: str, names: Mapping[str, Any]) -> list[str]:
-    return difflib.get_close_matches(name, [*names, *dir(builtins)], 3, 0.7) if name else []
 
 
 def _readable(variables: list[str], namespace: Mapping[str, Any], describe: Any) -> Iterator[str]:

@@ -191,7 +191,7 @@ def _add(session: Session, name: str, arguments: Sequence[str]) -> None:
         wait_for(previous.stop())
     wait_for(server.start())
     session.servers[name] = server
-    _print_started(session, server)
+    _print_started(server)
 
 
 def _read(arguments: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
@@ -216,10 +216,10 @@ def _restart(session: Session, name: str) -> None:
     wait_for(server.stop())
     wait_for(server.start())
     _accept_changes(server, attended=attended)
-    _print_started(session, server)
+    _print_started(server)
 
 
-def _print_started(session: Session, server: Server) -> None:
+def _print_started(server: Server) -> None:
     tools = ", ".join(tool.shown for tool in server.listed) or "no tools"
     print(f"`{server.name}` is running: {tools}. Offer them to a model with `-t {PREFIX}{server.name}`.")
     for note in server.notes:
