@@ -207,8 +207,6 @@ class Watchdog:
 
 POLL = 0.05
 
-ALTERNATIVES = {"agent_files": "_agent_files", "to_file": "_to_file"}
-"""The injected names, and the fallbacks if the notebook has a variable of that name."""
 _running = threading.Lock()
 """Lock of the call that is executing, shared by variants and by runs on other event loops."""
 _numbers = itertools.count(1)
@@ -441,7 +439,7 @@ def injected_helpers(
     helpers = {"agent_files": dict(files.files.items()), "to_file": to_file}
     notes, injected = [], {}
     for usual, value in helpers.items():
-        name = usual if usual not in namespace else ALTERNATIVES[usual]
+        name = usual if usual not in namespace else f"_{usual}"
         if name != usual:
             notes.append(f"`{usual}` is a variable of the notebook: use `{name}` instead.")
         if name not in namespace:

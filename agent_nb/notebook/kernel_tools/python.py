@@ -60,10 +60,12 @@ which it loads with `<script src="sales.js">`. Prefer new names to changing the 
 def run_python(shell: Any) -> Tool:
 
     async def run(args: Json, context: ToolContext) -> ToolOutput:
-        code, seconds = str(args["code"]), settings(shell).python_seconds
-        if (magic_name := settings(shell).magic_name) in magics(code, shell):
-            raise ToolError(f"`%{magic_name}` cannot be used in run_python.", hint="Do the work in this run.")
+        code, defaults = str(args["code"]), settings(shell)
+        magic = defaults.magic_name
+        if {f"uses %{magic}", f"uses %%{magic}"} & {*mentions(code, shell)}:
+            raise ToolError(f"`%{magic}` cannot be used in run_python.", hint="Do the work in this run.")
         _send_new()  # the page shows the code before it runs
+        seconds = defaults.python_seconds
         call = CodeRun(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
         return _output(call, await execute(call))
 
@@ -218,13 +220,6 @@ def syntax_problem(code: str, shell: Any) -> str:
     except ValueError as error:  # a NUL
         return f"{error}."
     return ""
-
-
-def magics(code: str, shell: Any) -> set[str]:
-    prefix = "uses %"
-    return {
-        mention.removeprefix(prefix).lstrip("%") for mention in mentions(code, shell) if prefix in mention
-    }
 
 
 def _mentions(tree: ast.AST) -> Iterator[str]:
