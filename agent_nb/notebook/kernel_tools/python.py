@@ -257,7 +257,22 @@ def is_source(filename: str) -> bool:
 
 def short_traceback(error: BaseException) -> str:
     """The traceback without frames of IPython or of this package, and without colours."""
-    return "\n".join(_lines(error))
+    all_frames = _frames(error)
+    frames = [frame for frame in all_frames if is_source(frame.filename)]
+    if isinstance(error, SyntaxError) and not frames:
+        return "".join(traceback.format_exception_only(error)).rstrip()
+    lines = ["Traceback (most recent call last):"]
+    if len(frames) > MAX_FRAMES:
+        lines.append(f"  ... {len(frames) - MAX_FRAMES} more")
+    for frame in frames[-MAX_FRAMES:]:
+        where = "code" if _is_code(frame.filename) else "cell"
+        lines += [f"  {where}, line {frame.lineno}, in {frame.name}", f"    {(frame.line or '').strip()}"]
+    if all_frames and not is_source((last := all_frames[-1]).filename):
+        lines.append(f"  {'/'.join(Path(last.filename).parts[-3:])}, line {last.lineno}, in {last.name}")
+    lines.append(_message(error))
+    if error.__cause__ is not None:
+        lines.append(f"Caused by {_message(error.__cause__)}")
+    return "\n".join(lines)
 
 
 def headline(error: BaseException) -> str:
@@ -281,26 +296,6 @@ def failed_line(error: BaseException | None) -> int | None:
 
 def _is_code(filename: str) -> bool:
     return filename.startswith("<run_python")
-
-
-def _lines(error: BaseException) -> Iterator[str]:
-    frames = [frame for frame in _frames(error) if is_source(frame.filename)]
-    if isinstance(error, SyntaxError) and not frames:
-        yield from "".join(traceback.format_exception_only(error)).rstrip().split("\n")
-        return
-    yield "Traceback (most recent call last):"
-    if len(frames) > MAX_FRAMES:
-        yield f"  ... {len(frames) - MAX_FRAMES} more"
-    for frame in frames[-MAX_FRAMES:]:
-        where = "code" if _is_code(frame.filename) else "cell"
-        yield f"  {where}, line {frame.lineno}, in {frame.name}"
-        yield f"    {(frame.line or '').strip()}"
-    last = next(iter(_frames(error)[-1:]), None)
-    if last is not None and not is_source(last.filename):
-        yield f"  {'/'.join(Path(last.filename).parts[-3:])}, line {last.lineno}, in {last.name}"
-    yield _message(error)
-    if error.__cause__ is not None:
-        yield f"Caused by {_message(error.__cause__)}"
 
 
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:

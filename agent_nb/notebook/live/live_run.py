@@ -18,7 +18,6 @@ from agent_nb.engine.handle import Handle
 from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import ApprovalRequested, Event, MessageAdded, UsageUpdated
-from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.notebook.failures import FailedCell, PlainCell
@@ -403,7 +402,13 @@ class LiveRun:
         """A version of a file for the page, the newest by default: masked text, or bytes as base64."""
         handle = self.handle if self.result is None else None
         files = handle.files_of(variant) if handle else self.finished_result(variant).files
-        content = _content(files, path, version)
+        if path not in files.paths:
+            raise ConfigError(f"There is no file {path!r}.")
+        versions = files.versions(path)
+        number = len(versions) if version is None else version
+        content = versions[number - 1] if 0 < number <= len(versions) else None
+        if content is None:
+            raise ConfigError(f"There is no version {number} of the file {path!r}.")
         if isinstance(content, bytes):
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
@@ -431,17 +436,6 @@ class LiveRun:
         if self.result.variant == variant:
             return self.result
         return self.result.variants[variant]
-
-
-def _content(files: Files, path: str, version: int | None) -> str | bytes:
-    if path not in files.paths:
-        raise ConfigError(f"There is no file {path!r}.")
-    versions = files.versions(path)
-    number = len(versions) if version is None else version
-    content = versions[number - 1] if 0 < number <= len(versions) else None
-    if content is None:
-        raise ConfigError(f"There is no version {number} of the file {path!r}.")
-    return content
 
 
 def _meta(run: Handle | Run, key: str, model: str) -> Meta:
