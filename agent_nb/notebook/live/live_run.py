@@ -217,7 +217,6 @@ class LiveRun:
         """The cell that started it, as the user wrote it; empty if unknown."""
         self.failure: FailedCell | PlainCell | None = None
         """The cell that `%agent fix` or `explain` is about."""
-        self.in_background = False
         self.cell_id = ""
         """The cell's id in its notebook; empty if unknown."""
         self.refused = False

@@ -212,8 +212,7 @@ class LiveView(FrozenView):
         super().start(note)
         handle = self._handle
         self._live = hub().follow(handle, network=self._options.network)
-        self._live.cell, self._live.in_background = self._cell, self._options.background
-        self._live.failure = self._options.failure
+        self._live.cell, self._live.failure = self._cell, self._options.failure
         self._can_update = is_attended(get_ipython())
         stop = f"run `{handle.name}.stop()`" if self._options.background else "interrupt the kernel"
         hint = f"To stop it, {stop}." if self._can_update else TRUST
@@ -248,12 +247,12 @@ class LiveView(FrozenView):
         self._show(run, files_name, image, picked=self._handle.chosen is not None)
 
     def abandon(self, why: str) -> None:
-        self._end_light()
+        self._stop_light()
         if self._display is not None:
             self._replace(abandoned_frame(self._handle.name, why))
 
     def _show(self, run: Run, files_name: str | None, image: bytes = b"", *, picked: bool = False) -> None:
-        self._end_light()
+        self._stop_light()
         live = self._live
         live.stream.flush()
         self._replace(bundle(run, image))
@@ -271,10 +270,9 @@ class LiveView(FrozenView):
             super().warn(text)
         self._display.display(form, raw=True)
 
-    def _end_light(self) -> None:
+    def _stop_light(self) -> None:
         if self._light is not None:
             self._light.stop()
-            self._light = None
 
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
