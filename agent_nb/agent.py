@@ -10,15 +10,15 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.constants import ACP, DEMO, REPLAY
-from agent_nb._base.late import register_all
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
 from agent_nb.batch.runs import Models, Prompts, Store, plan_jobs
 from agent_nb.batch.runs_handle import RunsHandle
+from agent_nb.bound_pages import BoundNames, bound_pages
 from agent_nb.cassette.player import replay
 from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.engine.approval import Policy, read_policy
@@ -52,35 +52,6 @@ SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for
 """Tools that send images or files. They are not offered in a run that sends no values."""
 
 
-class BoundNames(Protocol):
-    """The names of the notebook that a page is bound to."""
-
-    @property
-    def types(self) -> Mapping[str, str]: ...
-
-    def text(self, data: str) -> str:
-        """Return the prompt's description of the names, without values if `data` is `schema`; empty if already sent."""
-        ...
-
-    def open(self, run_id: str, variant: int) -> None:
-        """Bind the page of a variant when it starts."""
-        ...
-
-
-BINDERS: list[Callable[[Mapping[str, Any]], BoundNames]] = []
-"""Functions that bind pages to values; the notebook registers one."""
-
-
-def _bound_to(values: Mapping[str, Any]) -> BoundNames:
-    check_type("bind", values, Mapping, "a dict such as {'sales': sales}")
-    register_all()
-    if not BINDERS:
-        raise ConfigError(
-            "Pages are bound in a notebook: run `%load_ext agent_nb` first, or `import agent_nb.marimo`."
-        )
-    return BINDERS[0](values)
-
-
 class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 
@@ -109,7 +80,8 @@ class Agent:
         self.viewer: PageViewer | None = None
         self._record: partial[CassetteRecording] | None = None
         self._hooks = Hooks.of(middleware)
-        self._bound: BoundNames | None = _bound_to(bind) if bind else None
+        check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
+        self._bound: BoundNames | None = bound_pages().bound_values(bind) if bind else None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
 
@@ -237,7 +209,7 @@ class Agent:
         """
         return self._copy(viewer=viewer, settings=replace(self.settings, looks=looks))
 
-    def with_bound(self, bound: "BoundNames | None") -> Self:
+    def with_bound(self, bound: BoundNames | None) -> Self:
         """Return a copy of this agent whose pages are bound to these names."""
         return self._copy(_bound=bound)
 

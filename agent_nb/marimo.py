@@ -23,6 +23,7 @@ from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
+from agent_nb.bound_pages import LOADERS
 from agent_nb.cassette.player import locate
 from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
 from agent_nb.engine.handle import Handle
@@ -34,7 +35,7 @@ from agent_nb.looking.chromium import installed_viewer
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode, start
 from agent_nb.notebook.live.hub import Hub, HubModel
-from agent_nb.notebook.page.hooks import register as register_bound_pages
+from agent_nb.notebook.page import pages
 from agent_nb.options import CassetteMode
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.base import Provider
@@ -49,7 +50,7 @@ __all__ = ["RunView", "agent"]
 
 CACHE = "__marimo__/agent_nb"
 """Folder of automatic recordings, inside marimo's own cache folder."""
-register_bound_pages()
+LOADERS[:] = [lambda: pages]
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 

@@ -4,13 +4,14 @@ import base64
 import json
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent_nb._base.secrets import mask
+from agent_nb.bound_pages import LOADERS, bound_pages
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from agent_nb.run.record import RunRecord
 
 _NOTEBOOK = Path(__file__).parents[1] / "static" / "notebook.js"
-SAVED_VALUES: list[Callable[[str, int], Mapping[str, str] | None]] = []
-"""Sources of the JSON values saved with a page, called with the run's id and variant."""
 # This base keeps anchors inside the frame, and broken relative links away from the Jupyter server.
 _BASE = '<base href="about:srcdoc">'
 _NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'
@@ -75,8 +74,8 @@ def with_frame_script(page: str, bound: str = "") -> str:
 
 def saved_values(run: "RunRecord") -> Mapping[str, str]:
     """Return the JSON values of a run's page in this kernel, by name."""
-    sources = (values for source in SAVED_VALUES if (values := source(run.id, run.variant)) is not None)
-    return next(sources, {})
+    is_served = LOADERS and run.settings.get("bind")
+    return bound_pages().saved_values(run.id, run.variant) if is_served else {}
 
 
 def saved_script(run: "RunRecord") -> str:

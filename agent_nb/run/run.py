@@ -2,16 +2,16 @@
 
 import json
 import os
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import write_own
-from agent_nb._base.late import register_all
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
+from agent_nb.bound_pages import bound_pages
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
@@ -24,9 +24,6 @@ from agent_nb.run.moments import changes_back_to, sort_annotations
 from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
 from agent_nb.run.turn_requests import request_of
-
-PAGES: "list[Callable[[Run], Any]]" = []
-"""Factories of page widgets; the notebook registers one here."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -64,12 +61,7 @@ class Run(RunRecord):
     @property
     def page(self) -> Any:
         """The page as a widget, with a trait for each bound value. Kept by the kernel, not by the run."""
-        register_all()
-        if not PAGES:
-            raise ConfigError(
-                "`run.page` is a widget, which needs a notebook: run `%load_ext agent_nb` first."
-            )
-        return PAGES[0](self)
+        return bound_pages().page_of(self)
 
     def pick(self, number: int) -> "Run":
         """Variant `number` (from 1). It keeps the list of all variants."""

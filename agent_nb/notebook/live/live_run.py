@@ -23,7 +23,7 @@ from agent_nb.looking.page_check import CheckRequest, PageConsole, ViewerUnavail
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.page.store import store_of
+from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import fix_of, repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
 from agent_nb.render import bundle

@@ -22,9 +22,10 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from traitlets import observe
 
 from agent_nb._base.installed import InstalledFirst
-from agent_nb._base.late import REGISTRATIONS, late
+from agent_nb._base.late import late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
 from agent_nb.batch.tally import watch_with
+from agent_nb.bound_pages import LOADERS, BoundPages
 from agent_nb.notebook.front_end import is_attended, page_question
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.session import MagicSettings, Session, default_model
@@ -199,7 +200,7 @@ def load(shell: Any) -> None:
     finder = InstalledFirst(magics.session.home)
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
     undo(_remove, sys.meta_path.remove, finder)
-    REGISTRATIONS[:] = [late("agent_nb.notebook.page.hooks", "register")]
+    LOADERS[:] = [_load_bound_pages]
     watch_with(partial(late("agent_nb.notebook.views.progress_bar", "ProgressBar"), shell))
     undo(watch_with, None)
 
@@ -259,6 +260,12 @@ def _import_for_run(shell: Any, imported: threading.Event) -> None:
         if isinstance(provider, VendorClient):
             provider.preload()
             importlib.import_module("genai_prices.data")
+
+
+def _load_bound_pages() -> BoundPages:
+    from agent_nb.notebook.page import pages
+
+    return pages
 
 
 def _remove(remove: Callable[..., Any], *arguments: Any) -> None:

@@ -34,7 +34,7 @@ from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
-from agent_nb.notebook.page.store import BoundPage, BoundViewer, store_of
+from agent_nb.notebook.page.pages import BoundPage, BoundViewer, store_of
 from agent_nb.notebook.retry_cells import line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names

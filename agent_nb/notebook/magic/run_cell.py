@@ -31,8 +31,7 @@ from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import Plan, make_plan
-from agent_nb.notebook.page.hooks import register
-from agent_nb.notebook.page.store import succeed
+from agent_nb.notebook.page.pages import succeed
 from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
@@ -70,7 +69,6 @@ def warm_up(shell: Any) -> None:
         with contextlib.suppress(ImportError):  # Pyodide has no filelock
             importlib.import_module(name)
     importlib.import_module("agent_nb.notebook.parsing")
-    register()
     plugins()
     package_versions()  # fills the cache: it reads files, and each run's fingerprint needs it
     if hasattr(shell, "kernel") and is_attended(shell):

@@ -15,7 +15,7 @@ from agent_nb._base.text import did_you_mean, shortened
 from agent_nb.files import human_size
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import bind, bind_files, check_name
-from agent_nb.notebook.page.store import stores_of
+from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
 from agent_nb.render import FORMS
 from agent_nb.run import Run, load

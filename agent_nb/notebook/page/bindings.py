@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import keyword
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,24 +61,15 @@ def _type_of(schema: Json) -> str:
     return kind if isinstance(kind, str) else " or ".join(kind)
 
 
-class Bindings(Mapping[str, Binding]):
+class Bindings(dict[str, Binding]):
     """The names that a page is bound to, each with its value or function."""
 
     def __init__(self, rows: Iterable[Binding]) -> None:
-        self._rows = {row.name: row for row in rows}
+        super().__init__((row.name, row) for row in rows)
         self.encoded: dict[str, list[str]] = {}
         """The JSON of the values, split into messages."""
-        if len(self._rows) > MOST_NAMES:
-            raise ConfigError(f"A page can be bound to {MOST_NAMES} names, not {len(self._rows)}.")
-
-    def __getitem__(self, name: str) -> Binding:
-        return self._rows[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+        if len(self) > MOST_NAMES:
+            raise ConfigError(f"A page can be bound to {MOST_NAMES} names, not {len(self)}.")
 
     @property
     def types(self) -> dict[str, str]:

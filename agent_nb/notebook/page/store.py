@@ -6,23 +6,19 @@ A view is a frame that shows the page: a preview in a cell, or `run.page` as a w
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal, NoReturn
 
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.errors import ConfigError
-from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer
-from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, bind_values, encoded
+from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, encoded
 from agent_nb.notebook.page.calls import call
 from agent_nb.notebook.page.encoding import chunks, json_pieces, within
-from agent_nb.notebook.values.describe_values import describe_path
-from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_masking import Masks
-from agent_nb.render.preview import bound_script
 
 INTERVAL = 0.05
 """Minimum seconds between two messages about one name."""
@@ -31,8 +27,6 @@ MAX_SET = 4_000_000
 MAX_SAVED = 1_000_000
 """Maximum characters of values saved with an output."""
 MOST_VIEWS = 20
-MOST_CALLS = 100
-MOST_RUNS = 50
 CLOSED = "The page is no longer connected to the notebook."
 
 SendToView = Callable[[Json], None]
@@ -57,7 +51,6 @@ class PageView:
 
     send: SendToView
     names: set[str] = field(default_factory=set)
-    calls: int = 0
 
 
 class PageStore:
@@ -68,9 +61,6 @@ class PageStore:
         self.values = {name: row.value for name, row in bindings.items() if row.kind != "function"}
         self.page: Any = None
         """The widget, created on first access."""
-        self.on_called: Callable[[str], None] = lambda name: None
-        """Called with a function's name on its first call by the page."""
-        self.called: list[str] = []
         self.closed = False
         self._encoded = dict(bindings.encoded)
         self._views: dict[str, PageView] = {}
@@ -139,7 +129,10 @@ class PageStore:
             case "set":
                 self._set_from_page(view, message)
             case "call":
-                self._call_from_page(view, message)
+                row = self._check(message.name, "function")
+                task = asyncio.get_running_loop().create_task(self._call(row, view, message))
+                self._calls.add(task)
+                task.add_done_callback(self._calls.discard)
 
     def close(self) -> None:
         """End the connection of all views."""
@@ -153,12 +146,7 @@ class PageStore:
         texts, remaining = dict[str, str](), MAX_SAVED
         for name, value in self.values.items():
             try:
-                for _ in json_pieces(
-                    name, value, remaining
-                ):  # checks the length first, because masking is slow
-                    pass
-                pieces = json_pieces(name, Masks().over(value), remaining)
-                texts[name] = "".join(pieces)
+                texts[name] = masked_text(name, value, remaining)
             except (ConfigError, TypeError, ValueError):
                 continue
             remaining -= len(texts[name])
@@ -185,24 +173,11 @@ class PageStore:
         self._start_sending()
         if self.page is not None:
             try:
-                self.page._take(message.name, value)
+                self.page._assign(message.name, value)
             except Exception as error:  # an observer raised
                 view.send(
                     _note("error", f"{message.name}: {type(error).__name__}: {masked_line(str(error))}")
                 )
-
-    def _call_from_page(self, view: PageView, message: ViewMessage) -> None:
-        row = self._check(message.name, "function")
-        if view.calls >= MOST_CALLS:
-            view.send({"do": "result", "id": message.id, "error": f"{MOST_CALLS} calls are waiting already."})
-            return
-        view.calls += 1
-        if row.name not in self.called:
-            self.called.append(row.name)
-            self.on_called(row.name)
-        task = asyncio.get_running_loop().create_task(self._call(row, view, message))
-        self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
 
     async def _call(self, row: Binding, view: PageView, message: ViewMessage) -> None:
         result: Json = {"do": "result", "id": message.id}
@@ -212,8 +187,6 @@ class PageStore:
         except ConfigError as error:
             view.send({**result, "error": str(error)})
             return
-        finally:
-            view.calls -= 1
         if printed:
             view.send(_note("log", f"{row.name} printed: {masked_line(printed)}"))
         await _send_all(view.send, result, texts)
@@ -225,24 +198,22 @@ class PageStore:
     async def _send_due(self) -> None:
         """Send the newest value of each pending name until none is left."""
         try:
-            await self._send_rounds()
+            while self._due or self._asked:
+                while self._asked:
+                    name, to = self._asked.pop(0)
+                    await self._send_value(name, [to])
+                due, self._due = self._due, {}
+                for name, origin in due.items():
+                    observing = [key for key, view in self._views.items() if name in view.names]
+                    await self._send_value(name, [key for key in observing if key != origin])
+                await asyncio.sleep(INTERVAL if due else 0)
         finally:
             self._sending = None  # reset at once, so that later changes start it again
 
-    async def _send_rounds(self) -> None:
-        while self._due or self._asked:
-            while self._asked:
-                name, to = self._asked.pop(0)
-                if view := self._views.get(to):
-                    await _send_all(view.send, self._value(name), await self._texts(name))
-            due, self._due = self._due, {}
-            for name, origin in due.items():
-                texts = await self._texts(name)
-                for view in [
-                    view for key, view in self._views.items() if key != origin and name in view.names
-                ]:
-                    await _send_all(view.send, self._value(name), texts)
-            await asyncio.sleep(INTERVAL if due else 0)
+    async def _send_value(self, name: str, keys: list[str]) -> None:
+        texts = await self._texts(name)
+        for view in [self._views[key] for key in keys if key in self._views]:
+            await _send_all(view.send, self._value(name), texts)
 
     async def _texts(self, name: str) -> list[str]:
         while (texts := self._encoded.get(name)) is None:
@@ -260,6 +231,12 @@ class PageStore:
     def _value(self, name: str) -> Json:
         self._sent[name] = time.monotonic()
         return {"do": "value", "name": name}
+
+
+def masked_text(name: str, value: Any, limit: int) -> str:
+    """The JSON of a value without secrets; raises `ConfigError` if it is longer than `limit`."""
+    deque(json_pieces(name, value, limit), maxlen=0)  # checks the length first: masking is slow
+    return "".join(json_pieces(name, Masks().over(value), limit))
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -294,82 +271,3 @@ def _read(text: str) -> Any:
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(name)
-
-
-_stores: dict[tuple[str, int], PageStore] = {}
-
-
-class BoundPage:
-    """The bindings of an agent's pages, in the form that `Agent` expects."""
-
-    def __init__(self, bindings: Bindings, text: Callable[[str], str] = lambda data: "") -> None:
-        self.bindings, self.text = bindings, text
-
-    @property
-    def types(self) -> dict[str, str]:
-        return self.bindings.types
-
-    def open(self, run_id: str, variant: int) -> None:
-        """Create the store of a starting variant."""
-        _stores[run_id, variant] = PageStore(self.bindings)
-        runs = list(dict.fromkeys(run for run, _ in _stores))
-        for key in [key for key in _stores if key[0] in runs[:-MOST_RUNS]]:
-            del _stores[key]
-
-
-def bound_values(values: Mapping[str, Any]) -> BoundPage:
-    """The bound page for `Agent(bind=values)`."""
-    bindings = bind_values(values)
-    for name, row in bindings.items():
-        if row.kind != "function":
-            bindings.encoded[name] = list(chunks(json_pieces(name, row.value)))
-
-    def text(data: str) -> str:
-        describe = (
-            partial(describe_schema, allowed_names=known_names(values)) if data == "schema" else describe_path
-        )
-        return bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
-
-    return BoundPage(bindings, text)
-
-
-def saved_values(run_id: str, variant: int) -> dict[str, str] | None:
-    """The JSON of a page's values, for outputs and exports; None if it has no bindings in this kernel."""
-    store = store_of(run_id, variant)
-    return store.saved() if store else None
-
-
-def store_of(run_id: str, variant: int) -> PageStore | None:
-    """The store of a variant; None if its page has no bindings in this kernel."""
-    return _stores.get((run_id, variant))
-
-
-def stores_of(run_id: str) -> Iterator[PageStore]:
-    """The stores of all variants of a run."""
-    return (store for (run, _), store in list(_stores.items()) if run == run_id)
-
-
-def succeed(earlier: str, run_id: str) -> None:
-    """Transfer filled values and observers to the new page when a cell is run again."""
-    for (run, variant), store in list(_stores.items()):
-        before = _stores.get((earlier, variant)) or _stores.get((earlier, 0))
-        if run != run_id or before is None or before is store:
-            continue
-        for name, row in store.bindings.items():
-            if row.kind == "filled" and name in before.values:
-                store.values[name] = before.values[name]
-                store._encoded.pop(name, None)
-        if before.page is not None:
-            store.page = before.page._heir(store)
-
-
-class BoundViewer:
-    """Wraps a viewer without a kernel, so that pages have their bound values."""
-
-    def __init__(self, viewer: PageViewer, bindings: Bindings) -> None:
-        self._viewer = viewer
-        self._store = PageStore(bindings)
-
-    async def check(self, request: CheckRequest) -> PageCheck:
-        script = bound_script(self._store.bindings.types, self._store.saved())
-        return await self._viewer.check(replace(request, bound=script))

@@ -3,7 +3,6 @@
 import inspect
 import os
 import re
-import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,8 +12,7 @@ import traitlets
 from agent_nb._base.atomic import write_own
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.page import exported
-from agent_nb.notebook.page.bindings import Bindings
-from agent_nb.notebook.page.store import PageStore, running_loop, store_of
+from agent_nb.notebook.page.store import PageStore, running_loop
 from agent_nb.render import live_page, page_html
 from agent_nb.run.run import Run
 from agent_nb.run_settings import BoundKind
@@ -26,18 +24,8 @@ class BoundValue(traitlets.Any):
     """A trait of a page. Every assignment notifies observers: the value may have changed in place."""
 
     def set(self, obj: Any, value: Any) -> None:
-        from_page, obj._taking = obj._taking == self.name, ""  # observers' assignments go to the page
-        if not from_page:
-            obj._store.set(self.name, value)  # raises if it cannot be encoded
-        previous = obj._trait_values.get(self.name, self.default_value)
-        obj._trait_values[self.name] = value
-        if self.name in obj._notifying and _is_equal(previous, value):
-            return  # an observer that assigns the same value would recurse endlessly
-        before, obj._notifying = obj._notifying, {*obj._notifying, self.name}
-        try:
-            obj._notify_trait(self.name, previous, value)
-        finally:
-            obj._notifying = before
+        obj._store.set(self.name, value)  # raises if it cannot be encoded
+        obj._assign(self.name, value)
 
 
 def _is_equal(old: Any, new: Any) -> bool:
@@ -53,14 +41,13 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
     _esm = BUNDLE
     _names: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, store: PageStore, run: Run | None = None) -> None:
-        self._store, self._run, self._taking = store, run, ""
+    def __init__(self, store: PageStore) -> None:
+        self._store, self._loop = store, running_loop()
+        self._run: Run | None = None
         self._notifying: set[str] = set()
         """Names whose observers are being called."""
-        self._loop, self._thread = running_loop(), threading.get_ident()
+        self._trait_values |= store.values
         super().__init__()
-        for name in self._names:
-            self._trait_values[name] = store.values[name]
         self.on_msg(self._on_message)
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -71,13 +58,16 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         kinds = {name: row.kind for name, row in self._store.bindings.items()}
         return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
 
-    def _take(self, name: str, value: Any) -> None:
-        """Set a value that came from the page."""
-        self._taking = name
+    def _assign(self, name: str, value: Any) -> None:
+        """Set the value of a trait, without telling the page."""
+        previous, self._trait_values[name] = self._trait_values[name], value
+        if name in self._notifying and _is_equal(previous, value):
+            return  # an observer that assigns the same value would recurse endlessly
+        before, self._notifying = self._notifying, {*self._notifying, name}
         try:
-            setattr(self, name, value)
+            self._notify_trait(name, previous, value)
         finally:
-            self._taking = ""
+            self._notifying = before
 
     def _heir(self, store: PageStore) -> "Page":
         """The widget of the page that replaces this one, with the observers of names that both have."""
@@ -88,7 +78,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         return page
 
     def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
-        if threading.get_ident() == self._thread or self._loop is None:
+        if self._loop is None or running_loop() is self._loop:
             self._receive(content)
         else:
             self._loop.call_soon_threadsafe(self._receive, content)
@@ -135,23 +125,8 @@ def _exported(stem: str, kinds: dict[str, BoundKind], document: str) -> str:
     return base + "\n".join(parts)
 
 
-def make_page(store: PageStore, run: Run | None = None) -> Page:
+def make_page(store: PageStore) -> Page:
     """The widget of a store."""
     traits = {name: BoundValue(None, allow_none=True) for name in store.values}
-    kind = type("Page", (Page,), {**traits, "_names": tuple(traits)})
-    page: Page = kind(store, run)
-    return page
-
-
-_unbound: dict[tuple[str, int], PageStore] = {}
-
-
-def page_of(run: Run) -> Page:
-    """`run.page`: the same widget on each access while the kernel has the run's store."""
-    key = run.id, run.variant
-    store = store_of(*key) or _unbound.setdefault(key, PageStore(Bindings(())))
-    if store.page is None:
-        store.page = make_page(store)
-    page: Page = store.page
-    page._run = run
+    page: Page = type("Page", (Page,), {**traits, "_names": tuple(traits)})(store)
     return page

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from agent_nb import Agent, ConfigError
-from agent_nb.notebook.page.store import store_of
+from agent_nb.notebook.page.pages import store_of
 from agent_nb.render import to_page
 from tests.support.wire import Call, Say, reply
 

@@ -1,0 +1,111 @@
+"""The pages of this kernel, by run id and variant. This module is the notebook's `BoundPages`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer
+from agent_nb.notebook.page.bindings import Bindings, bind_values
+from agent_nb.notebook.page.encoding import chunks, json_pieces
+from agent_nb.notebook.page.store import PageStore
+from agent_nb.notebook.values.describe_values import describe_path
+from agent_nb.notebook.values.schema import describe_schema, known_names
+from agent_nb.render.preview import bound_script
+from agent_nb.run.run import Run
+
+MOST_RUNS = 50
+_stores: dict[tuple[str, int], PageStore] = {}
+
+
+class BoundPage:
+    """The bindings of an agent's pages, in the form that `Agent` expects."""
+
+    def __init__(self, bindings: Bindings, text: Callable[[str], str] = lambda data: "") -> None:
+        self.bindings, self.text = bindings, text
+
+    @property
+    def types(self) -> dict[str, str]:
+        return self.bindings.types
+
+    def open(self, run_id: str, variant: int) -> None:
+        """Create the store of a starting variant."""
+        _open(self.bindings, run_id, variant)
+
+
+def _open(bindings: Bindings, run_id: str, variant: int) -> PageStore:
+    store = _stores[run_id, variant] = PageStore(bindings)
+    runs = list(dict.fromkeys(run for run, _ in _stores))
+    for key in [key for key in _stores if key[0] in runs[:-MOST_RUNS]]:
+        del _stores[key]
+    return store
+
+
+def bound_values(values: Mapping[str, Any]) -> BoundPage:
+    """The bound page for `Agent(bind=values)`."""
+    bindings = bind_values(values)
+    for name, row in bindings.items():
+        if row.kind != "function":
+            bindings.encoded[name] = list(chunks(json_pieces(name, row.value)))
+
+    def text(data: str) -> str:
+        describe = (
+            partial(describe_schema, allowed_names=known_names(values)) if data == "schema" else describe_path
+        )
+        return bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
+
+    return BoundPage(bindings, text)
+
+
+def saved_values(run_id: str, variant: int) -> dict[str, str]:
+    """The JSON of a page's values, for outputs and exports; empty if it has no bindings in this kernel."""
+    store = store_of(run_id, variant)
+    return store.saved() if store else {}
+
+
+def page_of(run: Run) -> Any:
+    """`run.page`: the same widget on each access while the kernel has the run's store."""
+    from agent_nb.notebook.page.widget import make_page  # slow to import
+
+    key = run.id, run.variant
+    store = _stores.get(key) or _open(Bindings(()), *key)
+    store.page = store.page or make_page(store)
+    store.page._run = run
+    return store.page
+
+
+def store_of(run_id: str, variant: int) -> PageStore | None:
+    """The store of a variant; None if its page has no bindings in this kernel."""
+    store = _stores.get((run_id, variant))
+    return store if store and store.bindings else None
+
+
+def stores_of(run_id: str) -> Iterator[PageStore]:
+    """The stores of all variants of a run."""
+    return (store for (run, _), store in list(_stores.items()) if run == run_id)
+
+
+def succeed(earlier: str, run_id: str) -> None:
+    """Transfer filled values and observers to the new page when a cell is run again."""
+    for (run, variant), store in list(_stores.items()):
+        before = _stores.get((earlier, variant)) or _stores.get((earlier, 0))
+        if run != run_id or before is None or before is store:
+            continue
+        for name, row in store.bindings.items():
+            if row.kind == "filled" and name in before.values:
+                store.values[name] = before.values[name]
+                store._encoded.pop(name, None)
+        if before.page is not None:
+            store.page = before.page._heir(store)
+
+
+class BoundViewer:
+    """Wraps a viewer without a kernel, so that pages have their bound values."""
+
+    def __init__(self, viewer: PageViewer, bindings: Bindings) -> None:
+        self._viewer = viewer
+        self._store = PageStore(bindings)
+
+    async def check(self, request: CheckRequest) -> PageCheck:
+        script = bound_script(self._store.bindings.types, self._store.saved())
+        return await self._viewer.check(replace(request, bound=script))
