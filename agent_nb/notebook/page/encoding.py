@@ -14,18 +14,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from agent_nb.errors import ConfigError
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.kinds import PICTURES, known_class
 
 MAX_CHARACTERS = 50_000_000
-"""Maximum characters of one value's JSON. It is ASCII, so characters are bytes."""
-CHUNK = 128_000
-"""Maximum characters per message."""
+"""Maximum characters of one value's JSON."""
+CHUNK = 1_000_000
+"""Maximum characters per message. Each costs about 2 ms on its way, and sending a long one blocks the loop."""
 _CELLS = 3_000
 """Maximum items, or table cells, per piece."""
+_TEXT = 128_000
+"""Maximum characters of a text per piece."""
 _MAX_DEPTH = 100
-_AS_IS = frozenset({str, int, bool, type(None)})
+_AS_IS = frozenset({str, int, float, bool, type(None)})
 _SEQUENCES = (list, tuple, set, frozenset, deque, range)
 _CONTAINERS = (Mapping, *_SEQUENCES)
 _NOT_A_VALUE = frozenset({"NaTType", "NAType"})
@@ -91,15 +95,19 @@ def within(seconds: float, pieces: Iterator[str], output: list[str]) -> bool:
 
 
 def _dumps(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    """The JSON of plain types, with null for NaN and infinity."""
+    try:
+        return to_json(value, inf_nan_mode="null").decode()  # five times as fast as `json.dumps`
+    except PydanticSerializationError:  # a lone surrogate has no UTF-8 form
+        return json.dumps(json.loads(json.dumps(value), parse_constant=lambda name: None))
 
 
 def _pieces(value: Any, depth: int) -> Iterator[str]:
     if depth > _MAX_DEPTH:
         raise RecursionError
     kind = known_class(type(value))[1]
-    if isinstance(value, str) and len(value) > CHUNK:
-        parts = (value[at : at + CHUNK] for at in range(0, len(value), CHUNK))
+    if isinstance(value, str) and len(value) > _TEXT:
+        parts = (value[at : at + _TEXT] for at in range(0, len(value), _TEXT))
         yield '"'
         yield from (_dumps(part)[1:-1] for part in parts)
         yield '"'
@@ -164,8 +172,6 @@ def _plain(value: Any, room: _Room) -> Any:
     kind = type(value)
     if kind in _AS_IS:
         return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
     if isinstance(value, _CONTAINERS):
         return _container(value, room)
     return _leaf(value, room)
@@ -208,11 +214,11 @@ def _leaf(value: Any, room: _Room) -> Any:
         return _of_library(value, kind, room)
     if isinstance(value, enum.Enum):
         return _plain(value.value, room)
-    if isinstance(value, decimal.Decimal):
-        return float(value) if value.is_finite() else None
+    if isinstance(value, float | decimal.Decimal):
+        return float(value)
     if isinstance(value, _TEXTS):
         return str(value)
-    if isinstance(value, int):  # a subclass
+    if isinstance(value, int):
         return int(value)
     if is_dataclass(value) and not isinstance(value, type):
         return _plain({item.name: getattr(value, item.name) for item in fields(value)}, room)
@@ -256,8 +262,6 @@ def _cells(column: list[Any]) -> list[Any]:
     kinds = set(map(type, column))
     if kinds <= _AS_IS:
         return column
-    if kinds == {float}:
-        return [cell if math.isfinite(cell) else None for cell in column]
     if all(issubclass(kind, datetime.date) and kind.__name__ not in _NOT_A_VALUE for kind in kinds):
         return [cell.isoformat() for cell in column]
     return [cell if type(cell) in _AS_IS else _plain(cell, _Room()) for cell in column]
@@ -277,10 +281,13 @@ def _pandas_frame(value: Any) -> _Columns:
     levels = [] if _is_counted(value.index) else list(range(value.index.nlevels))
     labels = ["index" if name is None else name for name in value.index.names] if levels else []
 
+    columns = [
+        *(value.index.get_level_values(level).to_series() for level in levels),
+        *(value.iloc[:, place] for place in range(value.shape[1])),
+    ]
+
     def read(start: int, stop: int) -> list[list[Any]]:
-        part = value.iloc[start:stop]
-        index = [part.index.get_level_values(level).tolist() for level in levels]
-        return [*index, *(part.iloc[:, place].tolist() for place in range(part.shape[1]))]
+        return [column.iloc[start:stop].tolist() for column in columns]
 
     return [*labels, *value.columns], len(value), read
 

@@ -61,7 +61,8 @@ GROUPED = pd.DataFrame({"n": [1]}, index=pd.MultiIndex.from_tuples([("x", 1)], n
         ({"a": (1, 2), 3: {4}}, {"a": [1, 2], "3": [4]}),
         (datetime.date(2026, 3, 1), "2026-03-01"),
         ([decimal.Decimal("1.5"), Colour.RED, Point(1, float("inf"))], [1.5, "red", {"x": 1, "y": None}]),
-        ("\ud800 <script>", "\ud800 <script>"),
+        (["\ud800 <script>", float("nan")], ["\ud800 <script>", None]),
+        ({"é": "\u2028", 1.5: 2**70}, {"é": "\u2028", "1.5": 2**70}),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -96,7 +97,6 @@ def cycle():
         (cycle(), "contains itself"),
         ({"a": [b"x"] * 40_000}, "type bytes"),
         ([np.clongdouble(1)], "type clongdouble"),
-        (10**5_000, "cannot be read as JSON: ValueError"),
     ],
     ids=lambda value: type(value).__name__,
 )
