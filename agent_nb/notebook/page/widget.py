@@ -1,6 +1,7 @@
 """`run.page`: the page of a run as a widget, with a trait for each bound value."""
 
 import inspect
+import json
 import os
 import re
 from pathlib import Path
@@ -10,14 +11,25 @@ import anywidget
 import traitlets
 
 from agent_nb._base.atomic import write_own
+from agent_nb._base.secrets import mask_json
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.page import exported
-from agent_nb.notebook.page.store import PageStore, running_loop
+from agent_nb.notebook.page.store import PageStore, masked_text, running_loop
 from agent_nb.render import live_page, page_html
 from agent_nb.run.run import Run
 from agent_nb.run_settings import BoundKind
 
 BUNDLE = Path(__file__).parents[2] / "static" / "page.js"
+MAX_STATE = 50_000
+"""Maximum characters of a value in the widget's state; masking them takes about 25 ms."""
+
+
+def _state(value: Any, page: "Page") -> Any:
+    """A value in the widget's state, which notebooks save: masked, and None if it is too long."""
+    try:
+        return mask_json(json.loads(masked_text("", value, MAX_STATE)))
+    except (ConfigError, TypeError, ValueError):
+        return None
 
 
 class BoundValue(traitlets.Any):
@@ -36,7 +48,7 @@ def _is_equal(old: Any, new: Any) -> bool:
 
 
 class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
-    """The page of a run. Its non-synced traits are the bound values."""
+    """The page of a run, with a trait for each bound value. Only those that the page fills are synced."""
 
     _esm = BUNDLE
     _names: ClassVar[tuple[str, ...]] = ()
@@ -128,5 +140,8 @@ def _exported(stem: str, kinds: dict[str, BoundKind], document: str) -> str:
 def make_page(store: PageStore) -> Page:
     """The widget of a store."""
     traits = {name: BoundValue(None, allow_none=True) for name in store.values}
+    for name, trait in traits.items():
+        if store.bindings[name].kind == "filled":
+            trait.tag(sync=True, to_json=_state)
     page: Page = type("Page", (Page,), {**traits, "_names": tuple(traits)})(store)
     return page

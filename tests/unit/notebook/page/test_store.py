@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import UserDict
 
 import pytest
 
@@ -258,11 +259,24 @@ async def test_a_page_refuses_what_json_cannot_hold_and_keeps_its_value():
     assert page.rows == [1]
 
 
-async def test_bound_values_are_not_in_the_state_of_the_widget():
+async def test_only_what_the_page_fills_is_in_the_state_of_the_widget_and_it_is_masked():
     store = await made(["rows", "labels"], rows=["private"])
     page = make_page(store)
-    page.labels = "private too"
-    assert "private" not in repr(page.get_state())
+    labels = page.labels = {"17": "good", "password": "hunter2hunter2", "note": f"sk-proj-{'Ab1' * 16}"}
+    state = page.get_state()
+    assert state["labels"] == {"17": "good", "password": "•••", "note": "•••"}
+    assert "private" not in repr(state)
+    assert page.labels is labels
+    page.labels = "x" * 200_000
+    assert page.get_state()["labels"] is None
+
+
+async def test_marimo_has_what_the_page_fills():
+    from_anywidget = pytest.importorskip("marimo._plugins.ui._impl.from_anywidget")
+    store = await made(["rows", "labels"], rows=[1])
+    store.page = page = make_page(store)
+    Window(store).send("set", name="labels", text='{"17": "good"}')
+    assert from_anywidget.get_anywidget_state(page) == {"labels": {"17": "good"}}
 
 
 async def test_saved_values_are_masked_and_limited():
@@ -305,14 +319,18 @@ async def test_texts_that_cannot_be_sent_do_not_leave_a_call_without_an_answer()
     def odd():
         raise OddError
 
-    store = await made(["fail", "odd", "large"], fail=fail, odd=odd, large=lambda: 10**5000)
+    class Broken(UserDict):
+        def items(self):
+            raise KeyError
+
+    store = await made(["fail", "odd", "broken"], fail=fail, odd=odd, broken=lambda: Broken())
     window = Window(store)
     window.send("call", name="fail", text=r'{"text": "\ud800"}', id=1)
     window.send("call", name="odd", text="{}", id=2)
-    window.send("call", name="large", text="{}", id=3)
+    window.send("call", name="broken", text="{}", id=3)
     assert await window.result(1) == "fail: ValueError: \ufffd"
     assert await window.result(2) == "odd: OddError"
-    assert await window.result(3) == "`large` cannot be read as JSON: ValueError."
+    assert await window.result(3) == "`broken` cannot be read as JSON: KeyError."
 
 
 async def test_a_function_that_catches_everything_is_stopped(monkeypatch):
