@@ -24,7 +24,7 @@ def widths(stage: Stage) -> tuple[float, float]:
     return frame["width"], left["width"]
 
 
-@pytest.mark.parametrize("width", [1400, 700])
+@pytest.mark.parametrize("width", [pytest.param(1400, marks=pytest.mark.wide), 700])
 def test_the_transcript_has_the_whole_width_until_there_is_a_page(stage: Stage, width: int) -> None:
     stage.page.set_viewport_size({"width": width, "height": 900})
     stage.play([STARTED, TURN, said("I look at the table.")])

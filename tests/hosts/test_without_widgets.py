@@ -32,11 +32,9 @@ def vendor():
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory, vendor):
-    environment = {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": vendor.base_url("anthropic_messages"),
-    }
-    with start_lab(tmp_path_factory.mktemp("lab"), environment=environment, disabled=[MANAGER]) as lab:
+    with start_lab(
+        tmp_path_factory.mktemp("lab"), environment=vendor.as_anthropic(), disabled=[MANAGER]
+    ) as lab:
         yield lab
 
 

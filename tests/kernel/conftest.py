@@ -18,10 +18,7 @@ def server() -> Iterator[WireServer]:
 @pytest.fixture(scope="module")
 def vendor(server: WireServer) -> dict[str, str]:
     """The environment of a kernel whose Anthropic is that server."""
-    return {
-        "ANTHROPIC_API_KEY": "sk-ant-test-key",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
+    return server.as_anthropic()
 
 
 @pytest.fixture(scope="module")

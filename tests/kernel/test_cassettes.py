@@ -31,10 +31,7 @@ def plan(server: WireServer) -> None:
 
 
 def keyed(server: WireServer) -> dict[str, str]:
-    return {
-        "ANTHROPIC_API_KEY": "a-key-of-the-tests-1234",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-    }
+    return server.as_anthropic("a-key-of-the-tests-1234")
 
 
 @pytest.fixture(scope="module")

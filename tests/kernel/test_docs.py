@@ -115,16 +115,14 @@ def test_the_reference_is_up_to_date():
 def test_the_page_on_cassettes_runs_as_written(tmp_path):
     page = ROOT / "docs/how-to/cassettes.md"
     (recorded,) = (cell for cell in _CELL.findall(page.read_text(encoding="utf-8")) if "--record" in cell)
-    with WireServer.in_thread() as server:
-        keyed = {
-            "ANTHROPIC_API_KEY": "k3y-0f-the-tests",
-            "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
-        }
-        with start_kernel(tmp_path, **keyed) as kernel:
-            for block in (recorded.replace("    ", ""), *blocks(page)):
-                call = Call("create_file", {"path": "index.html", "content": "<h1>Pain</h1>"}, id="call_a")
-                server.plan(reply(call, Tokens(input=900, output=40)), reply(Say("Done.")))
-                cell = kernel.run(block)
-                assert cell.status == "ok", (block, cell.errors)
-                (tmp_path / "cassettes/hero.run.jsonl").unlink()
+    with (
+        WireServer.in_thread() as server,
+        start_kernel(tmp_path, **server.as_anthropic("k3y-0f-the-tests")) as kernel,
+    ):
+        for block in (recorded.replace("    ", ""), *blocks(page)):
+            call = Call("create_file", {"path": "index.html", "content": "<h1>Pain</h1>"}, id="call_a")
+            server.plan(reply(call, Tokens(input=900, output=40)), reply(Say("Done.")))
+            cell = kernel.run(block)
+            assert cell.status == "ok", (block, cell.errors)
+            (tmp_path / "cassettes/hero.run.jsonl").unlink()
     assert server.unused == 0

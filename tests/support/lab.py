@@ -41,7 +41,7 @@ LOAD = (
 )
 """On a slow machine a page may be late; the kernel would ask and look without it after 5 seconds."""
 MODEL = "-m anthropic:claude-opus-5-5"
-"""Answered by the vendor of `tests/support/lab_fixtures.py`, as it was planned."""
+"""Answered by the vendor of `tests/lab/conftest.py`, as it was planned."""
 
 PATIENCE = 1000 * waiting.PATIENCE
 expect.set_options(timeout=PATIENCE)

@@ -118,6 +118,10 @@ class WireServer:
         """What to pass as `base_url` for a protocol, a key of `APIS`."""
         return f"http://127.0.0.1:{self.port}{DIALECTS[protocol].root}"
 
+    def as_anthropic(self, key: str = "sk-ant-test-key") -> dict[str, str]:
+        """The environment of a program whose Anthropic is this server."""
+        return {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": self.base_url("anthropic_messages")}
+
     async def start(self, port: int = 0) -> None:
         loop = self._loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", port)

@@ -186,11 +186,6 @@ async def test_a_bad_model_sends_nothing(server, keys):
     assert server.requests == []
 
 
-async def test_unknown_material_is_refused():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'file'"):
-        demo().map(PROMPTS, file={"a.txt": "b"})
-
-
 async def test_a_recording_agent_takes_no_list(tmp_path):
     with pytest.raises(ConfigError, match="A cassette holds one prompt"):
         demo().recording(tmp_path / "hero.jsonl").map(PROMPTS)

@@ -211,15 +211,6 @@ async def test_mistral_gets_its_own_ids_order_and_efforts(server: WireServer, ef
     assert roles == ["system", "user", "assistant", "tool", "tool", "assistant", "user"]
 
 
-async def test_calls_without_a_result_get_one(server: WireServer):
-    server.plan(reply(*TWO_CALLS), reply(Say("Done.")))
-    provider = CHAT.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, user("Well?")))
-    roles = [message["role"] for message in server.requests[1].body["messages"]]
-    assert roles == ["system", "user", "assistant", "tool", "tool", "user"]
-
-
 @pytest.mark.parametrize(
     ("vendor", "refusal", "refused"),
     [

@@ -81,11 +81,6 @@ def test_a_name_is_a_value_a_function_or_filled_by_the_page():
     }
 
 
-async def test_a_value_that_json_cannot_hold_is_refused_before_the_run():
-    with pytest.raises(ConfigError, match="`model` contains a value of type object"):
-        await made(["model"], model=object())
-
-
 async def test_a_view_gets_the_value_and_every_change():
     store = await made(["rows"], rows=list(range(100_000)))
     window = Window(store)
