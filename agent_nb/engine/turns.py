@@ -4,8 +4,10 @@ The engine is independent of vendors, tools and notebooks.
 """
 
 import contextlib
+import itertools
 import math
 import random
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -151,6 +153,12 @@ class Repetition:
         return text[: start + self._unit].rstrip()
 
 
+def _names_tool(prompt: str, name: str) -> bool:
+    """Whether the prompt asks for a tool by its name: "use the mean tool", "with `mean`"."""
+    words = re.findall(r"[\w-]+", prompt)
+    return f"`{name}`" in prompt or any({*pair} == {name, "tool"} for pair in itertools.pairwise(words))
+
+
 class Turns:
     def __init__(self, prepared: "Prepared", journal: Journal, budget: Budget) -> None:
         self._prepared, self._journal, self._budget = prepared, journal, budget
@@ -161,6 +169,7 @@ class Turns:
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by event id."""
         self._retries = Retries()
+        self._reminded = False
         self.gate = DataGate(prepared.opening) if prepared.settings.data else None
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
@@ -181,9 +190,19 @@ class Turns:
                 return "max_tokens"
             if turn.message.tool_calls and number < most:
                 self.add(await self._results(turn.message.tool_calls, cut))
+            elif number < most - 1 and self._must_call(turn):
+                self.add(user(prompt_text("not_called")))
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up else turn.stop
         return "max_steps"
+
+    def _must_call(self, turn: Turn) -> bool:
+        """Whether a small model answered without a call of the tool that it was asked to use; at most once."""
+        if not self._prepared.provider.lean or turn.stop != "end_turn" or self._call_counts or self._reminded:
+            return False
+        prompt = self._prepared.opening.prompt
+        self._reminded = any(_names_tool(prompt, tool.name) for tool in self._prepared.tools)
+        return self._reminded
 
     async def _turn(self, number: int, summing_up: bool) -> Turn:
         call_counts, attempt, refused = dict(self._call_counts), 1, False

@@ -82,7 +82,7 @@ def shortened_file_note(shown: int, total: int) -> str:
 
 def is_built_in(text: str) -> bool:
     """Whether a message was added by the run and not by the user."""
-    return text in (prompt_text("sum_up"), prompt_text("go_on"))
+    return text in map(prompt_text, ("sum_up", "go_on", "not_called"))
 
 
 def is_about_elements(text: str) -> bool:

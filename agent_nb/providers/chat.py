@@ -306,7 +306,12 @@ class ChatProvider(StreamingProvider):
             return restore
         names = {tool.name for tool in request.tools}
         prefix = f"{len(request.messages)}_"  # ids must differ between turns
-        reader = WrittenCalls(names, lambda call: request.takes(translation.original_call(call)), prefix)
+        reader = WrittenCalls(
+            names,
+            lambda call: request.takes(translation.original_call(call)),
+            prefix,
+            allows_more=self.lean,
+        )
         return lambda pieces: restore(reader.read(pieces))
 
     def body(self, request: Request) -> Json:

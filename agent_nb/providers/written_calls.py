@@ -1,8 +1,9 @@
 """Tool calls that a small model writes as JSON into its text.
 
 `{"name": "create_file", "arguments": {...}}`: bare, fenced, in `<tool_call>` tags, with doubled braces. They count
-only if nothing else follows to the end of the turn, and if the engine accepts each of them. Some models write
-`function`, `tool`, `tool_name` or `action` for `name`.
+only if the engine accepts each of them, and if nothing else follows. On a server of the user's own, where models are
+small and often invent a result after their call, a call that begins a line counts too, and what follows it is dropped.
+Some models write `function`, `tool`, `tool_name` or `action` for `name`.
 """
 
 import functools
@@ -22,7 +23,7 @@ Takes = Callable[[ToolCall], bool]
 
 _NAME_KEYS = ("name", "function", "tool_name", "tool", "action")
 _ARGUMENTS_KEYS = ("arguments", "parameters")
-_OPENING = r"\s*(?:```\w*\s*)?(?:<tool_call>\s*)?"
+_OPENING = r"\s*(?:```\w*\s*)?(?:<tool(?:s|_call)>\s*)?"
 _OBJECT = re.compile(_OPENING + r"(?=\{)")
 _HEAD = re.compile(
     _OPENING
@@ -32,9 +33,11 @@ _HEAD = re.compile(
 _LONGEST_HEAD = 300
 _COMPLETIONS = [f'```json\n<tool_call>\n{{{{"{key}": "x", "arguments": {{"' for key in _NAME_KEYS]
 """Complete heads. A text that some suffix of one completes may still become a head."""
-_CLOSING = re.compile(r"\}{0,2}\s*(?:</tool_call>\s*)?(?:```\s*)?")
+_CLOSING = re.compile(r"\}{0,2}\s*(?:</tool(?:s|_call)>\s*)?(?:```\s*)?")
+_TOOLS = re.compile(r"<tools>[^<]*</tools>")
+"""The tools as the server listed them, which some models repeat before each call."""
 _KEYS = frozenset((*_NAME_KEYS, *_ARGUMENTS_KEYS, "id", "type"))
-_START = re.compile(rf'(?:```\w*\s*)?(?:<tool_call>\s*)?\{{{{1,2}}\s*"(?:{"|".join(sorted(_KEYS))})"')
+_START = re.compile(rf'(?:```\w*\s*)?(?:<tool(?:s|_call)>\s*)?\{{{{1,2}}\s*"(?:{"|".join(sorted(_KEYS))})"')
 _MOST_STARTS = 20
 """Candidate positions to try, counted from the end."""
 _DOUBLED_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*\{\{')
@@ -46,8 +49,12 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 class WrittenCalls:
     """Filters one answer. A text that begins with a call is streamed as that call."""
 
-    def __init__(self, names: Collection[str], takes: Takes, prefix: str = "") -> None:
+    def __init__(
+        self, names: Collection[str], takes: Takes, prefix: str = "", *, allows_more: bool = False
+    ) -> None:
         self._names, self._takes, self._prefix = names, takes, f"text_call_{prefix}"
+        self._allows_more = allows_more
+        """Whether text may follow a call. It is dropped: it was written before there was a result."""
         self._text: list[str] = []
         self._head: str | None = ""
         """Buffered text that may still become the head of a call; None once decided."""
@@ -93,11 +100,14 @@ class WrittenCalls:
 
     def _end(self, turn: Turn) -> Sequence[Piece]:
         text, streamed = "".join(self._text), self._first is not None
-        calls = () if turn.message.tool_calls or turn.stop == "refusal" else self._calls(text, turn)
+        has_own = turn.message.tool_calls or turn.stop == "refusal"
+        calls, before = ((), "") if has_own else self._calls(text, turn)
         if not calls:
             return *([TextPiece(text)] if streamed else ()), turn
-        parts = tuple(part for part in turn.message.parts if not (streamed and isinstance(part, Text)))
-        stop: Stop = "max_tokens" if turn.stop == "max_tokens" else "tool_use"
+        others = [part for part in turn.message.parts if not isinstance(part, Text)]
+        parts = (*([Text(before)] if before else ()), *others)
+        is_cut = turn.stop == "max_tokens" and not _is_json(calls[-1].arguments)
+        stop: Stop = "max_tokens" if is_cut else "tool_use"
         new = calls[1:] if streamed else calls
         pieces = [
             piece
@@ -106,22 +116,26 @@ class WrittenCalls:
         ]
         return *pieces, replace(turn, stop=stop, message=replace(turn.message, parts=(*parts, *calls)))
 
-    def _calls(self, text: str, turn: Turn) -> tuple[ToolCall, ...]:
+    def _calls(self, text: str, turn: Turn) -> tuple[tuple[ToolCall, ...], str]:
+        """The calls in the text, and the text before them."""
         starts = [0] if self._first else [match.start() for match in _START.finditer(text)][-_MOST_STARTS:]
         streamed = "".join(self._streamed)
-        for candidates in filter(None, (calls_at(text, start) for start in starts)):
+        for start in starts:
+            candidates, is_last = calls_at(text, start)
+            if not candidates or not (is_last or (self._allows_more and _begins_line(text, start))):
+                continue
             calls = [
                 ToolCall(self._id(place), call.name, call.arguments, written=True)
                 for place, call in enumerate(candidates, 1)
             ]
             if self._first and _is_json(streamed):
                 calls[0] = replace(calls[0], arguments=streamed)
-            return tuple(calls) if all(map(self._takes, calls)) else ()
+            before = _TOOLS.sub("", text[:start]).strip()
+            return tuple(calls) if all(map(self._takes, calls)) else (), before
         if self._first and not self._object.has_ended and turn.stop == "max_tokens":
-            return (
-                ToolCall(self._id(1), self._first, streamed, written=True),
-            )  # truncated, which the engine reports to the model
-        return ()
+            # Truncated, which the engine reports to the model.
+            return (ToolCall(self._id(1), self._first, streamed, written=True),), ""
+        return (), ""
 
     def _id(self, place: int) -> str:
         return f"{self._prefix}{place}"
@@ -132,26 +146,27 @@ class WrittenCall(NamedTuple):
     arguments: str
 
 
-def calls_at(text: str, start: int) -> list[WrittenCall]:
-    """The calls from `start` to the end of the text; empty if there is anything else."""
+def calls_at(text: str, start: int) -> tuple[list[WrittenCall], bool]:
+    """The calls from `start` on, and whether the text ends with them."""
     if _DOUBLED_ARGUMENTS.search(text, start):
         text = text.replace("{{", "{").replace("}}", "}")
     calls: list[WrittenCall] = []
-    while start < len(text):
-        entry = _object_at(text, start)
-        if entry is None:
-            return []
-        value, start = entry
+    while start < len(text) and (entry := _object_at(text, start)):
+        value, end = entry
         arguments = value.get("arguments", value.get("parameters"))
         names = [value[key] for key in _NAME_KEYS if key in value]
         if len(names) != 1 or not isinstance(names[0], str):
-            return []
+            break
         if not isinstance(arguments, dict) or set(value) - _KEYS:
-            return []
+            break
         calls.append(WrittenCall(names[0], json.dumps(arguments, ensure_ascii=False)))
-        closing = _CLOSING.match(text, start)
-        start = closing.end() if closing else start
-    return calls
+        closing = _CLOSING.match(text, end)
+        start = closing.end() if closing else end
+    return calls, start >= len(text)
+
+
+def _begins_line(text: str, start: int) -> bool:
+    return not text[:start].rpartition("\n")[2].strip()
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int] | None:

@@ -141,9 +141,10 @@ def _apply_edit(text: str, edit: Json, place: str) -> str:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     occurrences = text.count(old)
     if not occurrences:
-        raise ToolError(
-            f"{place}: the text to replace was not found; nothing was changed.", hint=nearest_lines(text, old)
-        )
+        hint = nearest_lines(text, old)
+        if len(text) < SHORT_FILE:
+            hint += "\nOr write the whole file again with create_file."
+        raise ToolError(f"{place}: the text to replace was not found; nothing was changed.", hint=hint)
     if occurrences > 1 and count == 1:
         raise ToolError(
             f"{place}: the text to replace was found {occurrences} times; nothing was changed.",
@@ -296,6 +297,8 @@ DELETE_FILE = Tool(
 FILE_TOOLS: tuple[Tool, ...] = (CREATE_FILE, EDIT_FILE, READ_FILE, LIST_FILES, DELETE_FILE)
 
 
+SHORT_FILE = 4000
+"""Characters of a file that a model may as well write again."""
 MAX_CHARACTERS_SEARCHED = 200_000
 MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200

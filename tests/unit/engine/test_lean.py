@@ -73,7 +73,7 @@ async def test_an_argument_that_is_not_named_still_works(server: WireServer):
 async def test_the_answer_is_asked_to_hold_what_the_tools_gave(server: WireServer):
     server.plan(reply(Say("Sunny.")))
     await local(server, tools=[weather]).run("Weather?")
-    assert "Write what the tools gave into your answer" in server.requests[0].body["messages"][0]["content"]
+    assert "write it into your answer" in server.requests[0].body["messages"][0]["content"]
 
 
 async def test_a_server_of_your_own_gets_a_low_temperature_unless_you_set_one(server: WireServer):

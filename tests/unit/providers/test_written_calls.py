@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from agent_nb import Agent, Run, tool
+from agent_nb import Agent, Run, model, tool
 from agent_nb.engine.approval import Answer
 from agent_nb.events import ApprovalRequested, FileDelta, TextDelta, ToolFinished, ToolReady
 from agent_nb.notebook.live.open_questions import Questions
@@ -109,6 +109,41 @@ async def test_forms_of_a_call(server: WireServer, text: str):
     assert run.text == "Done."
 
 
+@pytest.mark.parametrize("fragment", [1, 1000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BARE}\nDone. It rains in Lyon, at 17 degrees.",
+        f"```json\n{BARE}\n```\nThe weather in Lyon is cloudy.",
+        f"<tools>\n{BARE}\n</tools>",
+        f'<tools>\n{{"type": "function", "function": {{"name": "weather"}}}}\n</tools>\n{BARE}\nDone.',
+        f"{DOUBLED}\n\nIt is sunny.\n{BARE.replace('Lyon', 'Nice')}",
+    ],
+)
+async def test_a_result_that_is_invented_after_a_call_is_dropped(
+    server: WireServer, text: str, fragment: int
+):
+    server.plan(reply(Say(text), fragment=fragment), reply(Say("Done.")))
+    local = model("chat:qwen", base_url=server.base_url(CHAT.protocol), api_key="x")
+    run = await Agent(local, tools=[weather]).run("Go.")
+    assert [use.result and use.result.text for use in run.tool_uses] == ["sunny in Lyon"]
+    assert run.text == "Done."
+    assert not run.messages[1].text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "count"), [("Use the weather tool.", 3), ("Ask `weather`.", 3), ("How is the weather?", 1)]
+)
+async def test_a_small_model_is_reminded_once_of_the_tool_it_was_asked_to_use(
+    server: WireServer, prompt: str, count: int
+):
+    server.plan(reply(Say("I used the tool: it rains.")), reply(Say(BARE)), reply(Say("It is sunny.")))
+    local = model("chat:qwen", base_url=server.base_url(CHAT.protocol), api_key="x")
+    run = await Agent(local, tools=[weather]).run(prompt)
+    assert len(server.requests) == count
+    assert bool(run.tool_uses) == (count == 3)
+
+
 async def test_several_calls_end_a_turn(server: WireServer):
     other = BARE.replace("Lyon", "Nice")
     run = await answered(
@@ -123,6 +158,8 @@ async def test_several_calls_end_a_turn(server: WireServer):
         f"{BARE}\n\nThat is how to call it.",
         f"```json\n{BARE}\n```\nThat is how to call it.",
         f"Write `{BARE}`",
+        f"Write {BARE} to call it.",
+        f"> {BARE}\n\nThat is how to call it.",
         BARE.replace("weather", "whether"),
         BARE.replace("city", "town"),
         BARE[:-1],

@@ -206,7 +206,8 @@ def test_the_search_for_nearest_lines_is_bounded(line: str, wanted: str) -> None
 
 async def test_miss_shows_the_nearest_lines() -> None:
     error = await Desk(a_html=PAGE).fail("edit_file", path="a.html", old="<h1>The Bakery</h1>", new="x")
-    assert error.hint == "The closest lines:\n1  <main>\n2    <h1>Bakery</h1>\n3    <p>Bread</p>"
+    lines = "The closest lines:\n1  <main>\n2    <h1>Bakery</h1>\n3    <p>Bread</p>\n"
+    assert error.hint == lines + "Or write the whole file again with create_file."
 
 
 def test_lines_that_differ_in_spaces_are_found() -> None:
