@@ -297,12 +297,12 @@ class Agent:
 
     def before_tool(self, hook: Before) -> Before:
         """Call `hook(call)` before each tool; it may return another call, or raise `ToolError` to reject it."""
-        self._hooks.before.append(hook)
+        self._hooks.before_tool.append(hook)
         return hook
 
     def after_tool(self, hook: After) -> After:
         """Call `hook(call, result)` after each tool; it may return another result."""
-        self._hooks.after.append(hook)
+        self._hooks.after_tool.append(hook)
         return hook
 
     async def close(self) -> None:
@@ -348,7 +348,7 @@ class Agent:
 
     def _check_data(self, opening: Opening) -> None:
         data = self.settings.data
-        if data and self._hooks.requests:
+        if data and self._hooks.on_request:
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
             )

@@ -278,8 +278,10 @@ class MessageAdded(BaseEvent):
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChanged(BaseEvent):
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A change to one file."""
+
     path: str
     version: int
     """Number of the newest version, from 1."""
@@ -295,6 +297,11 @@ class FileChanged(BaseEvent):
     removed: int = 0
     patch: tuple[LinePatch, ...] | None = None
     """Turns the previous version (or an empty file) into this one, applied last to first; None for binary files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChanged(Change, BaseEvent):
+    """A file has changed."""
 
 
 _Exchange = RunStarted | RunFinished

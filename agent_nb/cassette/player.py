@@ -24,7 +24,7 @@ from agent_nb.engine.opening import unfinished_text, unsaved_files
 from agent_nb.engine.prepared import Prepared, release_fingerprint, variants_fingerprint
 from agent_nb.errors import CassetteError, SavedRunError
 from agent_nb.event_list import EventList
-from agent_nb.files import Change, Files, Workspace
+from agent_nb.files import Files, Workspace
 from agent_nb.messages import AS_TEXT, Image, Message, ToolResult, Usage, assistant
 from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.providers.settings import check_pace
@@ -211,8 +211,8 @@ class ReplayHandle(RunHandle):
             replaced=run.replaced[:replaced],
         )
 
-    def _file_changed(self, change: Change) -> None:
-        self._emit(ev.FileChanged, **{name: getattr(change, name) for name in Change.__slots__})
+    def _file_changed(self, change: ev.Change) -> None:
+        self._emit(ev.FileChanged, **vars(change))
 
     def _close_calls(self, last: Message, count: int) -> tuple[ToolResult, ...]:
         """End open calls; return the results for the calls of the last message."""

@@ -54,12 +54,8 @@ class ApprovalRules:
 
     def repeats(self, tool: Tool) -> bool:
         """Whether a call in `messages=` may be run again: the tool is repeatable and never needs approval."""
-        asks = (
-            tool.approval == "ask"
-            or tool.fetches is not no_hosts
-            or self.rule_by_name(tool) not in (None, "auto")
-        )
-        return tool.repeatable and not asks
+        never_asks = tool.approval != "ask" and tool.fetches is no_hosts
+        return tool.repeatable and never_asks and self.rule_by_name(tool) in (None, "auto")
 
     def at_least(self, mode: Mode) -> "ApprovalRules":
         """These rules, made at least as strict as `mode`. Functions become `ask`, because they could be looser."""

@@ -48,15 +48,15 @@ PartIndex = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactedMessages:
+class Compaction:
+    """A shorter conversation, and the figures of its `ConversationCompacted` event."""
+
     messages: tuple[Message, ...]
     question: int
-    rewritten: int = 0
-    """Number of messages that lost file contents or thinking."""
-    summarized: int = 0
+    figures: Json
 
 
-def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> CompactedMessages:
+def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> Compaction:
     """Shorten the conversation so that it fits for a while; return it unchanged if nothing is gained.
 
     Drops file contents before the question first, then those after it, except for the last calls, then whole requests
@@ -72,15 +72,11 @@ def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share:
         # Some vendors require signatures on all calls since the last user message.
         shorter.append(user(prompt_text("go_on")))
     count = _count_to_summarize(shorter, question, toolbox, share)
-    compacted = CompactedMessages(
-        messages=tuple(_with_summary(shorter, count, toolbox)),
-        question=question - max(0, count - 1),
-        rewritten=rewritten,
-        summarized=count,
-    )
-    if _is_shorter(compacted.messages, messages):
-        return compacted
-    return CompactedMessages(messages=tuple(messages), question=question)
+    compacted = tuple(_with_summary(shorter, count, toolbox))
+    if not _is_shorter(compacted, messages):
+        return Compaction(messages=tuple(messages), question=question, figures={})
+    figures = {"rewritten": rewritten, "summarized": count}
+    return Compaction(messages=compacted, question=question - max(0, count - 1), figures=figures)
 
 
 def _is_shorter(new: Sequence[Message], old: Sequence[Message]) -> bool:
@@ -246,20 +242,6 @@ LEAST_GAIN = 0.1
 """Minimum share of a conversation that compacting must drop, because it invalidates the vendor's cache."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
-    why: WhyCompacted
-    limit: int | None
-    before: int
-    after: int
-    compacted: CompactedMessages
-
-    @property
-    def fields(self) -> Json:
-        counts = {"rewritten": self.compacted.rewritten, "summarized": self.compacted.summarized}
-        return {"why": self.why, "limit": self.limit, "before": self.before, "after": self.after, **counts}
-
-
 class Window:
     """The messages of a run. They only grow, unless they are compacted or a vendor refuses a part."""
 
@@ -302,7 +284,8 @@ class Window:
         if limit is None or self._tokens(self.messages) <= limit:
             return None
         compaction = self.shortened("full", limit)
-        return compaction if compaction and compaction.after <= (1 - LEAST_GAIN) * compaction.before else None
+        gains = compaction and compaction.figures["after"] <= (1 - LEAST_GAIN) * compaction.figures["before"]
+        return compaction if gains else None
 
     def after_refusal(self, error: ProviderError, *, again: bool) -> Compaction | None:
         """The compaction to apply after the vendor refused the messages as too long; None after other errors."""
@@ -323,17 +306,18 @@ class Window:
         def share(messages: Sequence[Message]) -> float:
             return self._tokens(messages) / most
 
-        compacted = compact(self.messages, self.question, self._toolbox, share)
-        after = self._tokens(compacted.messages)
+        compaction = compact(self.messages, self.question, self._toolbox, share)
+        after = self._tokens(compaction.messages)
         if after >= before:
             return None
-        return Compaction(why=why, limit=limit, before=before, after=after, compacted=compacted)
+        figures = {"why": why, "limit": limit, "before": before, "after": after, **compaction.figures}
+        return replace(compaction, figures=figures)
 
     def replace(self, compaction: Compaction) -> None:
         if self._has_sent:
             self.replaced.append(tuple(self.messages))
-        self.messages[:] = compaction.compacted.messages
-        self.question = compaction.compacted.question
+        self.messages[:] = compaction.messages
+        self.question = compaction.question
 
     def _tokens(self, messages: Sequence[Message]) -> int:
         return round((self._fixed + estimate_tokens(messages)) * self._density)

@@ -2,16 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Generator,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -103,7 +94,7 @@ class Handle(ABC):
                 raise AttributeError(f"`{name}` is available once the run has ended; await it first.")
             return getattr(run, name)
 
-    def __dir__(self) -> Iterable[str]:
+    def __dir__(self) -> set[str]:
         return {*super().__dir__(), *(_RUN_NAMES if self.done else ())}
 
     def approve_with(self, ask: Ask) -> None:
@@ -126,10 +117,8 @@ class Handle(ABC):
     @property
     def running_code(self) -> tuple[int, ...]:
         """Indices of variants in which the user has allowed all code for this run."""
-        code_allowed = [
-            variant.approvals is not None and variant.approvals.code_runs for variant in self._variants
-        ]
-        return tuple(index for index, runs in enumerate(code_allowed) if runs)
+        all_approvals = enumerate(variant.approvals for variant in self._variants)
+        return tuple(index for index, approvals in all_approvals if approvals and approvals.code_runs)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
         """Allow all code of a variant (index from 0), or ask about each call again."""

@@ -21,8 +21,8 @@ from agent_nb.engine.opening import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.errors import AgentError, FileError, ModelNotFoundError
-from agent_nb.events import ENDINGS, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
-from agent_nb.files import Change, Files, Workspace, starting_change
+from agent_nb.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
+from agent_nb.files import Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
 from agent_nb.looking.element_look import SharedLook
 from agent_nb.looking.page_check import LimitedViewer
@@ -208,4 +208,4 @@ class EngineRun(RunHandle):
     def _file_changed(self, change: Change) -> None:
         if change.call_id is not None:
             self._journal.tick()
-        self._emit(FileChanged, **{name: getattr(change, name) for name in Change.__slots__})
+        self._emit(FileChanged, **vars(change))

@@ -46,12 +46,12 @@ class ModelRequest:
 
 @dataclass(slots=True, kw_only=True)
 class Hooks:
-    requests: list[Callable[[ModelRequest], Any]] = field(default_factory=list)
-    before: list[BeforeTool] = field(default_factory=list)
-    after: list[AfterTool] = field(default_factory=list)
-    events: list[Callable[[Event], Any]] = field(default_factory=list)
+    on_request: list[Callable[[ModelRequest], Any]] = field(default_factory=list)
+    before_tool: list[BeforeTool] = field(default_factory=list)
+    after_tool: list[AfterTool] = field(default_factory=list)
+    on_event: list[Callable[[Event], Any]] = field(default_factory=list)
     subscribers: list[Callable[[Event], None]] = field(default_factory=list)
-    """Like `events`, but also called in replays."""
+    """Like `on_event`, but also called in replays."""
 
     @classmethod
     def of(cls, middleware: Any) -> "Hooks":
@@ -59,16 +59,10 @@ class Hooks:
         if isinstance(middleware, str) or not isinstance(middleware, Iterable):
             raise ConfigError("`middleware` is a list of objects.")
         hooks = cls()
-        functions: dict[str, list[Any]] = {
-            "on_request": hooks.requests,
-            "before_tool": hooks.before,
-            "after_tool": hooks.after,
-            "on_event": hooks.events,
-        }
         for item in middleware:
             check_middleware(item)
             for name in methods_of(item):
-                functions[name].append(getattr(item, name))
+                getattr(hooks, name).append(getattr(item, name))
         return hooks
 
     def copy(self) -> "Hooks":
@@ -80,7 +74,7 @@ class Hooks:
 
     async def outgoing(self, request: Request, model: str, settings: Json) -> Request:
         """The request after all `on_request` hooks. The run fails if a hook fails."""
-        if not self.requests:
+        if not self.on_request:
             return request
         draft = ModelRequest(
             system=request.system,
@@ -90,7 +84,7 @@ class Hooks:
             settings=dict(settings),
             variant=request.variant,
         )
-        for hook in self.requests:
+        for hook in self.on_request:
             draft = await _apply_hook(hook, draft)
         return replace(request, system=draft.system, messages=tuple(draft.messages), tools=tuple(draft.tools))
 
@@ -139,29 +133,27 @@ class Listener:
 async def _apply_hook(hook: Callable[[ModelRequest], Any], request: ModelRequest) -> ModelRequest:
     title = f"`{getattr(hook, '__qualname__', 'on_request').rpartition('<locals>.')[2]}`"
     try:
-        result = await call_own_code(title, hook, request)
+        result: ModelRequest | None = await call_own_code(title, hook, request)
     except ToolError as error:
         is_agent_error = isinstance(error.__cause__, AgentError)
         raise EndRun("failed", str(error.__cause__) if is_agent_error else error.message) from error
     if result is None:
         return request
-    if (problem := _problem(result)) is not None:
+    if problem := _problem(result):
         raise EndRun("failed", f"{title} returned {problem}, so nothing was sent.")
-    new_request: ModelRequest = result
-    return new_request
+    return result
 
 
-def _problem(result: Any) -> str | None:
+def _problem(result: Any) -> str:
     if not isinstance(result, ModelRequest):
         return f"a {type(result).__name__}, not a request or None"
-    attributes: dict[str, Any] = {entry.name: getattr(result, entry.name) for entry in fields(result)}
-    if not isinstance(attributes["system"], str):
+    if not isinstance(getattr(result, "system"), str):  # noqa: B009 - its declared type may be wrong
         return "a request whose `system` is not text"
     for name, kind in (("messages", Message), ("tools", ToolSpec)):
-        values = attributes[name]
+        values = getattr(result, name)
         if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in values):
             return f"a request whose `{name}` are not of type {kind.__name__}"
-    return None
+    return ""
 
 
 def _with_texts(message: Message, change: Callable[[str], str]) -> Message:
@@ -179,10 +171,6 @@ def _part_with_texts(part: Part, change: Callable[[str], str]) -> Part:
                 new_args = change_texts(args := json.loads(arguments), change)
             except ValueError:
                 return replace(part, arguments=change(arguments))
-            return (
-                replace(part, arguments=json.dumps(new_args, ensure_ascii=False))
-                if new_args != args
-                else part
-            )
-        case _:
-            return part
+            if new_args != args:
+                return replace(part, arguments=json.dumps(new_args, ensure_ascii=False))
+    return part

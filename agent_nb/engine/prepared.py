@@ -179,16 +179,13 @@ def check_recording(prepared: Prepared, variants: int = 1) -> None:
 
 
 def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
-    handle = (
-        prepared.maker.make_run(prepared, group, variant)
-        if prepared.maker
-        else EngineRun(prepared, group, variant)
-    )
+    make_run = prepared.maker.make_run if prepared.maker else EngineRun
+    handle = make_run(prepared, group, variant)
     if prepared.bind is not None:
         prepared.bind(handle.id, variant)
     for make_observer in OBSERVERS:
         handle.subscribe(make_observer())
-    for hook in prepared.hooks.events:
+    for hook in prepared.hooks.on_event:
         listener = Listener(hook)
         handle.subscribe(listener)
         handle.settling.append(listener.drained)
@@ -206,9 +203,8 @@ def digest(value: Any) -> str:
 
 def tool_digest(tool: Tool) -> str:
     spec = {"description": tool.spec.description, "schema": tool.spec.schema}
-    return digest(
-        mask_json(spec) if tool.origin else spec
-    )  # a cassette contains the masked spec of such a tool
+    # A cassette contains the masked spec of a server's tool.
+    return digest(mask_json(spec) if tool.origin else spec)
 
 
 def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:

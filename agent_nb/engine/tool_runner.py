@@ -157,7 +157,7 @@ class ToolRunner:
         return f"{tool.name} {json.dumps(args, sort_keys=True)} {files}"
 
     async def _before_hooks(self, call: ToolCall) -> ToolCall:
-        for hook in self.hooks.before:
+        for hook in self.hooks.before_tool:
             new_call = await call_own_code("A hook", hook, call)
             call = replace(new_call, written=call.written) if isinstance(new_call, ToolCall) else call
         return call
@@ -165,7 +165,7 @@ class ToolRunner:
     async def _after_hooks(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, ToolError | None]:
         """The result after all hooks, and the error of the last failed hook."""
         last_error = None
-        for hook in self.hooks.after:
+        for hook in self.hooks.after_tool:
             try:
                 value = await call_own_code("A hook", hook, call, result)
                 if isinstance(value, ToolResult) and not isinstance(value.text, str):

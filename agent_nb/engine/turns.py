@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import agent_nb.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.engine.compaction import Compaction, Window
@@ -21,19 +22,6 @@ from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
-from agent_nb.events import (
-    ConversationCompacted,
-    MessageAdded,
-    Reason,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-)
 from agent_nb.messages import AS_TEXT, Message, Text, ToolCall, Usage, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
@@ -87,7 +75,7 @@ class Retries:
         delay = error.retry_after
         if delay is not None and delay > LONGEST_WAIT:
             raise ProviderError(f"{error} It asks to wait {delay:.0f} s; try again later.") from None
-        return _with_jitter(delay, self._faults) if delay is not None else _backoff(self._faults, longest=8)
+        return _delay(delay, self._faults, longest=8)
 
     def _wait_for_limit(self, error: RateLimitError, left: float) -> float:
         delay = error.retry_after
@@ -98,23 +86,17 @@ class Retries:
         if round(left, 3) <= 0:  # a remainder below the precision of waits would loop forever
             raise ProviderError(f"{error} This run has waited {self._waited:.0f} s for it.") from None
         self._refusals += 1
-        wait = (
-            _with_jitter(delay, self._refusals) if delay is not None else _backoff(self._refusals, longest=30)
-        )
-        wait = min(wait, round(left, 3))
+        wait = min(_delay(delay, self._refusals, longest=30), round(left, 3))
         self._waited += wait
         return wait
 
 
-def _with_jitter(seconds: float, number: int) -> float:
-    """The vendor's delay plus jitter, so that runs refused together do not retry together."""
-    spread = min(10.0, max(seconds / 4, 0.5 * 2.0 ** (number - 1)))
-    return round(seconds + spread * random.random(), 3)
-
-
-def _backoff(number: int, longest: float) -> float:
-    ceiling = min(longest, 0.5 * 2.0 ** (number - 1))
-    return round(ceiling * (0.75 + 0.25 * random.random()), 2)
+def _delay(asked: float | None, number: int, longest: float) -> float:
+    """The vendor's delay plus jitter, so that runs refused together do not retry together; else a backoff."""
+    backoff = 0.5 * 2.0 ** (number - 1)
+    if asked is None:
+        return round(min(longest, backoff) * (0.75 + 0.25 * random.random()), 2)
+    return round(asked + min(10.0, max(asked / 4, backoff)) * random.random(), 3)
 
 
 REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
@@ -174,7 +156,7 @@ class Turns:
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.opening.question)
 
-    async def run(self, runner: ToolRunner, facts: RequestFacts) -> Reason:
+    async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         """Run turns until the model is done; return why the run ended."""
         self._runner, self._facts = runner, facts
         most, cut = self._prepared.settings.limits.steps, False
@@ -207,7 +189,7 @@ class Turns:
     async def _turn(self, number: int, summing_up: bool) -> Turn:
         call_counts, attempt, refused = dict(self._call_counts), 1, False
         self._retries.begin_turn()
-        self._emit(TurnStarted, step=number)
+        self._emit(ev.TurnStarted, step=number)
         if compaction := self.window.before_turn(number):
             self._compact(compaction)
         while True:
@@ -227,7 +209,7 @@ class Turns:
                 self._call_counts = dict(call_counts)
                 self._open_calls.clear()
                 self._journal.tick()
-                self._emit(TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
+                self._emit(ev.TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
                 attempt += 1
                 if compaction:
                     refused = True
@@ -236,7 +218,7 @@ class Turns:
         self._end_texts(turn)
         self._meter.end_turn(turn.usage)
         self.window.counted(turn.usage)
-        self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
+        self._emit(ev.TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
         self._budget.report()
         log.info("%s turn %d: %s, cost so far %s", turn.model, number, turn.usage, self._meter.cost)
         return turn
@@ -246,11 +228,8 @@ class Turns:
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
         deadline = self._prepared.settings.limits.seconds or math.inf
-        stream = (
-            self._watched(request)
-            if self._prepared.provider.lean
-            else self._prepared.provider.stream(request)
-        )
+        provider = self._prepared.provider
+        stream = self._watched(request) if provider.lean else provider.stream(request)
         async with contextlib.aclosing(stream) as pieces:
             async for piece in pieces:
                 self._journal.tick()
@@ -262,10 +241,12 @@ class Turns:
                     for path, offset, text in file_text:
                         self._journal.emit_file(event_id, path, offset, text)
                     if not file_text:
-                        self._emit(ToolArgsDelta, call_id=event_id, text=piece.text)
+                        self._emit(ev.ToolArgsDelta, call_id=event_id, text=piece.text)
                     chars += len(piece.text)
                 elif type(piece) is TextPiece or type(piece) is ThinkingPiece:
-                    self._emit(TextDelta if type(piece) is TextPiece else ThinkingDelta, text=piece.text)
+                    self._emit(
+                        ev.TextDelta if type(piece) is TextPiece else ev.ThinkingDelta, text=piece.text
+                    )
                     chars += len(piece.text)
                 elif type(piece) is CallStarted:
                     readers[piece.id] = self._start_call(piece)
@@ -295,8 +276,8 @@ class Turns:
 
     def _cut_short(self, request: Request, text: str) -> Turn:
         """The turn of a model that repeats itself, cut to this text."""
-        self._emit(TurnRetrying, attempt=1, wait=0.0, why=REPEATED)
-        self._emit(TextDelta, text=text)
+        self._emit(ev.TurnRetrying, attempt=1, wait=0.0, why=REPEATED)
+        self._emit(ev.TextDelta, text=text)
         message = Message(role="assistant", parts=(Text(text),))
         usage = Usage(
             input=estimate_tokens(request.messages, request.system), output=estimate_tokens((message,))
@@ -305,7 +286,7 @@ class Turns:
 
     def _compact(self, compaction: Compaction) -> None:
         self.window.replace(compaction)
-        self._emit(ConversationCompacted, **compaction.fields)
+        self._emit(ev.ConversationCompacted, **compaction.figures)
 
     async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
         calls_by_id = list(zip(self._open_calls, calls, strict=True))
@@ -338,29 +319,29 @@ class Turns:
 
     def add(self, message: Message) -> None:
         self.messages.append(message)
-        self._emit(MessageAdded, message=message)
+        self._emit(ev.MessageAdded, message=message)
 
     def _start_call(self, call: CallStarted) -> tuple[str, Any]:
         event_id = unique_call_id(call.id, self._call_counts)
         self._open_calls[event_id] = ToolCall(call.id, call.name, "", call.written)
         tool = self._prepared.toolbox.get(call.name)
         title = title_of(tool, {}, written=call.written) if tool else call.name
-        self._emit(ToolStarted, call_id=event_id, name=call.name, title=title)
+        self._emit(ev.ToolStarted, call_id=event_id, name=call.name, title=title)
         return event_id, tool.stream() if tool and tool.stream else None
 
     def _end_texts(self, turn: Turn) -> None:
         calls = {call.id for call in turn.message.tool_calls}
         for event_id in [event_id for event_id, call in self._open_calls.items() if call.id not in calls]:
             del self._open_calls[event_id]
-            self._emit(ToolFinished, call_id=event_id, ok=False, summary=AS_TEXT, code="DENIED")
+            self._emit(ev.ToolFinished, call_id=event_id, ok=False, summary=AS_TEXT, code="DENIED")
 
     def close_calls(self) -> None:
         """Add a result for every open call; calls that had finished keep their own."""
-        finished = {event.call_id: event for event in self._journal.events.of(ToolFinished)}
+        finished = {event.call_id: event for event in self._journal.events.of(ev.ToolFinished)}
         for event_id in self._open_calls:
             if event_id not in finished:
                 cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}
-                finished[event_id] = self._emit(ToolFinished, **cut)
+                finished[event_id] = self._emit(ev.ToolFinished, **cut)
         if calls := self.messages[-1].tool_calls:
             pairs = zip(self._open_calls, calls, strict=True)
             parts = tuple(self._runner.result(call, finished[event_id]) for event_id, call in pairs)

@@ -11,7 +11,6 @@ import re
 import threading
 import zipfile
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
 from agent_nb.events import (
+    Change,
     Event,
     FileAction,
     FileChanged,
     FileDelta,
-    LinePatch,
     ToolFinished,
     TurnRetrying,
     TurnStarted,
@@ -443,23 +442,6 @@ def _check_target(root: Path, path: str, target: Path) -> None:
         conflicts.append((target, "notebook"))
     for place, kind in conflicts:
         raise FileError(f"{str(place)!r} is a {kind}: move it or save elsewhere.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A change to one file: the fields of a `FileChanged` event."""
-
-    path: str
-    version: int
-    action: FileAction
-    size: int
-    media_type: str
-    call_id: str | None = None
-    first_line: int = 0
-    added: int = 0
-    removed: int = 0
-    patch: tuple[LinePatch, ...] | None = None
-    """Relative to the previous text, or to an empty file; None for binary and deleted files."""
 
 
 class Workspace:

@@ -10,15 +10,8 @@ from typing import Any
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
-from agent_nb.files import (
-    Change,
-    Content,
-    Files,
-    count_lines,
-    human_size,
-    media_type,
-    safe_path,
-)
+from agent_nb.events import Change
+from agent_nb.files import Content, Files, count_lines, human_size, media_type, safe_path
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.tools.base import FileArguments, Tool, ToolContext, ToolOutput

@@ -18,8 +18,8 @@ from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
-from agent_nb.events import MimeBundle
-from agent_nb.files import Change, Content, Files, Workspace
+from agent_nb.events import Change, MimeBundle
+from agent_nb.files import Content, Files, Workspace
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS

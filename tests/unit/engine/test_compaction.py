@@ -52,7 +52,7 @@ def test_a_note_that_names_the_version_replaces_what_was_written():
     assert args_of(compacted.messages[1]) == {"path": "index.html", "content": note}
     assert compacted.messages[0] == messages[0]
     assert compacted.messages[3:] == tuple(messages[3:])
-    assert (compacted.question, compacted.rewritten, compacted.summarized) == (4, 1, 0)
+    assert (compacted.question, compacted.figures) == (4, {"rewritten": 1, "summarized": 0})
 
 
 def test_a_note_names_the_tool_that_reads_this_file():
@@ -183,7 +183,7 @@ def test_a_summary_has_requests_files_and_last_words():
         "- Request: Change 2\n  Files written: index.html (version 2)\n  Your answer: Changed 2 times."
     )
     assert compacted.messages[1:] == (user("Go on"),)
-    assert (compacted.question, compacted.summarized) == (1, 8)
+    assert (compacted.question, compacted.figures["summarized"]) == (1, 8)
 
 
 def test_a_second_summary_continues_the_first():
@@ -216,7 +216,7 @@ def test_a_short_conversation_stays_as_it_is():
     messages[1] = Message(role="assistant", parts=(Text("Hello."),), vendor={"x": 1})
     compacted = compact(messages, 2, TOOLBOX, full)
     assert compacted.messages == tuple(messages)
-    assert (compacted.rewritten, compacted.summarized) == (0, 0)
+    assert compacted.figures == {}
 
 
 # Any conversation

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.errors import FileError
-from agent_nb.events import Event, FileChanged
-from agent_nb.files import Change, Files, Workspace
+from agent_nb.events import Change, Event, FileChanged
+from agent_nb.files import Files, Workspace
 from agent_nb.files.diffs import apply_patch
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
