@@ -1,20 +1,4 @@
-"""The exceptions of this package. Their messages state the problem and the remedy.
-
-AgentError
-├── ConfigError               a setting, argument or name is wrong
-│   ├── UnknownModelError     there is no such vendor
-│   ├── MissingKeyError       the vendor needs an API key
-│   └── InstallError          a package is missing or broken
-├── FileError                 the virtual file system refuses a path or a size
-├── ToolError                 a tool failed: code, message and hint for the model
-├── ProviderError             a vendor or the network failed; says whether to retry
-│   ├── RequestRefusedError   the vendor refused the request as it is
-│   │   └── ModelNotFoundError  it has no model of that name
-│   └── RateLimitError        the vendor takes no more requests for now
-├── SavedRunError             a saved run cannot be read
-├── CassetteError             a cassette cannot be read, replayed or written
-└── RunFailedError            raised only by `run.raise_for_failure()`
-"""
+"""The exceptions of this package. Their messages state the problem and the remedy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -145,4 +129,4 @@ class CassetteError(AgentError):
 
 
 class RunFailedError(AgentError):
-    """The run failed; the message is `run.error`."""
+    """The run failed; the message is `run.error`. Raised only by `run.raise_for_failure()`."""

@@ -7,6 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future, InvalidStateError
 from typing import Any, ParamSpec, TypeVar
 
 from agent_nb._base.constants import IN_BROWSER
@@ -57,29 +58,21 @@ async def off_loop(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwarg
 
 async def in_thread(function: Callable[[], T]) -> T:
     """Like `off_loop`, for tools that may hang: threads of `asyncio.to_thread` would then block the exit."""
-    loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
+    future: Future[T] = Future()
     copied = contextvars.copy_context()
 
-    def deliver(result: T | None, error: BaseException | None) -> None:
-        if not arrived.done():
-            arrived.set_result((result, error))
-
     def work() -> None:
-        result, error = None, None
-        try:
-            result = copied.run(function)
-        except BaseException as raised:
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(deliver, result, error)
+        with contextlib.suppress(InvalidStateError):  # the caller was cancelled
+            try:
+                future.set_result(copied.run(function))
+            except BaseException as error:
+                # asyncio accepts no StopIteration, and a KeyboardInterrupt would end the loop.
+                passes = isinstance(error, Exception | SystemExit) and not isinstance(error, StopIteration)
+                future.set_exception(error if passes else RuntimeError(f"it raised {error!r}"))
 
     if start_thread("tool", work) is None:
-        loop.call_soon(work)
-    result, error = await arrived
-    if error is not None:
-        raise error if isinstance(error, Exception | SystemExit) else RuntimeError(f"it raised {error!r}")
-    return result  # type: ignore[return-value]
+        asyncio.get_running_loop().call_soon(work)
+    return await asyncio.wrap_future(future)
 
 
 @contextlib.contextmanager

@@ -241,21 +241,15 @@ def _fields_of(kind: Any) -> tuple[dict[str, Decoder], set[str]]:
 
 
 def _build(kind: Any, data: Any) -> Any:
-    values = fields_from_wire(kind, data)
-    if missing := _fields_of(kind)[1] - values.keys():
-        raise WireError(f"lacks `{min(missing)}`")
-    return kind(**values)
-
-
-def fields_from_wire(kind: Any, data: Any) -> Json:
-    """Decode the present fields of a dataclass or TypedDict."""
     if not isinstance(data, Mapping):
         raise _other("an object", data)
-    decoders, values, name = _fields_of(kind)[0], dict[str, Any](), ""
+    (decoders, required), values, name = _fields_of(kind), dict[str, Any](), ""
     try:
         for name, item in data.items():
             if name in decoders:
                 values[name] = decoders[name](item)
     except WireError as error:
         raise error.under(f".{name}") from None
-    return values
+    if missing := required - values.keys():
+        raise WireError(f"lacks `{min(missing)}`")
+    return kind(**values)

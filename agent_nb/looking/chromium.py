@@ -56,9 +56,7 @@ _HEADLESS = Path(__file__).parent.parent / "static" / "headless.js"
 _VIOLATION = re.compile(r"'(https?:[^']+)' violates")
 _NOT_ALLOWED = "the preview does not allow it"
 
-_turns: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]" = (
-    weakref.WeakKeyDictionary()
-)
+_turns = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
 
 
 class ChromiumViewer:
@@ -170,13 +168,14 @@ class _Page:
     """Loads one document under the preview's policy, and records its console, errors and requests."""
 
     def __init__(self, files: Files, path: str, bound: str = "") -> None:
-        self._files, self._path, self._bound, removed = files, path, bound, list[str]()
+        self._files, self._path, self._bound = files, path, bound
         self.notes: list[str] = []
         try:
             document = assembled(files, path, MAX_PAGE)
         except TooLargeError:
             document = str(files[path])[:MAX_PAGE]
             self.notes.append("The files of the page are too large to be shown with it.")
+        removed: list[str] = []
         self._document = with_frame_script(gated(document, removed), bound)
         self._blocked = dict.fromkeys(removed, _NOT_ALLOWED)
         self._console: list[Json] = []

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from agent_nb.files import Files
 from agent_nb.images.pillow import saved
@@ -161,33 +161,22 @@ class SharedLook:
 
 
 async def _parts_about(elements: Sequence[Element], viewer: PageViewer | None) -> tuple[Part, ...]:
-    looks: dict[_Place, ElementLook] = {}
+    looks: dict[int, ElementLook | None] = {}
     if isinstance(viewer, ElementViewer):
         with contextlib.suppress(TimeoutError, ViewerUnavailableError):
             async with asyncio.timeout(LOOK_SECONDS):
                 for page in _pages(elements[:MAX_ELEMENTS]):
-                    looks |= await _look_at(viewer, page)
-    pairs = [(element.path, looks.get(_place(element))) for element in elements]
+                    selectors = tuple(element.path for element in page)
+                    request = ElementRequest(files=page[0].files, path=page[0].file, selectors=selectors)
+                    looks.update(zip(map(id, page), await viewer.look_at(request), strict=True))
+    pairs = [(element.path, looks.get(id(element))) for element in elements]
     images = [(path, look.image) for path, look in pairs if look and look.image]
     lines = [(path, str(look) if look else "") for path, look in pairs]
     return Text("\n\n" + about_elements(lines, [path for path, _ in images])), *(image for _, image in images)
 
 
-_Place: TypeAlias = tuple[int, str, str]
-
-
-def _place(element: Element) -> _Place:
-    return id(element.files), element.file, element.path
-
-
 def _pages(elements: Iterable[Element]) -> Iterable[list[Element]]:
     pages: dict[tuple[int, str], list[Element]] = {}
     for element in elements:
-        pages.setdefault(_place(element)[:2], []).append(element)
+        pages.setdefault((id(element.files), element.file), []).append(element)
     return pages.values()
-
-
-async def _look_at(viewer: ElementViewer, page: Sequence[Element]) -> dict[_Place, ElementLook]:
-    selectors = tuple(element.path for element in page)
-    looks = await viewer.look_at(ElementRequest(files=page[0].files, path=page[0].file, selectors=selectors))
-    return {_place(element): look for element, look in zip(page, looks, strict=True) if look}

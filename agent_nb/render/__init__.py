@@ -97,15 +97,12 @@ TEXT = Form(
 FORMS = (HTML, MARKDOWN, TEXT)
 
 
-def to_page(run: "RunRecord") -> str | None:
-    """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page."""
-    page = page_alone(run)
-    return page if page is None else safe_text(page)
+def to_page(run: "RunRecord", *, is_live: bool = False) -> str | None:
+    """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page.
 
-
-def live_page(run: "RunRecord") -> str | None:
-    """Return the same document connected to the window that shows it."""
-    page = page_alone(run, is_live=True)
+    With `is_live` it is connected to the window that shows it.
+    """
+    page = page_alone(run, is_live=is_live)
     return page if page is None else safe_text(page)
 
 

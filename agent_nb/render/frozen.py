@@ -421,12 +421,9 @@ def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
 
 
 def page_alone(run: "RunRecord", *, is_live: bool = False) -> str | None:
-    """Return the run's page as a standalone document, sandboxed as in the notebook; None without a page.
-
-    With `is_live` it is connected to the window that shows it.
-    """
+    """Return the run's page as a standalone document, sandboxed as in the notebook; None without a page."""
     path = run.files.entry
-    if path is None or not isinstance(run.files[path], str):
+    if path is None or run.html is None:
         return None
     title = html.escape(mask(f"{run.name}: {path}"))
     page = assembled(run.files, path, MAX_PAGE_ALONE)
@@ -437,7 +434,7 @@ def page_alone(run: "RunRecord", *, is_live: bool = False) -> str | None:
 def still_page(run: "RunRecord") -> str:
     """Return the page with its current values for output without a widget; empty without a page."""
     path = run.files.entry
-    if path is None or not isinstance(run.files[path], str):
+    if path is None or run.html is None:
         return ""
     page = assembled(run.files, path, MAX_PAGE_ALONE)
     style = "display:block;width:100%;height:480px;border:0"
@@ -486,7 +483,7 @@ def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
     for number, variant in enumerate(variants, 1):
         label = "Preview" if len(variants) == 1 else f"Variant {number}"
         path = variant.files.entry
-        if path is None or not isinstance(variant.files[path], str):
+        if path is None or variant.html is None:
             continue
         try:
             page = assembled(variant.files, path, remaining)

@@ -38,10 +38,6 @@ from agent_nb.render.transcript import (
 )
 
 if TYPE_CHECKING:
-    from agent_nb.run.record import RunRecord
-
-
-if TYPE_CHECKING:
     from agent_nb.run.annotations import Annotation
     from agent_nb.run.record import RunRecord
 
@@ -59,17 +55,13 @@ def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> 
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
     blocks += map(as_text, unsupported_note(run))
     if names := names_left(rows):
-        blocks += [
-            "In the notebook:",
-            "\n".join(f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()),
-        ]
+        blocks.append("In the notebook:")
+        blocks += [f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()]
     if run.files:
-        blocks.append(
-            "\n".join(f"- {code_span(path)}, {human_size(run.files.size(path))}" for path in run.files)
-        )
+        blocks += [f"- {code_span(path)}, {human_size(run.files.size(path))}" for path in run.files]
     if variants := variant_lines(run):
         blocks.append("Variants:")
-        blocks.append("\n".join(f"- {as_text(masked_line(line))}" for line in variants))
+        blocks += [f"- {as_text(masked_line(line))}" for line in variants]
     result = as_text(f"In Python: {result_expression(run)}{variant_note(run)}")
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 

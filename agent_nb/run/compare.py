@@ -79,16 +79,15 @@ def _parts(expression: str) -> list[ast.expr]:
 
 
 def _is_pure(part: ast.expr) -> bool:
-    calls = [node.func for node in ast.walk(part) if isinstance(node, ast.Call)]
-    return all(
-        (isinstance(function, ast.Name) and function.id in _PURE)
-        or (
-            isinstance(function, ast.Attribute)
-            and isinstance(function.value, ast.Name)
-            and function.value.id in _PURE_OWNERS
-        )
-        for function in calls
-    )
+    for node in ast.walk(part):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in _PURE:
+                continue
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner))) if owner in _PURE_OWNERS:
+                continue
+            case ast.Call():
+                return False
+    return True
 
 
 def _brief(value: Any) -> str:
@@ -97,11 +96,8 @@ def _brief(value: Any) -> str:
     if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
         return shortened(", ".join(value), _LONGEST_SHOWN) or "empty"
     if isinstance(value, str):
-        return (
-            f'"{value}"'
-            if len(value) <= _LONGEST_SHOWN and "\n" not in value
-            else f"{len(value):,} characters"
-        )
+        is_short = len(value) <= _LONGEST_SHOWN and "\n" not in value
+        return f'"{value}"' if is_short else f"{len(value):,} characters"
     if hasattr(value, "__len__"):
         return "empty" if not len(value) else f"{len(value):,} items" if len(value) > 1 else "1 item"
     return f"of type {type(value).__name__}"

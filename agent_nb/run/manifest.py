@@ -3,7 +3,7 @@
 import functools
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -60,12 +60,8 @@ def _hash(value: Any) -> str:
     return sha256(value if isinstance(value, str | bytes) else json.dumps(value, sort_keys=True))
 
 
-def package_versions() -> dict[str, str]:
-    return dict(_versions())
-
-
 @functools.cache
-def _versions() -> dict[str, str]:
+def package_versions() -> Mapping[str, str]:
     """Cached at the first run: packages upgraded later are not loaded until the kernel restarts."""
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import agent_nb.events as ev
 from agent_nb._base.atomic import read_file
-from agent_nb._base.wire import Json, WireError, fields_from_wire, from_wire
+from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.errors import AgentError, SavedRunError
 from agent_nb.event_list import EventList
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
@@ -111,20 +111,15 @@ def read_run(data: bytes, source: str) -> Run:
         for number, line in enumerate(lines[1:], start=2):
             row = _parse_line(line)
             if row is None and number == len(lines):
-                raise _cut_short(source)
+                break
             reading.row(row)
-        if reading.result is None:
-            raise _cut_short(source)
-        return reading.result
-    except SavedRunError:
-        raise
+        else:
+            if reading.result is not None:
+                return reading.result
     except _BROKEN as error:
         why = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
         raise SavedRunError(f"{source!r} is damaged at line {number}: {why}.") from None
-
-
-def _cut_short(source: str) -> SavedRunError:
-    return SavedRunError(f"{source!r} is truncated: the end of the run is missing.")
+    raise SavedRunError(f"{source!r} is truncated: the end of the run is missing.")
 
 
 def _parse_line(line: str) -> Any:
@@ -285,8 +280,7 @@ def _events(row: Json) -> Iterator[ev.Event]:
     if row["type"] not in DELTAS or "pace" not in row:
         yield from_wire(ev.Event, row)
         return
-    text, first = row["text"], from_wire(ev.Event, row)
-    pace = fields_from_wire(_Paced, row)["pace"]
+    text, first, pace = row["text"], from_wire(ev.Event, row), from_wire(_Paced, row)["pace"]
     if len(pace) % 2 or min(pace, default=0) < 0 or sum(pace[::2]) != len(text):
         raise ValueError(f"its pace does not match its text of {len(text):,} characters")
     moment, start = round(first.at * 1000), 0

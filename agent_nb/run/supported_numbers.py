@@ -90,12 +90,9 @@ class _Values:
         for value, unit in readings:
             reach = 0.5 * unit * (1 + 1e-9) + abs(value) * 1e-12
             at = bisect_left(self._sorted, value)
-            near = min(
-                self._sorted[max(0, at - 1) : at + 1],
-                key=lambda candidate: abs(candidate - value),
-                default=None,
-            )
-            if near is not None and abs(near - value) <= reach:
+            neighbours = self._sorted[max(0, at - 1) : at + 1]
+            near = min(neighbours, key=lambda neighbour: abs(neighbour - value), default=math.inf)
+            if abs(near - value) <= reach:
                 return self._calls[near]
         return None
 
