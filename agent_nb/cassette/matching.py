@@ -89,26 +89,18 @@ def normalized(now: Json, recorded: Json, images: Sequence[Image], originals: Se
     if len(entries) == len(originals) == len(images):
         pairs = zip(entries, now["images"], map(_same_pixels, originals, images), strict=True)
         now = {**now, "images": [old if is_same else new for old, new, is_same in pairs]}
-    servers = [{_server(origin) for origin in half.get("servers", {}).values()} for half in (recorded, now)]
-    shared = servers[0] & servers[1]
-    sources = now.get("servers", {})
-    tools = {
-        name: tool for name, tool in now["tools"].items() if _server(sources.get(name, "")) not in shared
-    }
-    origins = recorded.get("servers", {})
-    tools |= {
-        name: recorded["tools"].get(name, "") for name, origin in origins.items() if _server(origin) in shared
-    }
+    then_from, now_from = (
+        {name: origin.partition("/")[0] for name, origin in half.get("servers", {}).items()}
+        for half in (recorded, now)
+    )  # `mcp:weather` for `mcp:weather/forecast`
+    shared = {*then_from.values()} & {*now_from.values()}
+    tools = {name: tool for name, tool in now["tools"].items() if now_from.get(name) not in shared}
+    tools |= {name: recorded["tools"].get(name, "") for name in then_from if then_from[name] in shared}
     return {**now, "tools": tools}
 
 
 def _same_pixels(recorded: Image, now: Image) -> bool:
     return recorded.data == now.data or pixel_digest(recorded) == pixel_digest(now)
-
-
-def _server(origin: str) -> str:
-    """`mcp:weather` for `mcp:weather/forecast`"""
-    return origin.partition("/")[0]
 
 
 def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:

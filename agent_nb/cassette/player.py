@@ -231,12 +231,11 @@ class ReplayHandle(RunHandle):
         later = EventList(self._recorded.events[count:]).of(ev.MessageAdded)
         parts = next((event.message.parts for event in later), ())
         calls = [call_id for call_id in started if summaries.get(call_id) != AS_TEXT]
-        return tuple(
-            part
-            if call_id in summaries and isinstance(part, ToolResult)
-            else ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
-            for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False)
-        )
+        results = []
+        for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False):
+            not_run = ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
+            results.append(part if call_id in summaries and isinstance(part, ToolResult) else not_run)
+        return tuple(results)
 
 
 def _replayed_output(bundle: ev.MimeBundle) -> ev.MimeBundle:

@@ -120,13 +120,7 @@ class Brief:
         return copy[self.variant % len(copy)]
 
 
-def bound_brief(prompt: str, variant: int, bound: DemoBindings) -> Brief:
-    """The brief for a page with bound names."""
-    brief, name = read_brief(prompt, variant), name_in(prompt[:_MAX_PROMPT]) or bound.title
-    return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)
-
-
-def read_brief(prompt: str, variant: int = 0) -> Brief:
+def read_brief(prompt: str, variant: int = 0, bound: DemoBindings | None = None) -> Brief:
     text = prompt[:_MAX_PROMPT].strip()
     kind = kind_of(text)
     place = match[1].strip(" .'’") if (match := _PLACE.search(text)) else ""
@@ -137,7 +131,7 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
     if not subject and not trade.is_general and kind != "app":
         article, subject = "the ", trade.key.replace("-", " ")
     phrase = f"{article}{subject}" if subject else "a small idea"
-    return Brief(
+    brief = Brief(
         kind=kind,
         name=name_in(text) or _name(kind, subject, phrase, text, place),
         subject=subject or "a small idea",
@@ -149,6 +143,10 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
         prompt=prompt,
         variant=variant,
     )
+    if not bound:
+        return brief
+    name = name_in(text) or bound.title
+    return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)
 
 
 def kind_of(text: str) -> PageKind:

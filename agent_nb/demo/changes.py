@@ -60,8 +60,7 @@ def plan_changes(prompt: str, page: str, variant: int = 0) -> list[PageEdit]:
     """Replacements to apply in order; empty if none applies to the page."""
     changes: list[PageEdit] = []
     for element in pointed_at(prompt):
-        edit = changed_element(page, element)
-        page = _apply_edits(changes, [PageEdit(*edit)] if edit else [], page)
+        page = _apply_edits(changes, changed_element(page, element), page)
     brief = read_brief(without_elements(prompt) if changes else prompt, variant)
     for find_edits in (_colours, _headline, _title, _removals, _additions, _size):
         page = _apply_edits(changes, find_edits(brief, page), page)
@@ -174,13 +173,8 @@ def _size(brief: Brief, page: str) -> list[PageEdit]:
     step = 2 if _BIGGER.search(brief.prompt) else -1 if _SMALLER.search(brief.prompt) else 0
     if not match or not step:
         return []
-    return [
-        PageEdit(
-            match[0],
-            f"font:{int(match[1]) + step}px/1.6 ",
-            "Text: " + ("larger." if step > 0 else "smaller."),
-        )
-    ]
+    size, word = int(match[1]) + step, "larger" if step > 0 else "smaller"
+    return [PageEdit(match[0], f"font:{size}px/1.6 ", f"Text: {word}.")]
 
 
 def _fallback_colour(brief: Brief, page: str) -> list[PageEdit]:
@@ -213,15 +207,15 @@ def without_elements(prompt: str) -> str:
     return _POINTED.sub("", prompt)
 
 
-def changed_element(page: str, element: PointedElement) -> tuple[str, str, str] | None:
-    """The element's line before and after, and a summary; None if the note was not recognised."""
+def changed_element(page: str, element: PointedElement) -> list[PageEdit]:
+    """The change of the element's line; empty if the note was not recognised."""
     lines = page.split("\n")
     old = lines[element.line - 1] if 0 < element.line <= len(lines) else ""
     tag = re.search(rf"<{element.tag}\b[^<>]*>", old)
     style = _style(_TEXT.sub("", element.note))
     text = _TEXT.search(element.note)
     if not tag or not (style or text):
-        return None
+        return []
     opening = _with_style(tag[0], style) if style else tag[0]
     new = old.replace(tag[0], opening, 1)
     if text:
@@ -229,7 +223,7 @@ def changed_element(page: str, element: PointedElement) -> tuple[str, str, str] 
         new = content.sub(
             lambda match: f"{match[1]}{html.escape(shortened(text[1], 90))}{match[2]}", new, count=1
         )
-    return (old, new, f"{element.tag} in line {element.line}: {element.note.strip()}") if new != old else None
+    return [PageEdit(old, new, f"{element.tag} in line {element.line}: {element.note.strip()}")]
 
 
 def _style(note: str) -> str:

@@ -46,19 +46,13 @@ class ColourRequest:
 
 
 def read_colours(text: str) -> ColourRequest:
-    exact, hue, quiet, bright = (
-        _HEX.search(text),
-        _HUE.search(text),
-        _QUIET.search(text),
-        _BRIGHT.search(text),
-    )
-    light, dark = _LIGHT.search(text), _DARK.search(text)
-    terms = [match[0].lower() for match in (exact, hue, quiet, bright, light, dark) if match]
+    matches = [pattern.search(text) for pattern in (_HEX, _HUE, _QUIET, _BRIGHT, _LIGHT, _DARK)]
+    exact, hue, quiet, bright, light, dark = matches
     return ColourRequest(
         hue=hue_of(exact[0]) if exact else HUES[hue[1].lower()] if hue else None,
         chroma=0.02 if quiet else 0.17 if bright else None,
         scheme="light" if light else "dark" if dark else None,
-        terms=", ".join(terms),
+        terms=", ".join(match[0].lower() for match in matches if match),
     )
 
 

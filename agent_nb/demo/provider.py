@@ -9,7 +9,7 @@ from agent_nb._base.constants import DEMO
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
-from agent_nb.demo.brief import Brief, asks_for_a_page, bound_brief, read_brief
+from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
 from agent_nb.demo.changes import PageEdit, apply_changes, plan_changes
 from agent_nb.demo.compose import PageStyle, choose_look, main_hue
 from agent_nb.demo.conversation import (
@@ -169,11 +169,7 @@ def next_turn(request: Request) -> tuple[Action, ...]:
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     if is_fix(talk.prompt):
         return (Say(fix_answer(talk.prompt)),)
-    brief = (
-        bound_brief(talk.prompt, request.variant, talk.bound)
-        if talk.bound
-        else read_brief(talk.prompt, request.variant)
-    )
+    brief = read_brief(talk.prompt, request.variant, talk.bound)
     if is_about_data(talk) and not talk.bound:
         return tuple(_from_data(talk, tools, brief))
     thoughts, actions = _plan(talk, tools, brief)
@@ -268,15 +264,14 @@ _VARIABLE = re.compile(r"^Variable `([^`\n]+)`:$", re.MULTILINE)
 
 def is_fix(prompt: str) -> bool:
     """Whether this is the prompt of `%agent fix` or `explain`."""
-    return (
-        prompt.startswith((prompt_text("fix"), prompt_text("explain"))) and _PARTS.search(prompt) is not None
-    )
+    asks = prompt.startswith((prompt_text("fix"), prompt_text("explain")))
+    return asks and _PARTS.search(prompt) is not None
 
 
 def fix_answer(prompt: str) -> str:
     parts = _PARTS.search(prompt)
-    cell, error = (parts["cell"], parts["error"]) if parts else ("", "")
-    context = prompt[parts.end() :] if parts else ""
+    assert parts  # `is_fix` found them
+    cell, error, context = parts["cell"], parts["error"], prompt[parts.end() :]
     if match := _NEAR.match(context.strip()):
         wrong, right = match.groups()
         fixed = re.sub(rf"(?<![\w.]){wrong}\b", right, cell)

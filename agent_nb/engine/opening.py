@@ -75,7 +75,6 @@ def to_message(message: Message | Mapping[str, Any]) -> Message:
     role = message.get("role") if isinstance(message, Mapping) else None
     if role not in get_args(Role):
         raise ConfigError(f"A message needs a role of system, user, assistant or tool; got {message!r:.80}.")
-    parts: list[Part] = []
     content = message.get("content")
     if role == "tool":
         result = ToolResult(
@@ -84,17 +83,12 @@ def to_message(message: Message | Mapping[str, Any]) -> Message:
             text="".join(_texts(content)),
         )
         return Message(role="tool", parts=(result,))
-    parts += [Text(text) for text in _texts(content) if text]
+    parts: list[Part] = [Text(text) for text in _texts(content) if text]
     for call in message.get("tool_calls") or ():
         function = call.get("function", call)
         arguments = function.get("arguments", "{}")
-        parts.append(
-            ToolCall(
-                str(call.get("id", "")),
-                str(function.get("name", "")),
-                arguments if isinstance(arguments, str) else json.dumps(arguments),
-            )
-        )
+        arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        parts.append(ToolCall(str(call.get("id", "")), str(function.get("name", "")), arguments))
     return Message(role=cast("Role", role), parts=tuple(parts))
 
 
@@ -117,12 +111,9 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: Approva
                 await toolbox.run(tool, args, context)
         except ToolError:
             continue
-    if not space.files:
-        pages = [
-            page for message in messages if message.role == "assistant" and (page := page_in(message.text))
-        ]
-        if pages:
-            space.write(ENTRY, pages[-1])
+    answers = (message.text for message in reversed(messages) if message.role == "assistant")
+    if not space.files and (page := next(filter(None, map(page_in, answers)), None)):
+        space.write(ENTRY, page)
     return space.files
 
 
@@ -132,12 +123,10 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
     failed: set[str] = set()
     for message in reversed(messages):
         failed.update(p.call_id for p in message.parts if isinstance(p, ToolResult) and not p.ok)
+        for call in reversed(message.tool_calls):
+            if call.id not in failed and not has_note(call.arguments):
+                calls.append(call)
         if message.tool_calls:
-            calls += [
-                call
-                for call in reversed(message.tool_calls)
-                if call.id not in failed and not has_note(call.arguments)
-            ]
             failed.clear()
     return reversed(calls)
 

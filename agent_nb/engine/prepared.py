@@ -142,19 +142,15 @@ class RunMaker(Protocol):
     @property
     def variants(self) -> Sequence[Provider]:
         """One provider per variant."""
-        ...
 
     def prepare(self, prepared: Prepared) -> Prepared:
         """The request as changed by this provider."""
-        ...
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """See `Prepared.differences`."""
-        ...
 
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
         """Start the run in the running event loop."""
-        ...
 
 
 def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:

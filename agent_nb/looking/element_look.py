@@ -96,7 +96,6 @@ class ElementViewer(PageViewer, Protocol):
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
         """Return the appearance per selector, None if it matches nothing. Raises `ViewerUnavailableError`."""
-        ...
 
 
 def read_looks(report: Any, request: ElementRequest) -> list[ElementLook | None]:

@@ -137,7 +137,6 @@ class PageViewer(Protocol):
 
     async def check(self, request: CheckRequest) -> PageCheck:
         """Check a page in bounded time. Raises `ViewerUnavailableError` if it cannot render pages."""
-        ...
 
 
 class ViewerUnavailableError(ToolError):
@@ -320,12 +319,8 @@ def _finding(entry: Json) -> Finding | None:
     if impact not in get_args(Impact):
         return None
     targets = [limited_text(target) for target in _entries(entry, "targets", str)][:_MAX_TARGETS]
-    return Finding(
-        rule=limited_text(entry.get("rule")),
-        impact=impact,
-        summary=limited_text(entry.get("summary")),
-        targets=tuple(targets),
-    )
+    rule, summary = limited_text(entry.get("rule")), limited_text(entry.get("summary"))
+    return Finding(rule=rule, impact=impact, summary=summary, targets=tuple(targets))
 
 
 def _screenshot(entry: Json) -> Screenshot | None:

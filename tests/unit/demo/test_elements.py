@@ -34,9 +34,8 @@ def test_notes_are_read_with_their_elements():
 )
 def test_an_element_is_changed(tag, line, note, there):
     (pointed,) = pointed_at(f"{described(tag, line)}: {note}")
-    changed = changed_element(PAGE, pointed)
-    assert changed is not None
-    assert changed[:2] == (PAGE.split("\n")[line - 1], there)
+    (edit,) = changed_element(PAGE, pointed)
+    assert (edit.old, edit.new) == (PAGE.split("\n")[line - 1], there)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def test_an_element_is_changed(tag, line, note, there):
 )
 def test_what_is_not_understood_is_left_alone(tag, line, note):
     (pointed,) = pointed_at(f"{described(tag, line)}: {note}")
-    assert changed_element(PAGE, pointed) is None
+    assert changed_element(PAGE, pointed) == []
 
 
 async def test_a_prompt_of_a_cell_changes_its_element_alone():
