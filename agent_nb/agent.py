@@ -264,9 +264,8 @@ class Agent:
         material["images"] = await read_images(material.get("images"))
         handle = self.start(prompt, **material)
         try:
-            async for batch in handle.batches():
-                for event in batch:
-                    yield event
+            async for event in handle:
+                yield event
         finally:
             handle.stop()
             await handle

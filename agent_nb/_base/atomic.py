@@ -69,10 +69,8 @@ def append(target: Path, data: bytes, *, within: Path) -> None:
     """Append the data in one call, so that a killed kernel truncates at most the last line."""
     _check_file(target, within)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, 0o644)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
+    with os.fdopen(handle, "ab", buffering=0) as stream:
+        stream.write(data)
 
 
 def read_file(path: Path, most: int, *, start: bool = False) -> bytes:

@@ -14,21 +14,12 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from pathlib import Path
 from typing import Any
 
+import agent_nb.events as ev
 from agent_nb._base.atomic import check_place, folder_of, not_ours, note_written, write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
-from agent_nb.events import (
-    Change,
-    Event,
-    FileAction,
-    FileChanged,
-    FileDelta,
-    ToolFinished,
-    TurnRetrying,
-    TurnStarted,
-)
 from agent_nb.files.diffs import LineChange, compare, unified_diff
 
 MAX_PATH_BYTES = 200
@@ -447,7 +438,7 @@ def _check_target(root: Path, path: str, target: Path) -> None:
 class Workspace:
     """The current files of a run. `on_change` is called with each change, in order."""
 
-    def __init__(self, files: Files, on_change: Callable[[Change], None] | None = None) -> None:
+    def __init__(self, files: Files, on_change: Callable[[ev.Change], None] | None = None) -> None:
         self._files = files
         self._on_change = on_change
         self._lock = threading.RLock()
@@ -456,14 +447,14 @@ class Workspace:
     def files(self) -> Files:
         return self._files
 
-    def write(self, path: str, content: Content, call_id: str | None = None) -> Change:
+    def write(self, path: str, content: Content, call_id: str | None = None) -> ev.Change:
         """Write a file. Writing its current content is a no-op."""
         return self._change(safe_path(path), lambda files: files.write(path, content), call_id)
 
-    def delete(self, path: str, call_id: str | None = None) -> Change:
+    def delete(self, path: str, call_id: str | None = None) -> ev.Change:
         return self._change(safe_path(path), lambda files: files.delete(path), call_id)
 
-    def _change(self, path: str, step: Callable[[Files], Files], call_id: str | None) -> Change:
+    def _change(self, path: str, step: Callable[[Files], Files], call_id: str | None) -> ev.Change:
         with self._lock:
             before, after = self._files, step(self._files)
             change = _describe(path, before, after, call_id)
@@ -473,18 +464,18 @@ class Workspace:
         return change
 
 
-def starting_change(files: Files, path: str) -> Change:
+def starting_change(files: Files, path: str) -> ev.Change:
     """Return a file that existed before the run as if it had just been created."""
     return _describe(path, Files(), files, None)
 
 
-def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Change:
+def _describe(path: str, before: Files, after: Files, call_id: str | None) -> ev.Change:
     old, new = before.get(path), after.get(path)
-    action: FileAction = "deleted" if new is None else "created" if old is None else "edited"
+    action: ev.FileAction = "deleted" if new is None else "created" if old is None else "edited"
     lines: LineChange | None = None
     if not isinstance(new, bytes):
         lines = compare(old if isinstance(old, str) else "", new or "")
-    return Change(
+    return ev.Change(
         path=path,
         version=after.version(path),
         action=action,
@@ -498,20 +489,21 @@ def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Ch
     )
 
 
-def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
+def unfinished_files(events: Sequence[ev.Event], files: Files) -> dict[str, str]:
     """Return the partial text of files whose call was cut off in the last turn, by path."""
     # Searched from the end, because the last turn of a normal run is short.
-    begins = TurnStarted | TurnRetrying
+    begins = ev.TurnStarted | ev.TurnRetrying
     last_turn = [*itertools.takewhile(lambda event: not isinstance(event, begins), reversed(events))]
     # `STOPPED` is the result of a call that the end of the run cut off.
     over = {
         event.call_id
         for event in last_turn
-        if isinstance(event, FileChanged) or (isinstance(event, ToolFinished) and event.code != "STOPPED")
+        if isinstance(event, ev.FileChanged)
+        or (isinstance(event, ev.ToolFinished) and event.code != "STOPPED")
     }
     pieces: dict[str, list[str]] = {}
     for event in reversed(last_turn):
-        if not isinstance(event, FileDelta) or event.call_id in over:
+        if not isinstance(event, ev.FileDelta) or event.call_id in over:
             continue
         if event.offset == 0:
             pieces.pop("", None)
@@ -523,6 +515,6 @@ def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
     return contents
 
 
-def lost_files(events: Sequence[Event], files: Files) -> dict[str, str]:
+def lost_files(events: Sequence[ev.Event], files: Files) -> dict[str, str]:
     contents = list(files.values())
     return {path: text for path, text in unfinished_files(events, files).items() if text not in contents}

@@ -104,13 +104,9 @@ def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
     """Each input, the namespace with its value from before the run, and a remark."""
     steps = [step for step in steps_of(run) if has_run(step.executed)]
     in_place = {name for step in steps for name in names_in(step.code).changes}
+    kinds = ("bound", "changed", "deleted")
     for name in cells.inputs:
-        changes = (
-            step.names
-            for step in steps
-            for how in ("bound", "changed", "deleted")
-            if name in step.names.get(how, ())
-        )
+        changes = (step.names for step in steps if any(name in step.names.get(kind, ()) for kind in kinds))
         first_change = next(changes, None)
         if first_change is None:
             is_changed = name in in_place and not isinstance(namespace.get(name), ModuleType)
@@ -227,9 +223,8 @@ def difference(expected: Any, actual: Any) -> str:
             dict(value if isinstance(value, dict) else enumerate(value)) for value in (expected, actual)
         )
     elif "__eq__" not in {*chain(*map(vars, type(actual).__mro__[:-1]))} and hasattr(actual, "__dict__"):
-        expected_items, actual_items = (
-            {**vars(value), "_cache": None} for value in (expected, actual)
-        )  # pandas fills its cache lazily
+        # pandas fills its cache lazily
+        expected_items, actual_items = ({**vars(value), "_cache": None} for value in (expected, actual))
     else:
         close = isinstance(actual, float) and math.isclose(expected, actual, rel_tol=1e-7)
         same: Any = close or expected == actual

@@ -177,8 +177,7 @@ class _Resolver:
 
     def _attribute(self, match: re.Match[str], base: str) -> str:
         value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
-        address = self._address(value, base)
-        return match[0] if address is None else f'{match[1]}"{address}"'
+        return self._replaced(match, value, base)
 
     def _styles(self, text: str, base: str) -> str:
         def put(match: re.Match[str]) -> str:
@@ -191,11 +190,11 @@ class _Resolver:
         return _STYLE_URLS.sub(put, text)
 
     def _imports(self, pattern: re.Pattern[str], text: str, base: str) -> str:
-        def put(match: re.Match[str]) -> str:
-            address = self._address(match[3].strip(), base)
-            return match[0] if address is None else f'{match[1]}"{address}"'
+        return pattern.sub(lambda match: self._replaced(match, match[3].strip(), base), text)
 
-        return pattern.sub(put, text)
+    def _replaced(self, match: re.Match[str], value: str, base: str) -> str:
+        address = self._address(value, base)
+        return match[0] if address is None else f'{match[1]}"{address}"'
 
     def _address(self, address: str, base: str) -> str | None:
         """Return the data URL for a relative URL; None if it is not a file of the run."""

@@ -56,13 +56,9 @@ def ending(run: "RunRecord") -> str:
 
 def facts(run: "RunRecord") -> list[str]:
     """Return the facts for the header: ending, model, tokens, cost, turns. Unknown facts are omitted."""
-    items = [
-        ev.ENDINGS[run.reason].words
-        + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else "")
-        + _check_note(run),
-        _models(run),
-    ]
-    items += header_words(run.settings)
+    time = f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""
+    words = f"{ev.ENDINGS[run.reason].words}{time}{_check_note(run)}"
+    items = [words, _models(run), *header_words(run.settings)]
     if source := replay_source(run):
         items.append(f"replayed from {source}")
     if run.usage.input or run.usage.output:
@@ -80,10 +76,8 @@ def _check_note(run: "RunRecord") -> str:
 
 
 def trouble(run: "RunRecord") -> list[str]:
-    return [
-        *([run.error] if run.error else []),
-        *([f"Check failed: {run.failed_check}"] if run.failed_check else []),
-    ]
+    check = f"Check failed: {run.failed_check}" if run.failed_check else ""
+    return [*filter(None, (run.error, check))]
 
 
 def unsupported_note(run: "RunRecord") -> list[str]:

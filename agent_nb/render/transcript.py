@@ -180,8 +180,6 @@ class Transcript:
     def add(self, event: ev.Event) -> LineRow | None:
         """Process the next event and return the line that it completed, for views that print line by line."""
         match event:
-            case ev.FileDelta() | ev.ToolArgsDelta() | ev.UsageUpdated():
-                pass
             case ev.TextDelta(text=text, at=at):
                 self._stream(TextRow, text, at)
             case ev.ThinkingDelta(text=text, at=at):
@@ -189,6 +187,8 @@ class Transcript:
             case ev.RunStarted(images=images) if images:
                 labels = ", ".join(image_labels(images))
                 return self._append(ImagesRow(turn=0, title="Images", detail=labels, images=images), event.at)
+            case ev.FileDelta() | ev.ToolArgsDelta() | ev.UsageUpdated() | ev.RunStarted():
+                pass
             case ev.TurnStarted(step=step, at=at):
                 self._end_stream(at)
                 self._turn = step
@@ -203,8 +203,6 @@ class Transcript:
                 self._end_stream(at)
             case ev.MessageAdded(message=message, at=at):
                 self._add_message(message, at)
-            case ev.RunStarted():
-                pass
             case _:
                 return self._add_call_event(event)
         return None

@@ -68,7 +68,8 @@ def replay_html(run: RunRecord) -> str:
 
 def _record(run: RunRecord) -> Json:
     events = Encoder().encode(all_events(run), JOINED_SECONDS)
-    models = dict.fromkeys(variant.model for variant in run.variants or (run,))
+    variants = run.variants or (run,)
+    models = dict.fromkeys(variant.model for variant in variants)
     meta = Meta(
         key=run.key,
         name=run.name,
@@ -81,7 +82,6 @@ def _record(run: RunRecord) -> Json:
         numbers=run.answer_numbers,
     )
     batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
-    variants = run.variants or (run,)
     record: Json = {
         "batch": {"kind": "batch", **batch},
         "requests": _requests(variants),
