@@ -147,7 +147,8 @@ async def _apply_hook(hook: Callable[[ModelRequest], Any], request: ModelRequest
 def _problem(result: Any) -> str:
     if not isinstance(result, ModelRequest):
         return f"a {type(result).__name__}, not a request or None"
-    if not isinstance(getattr(result, "system"), str):  # noqa: B009 - its declared type may be wrong
+    system: Any = result.system
+    if not isinstance(system, str):
         return "a request whose `system` is not text"
     for name, kind in (("messages", Message), ("tools", ToolSpec)):
         values = getattr(result, name)

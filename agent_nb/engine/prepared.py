@@ -233,7 +233,7 @@ def release_fingerprint(prepared: "Prepared") -> Json:
     return {
         "prompts": {name: digest(prompt_text(name)) for name in texts},
         "tools": {tool.name: tool_digest(tool) for tool in tools},
-        "versions": package_versions(),
+        "versions": {**package_versions()},
     }
 
 

@@ -37,7 +37,7 @@ def manifest_of(run: RunRecord) -> Json:
         "usage": to_wire(run.usage),
         "cost": run.cost,
         "seconds": run.seconds,
-        "versions": package_versions(),
+        "versions": {**package_versions()},
     }
 
 
