@@ -131,27 +131,24 @@ def _field(field: list[str], key: str) -> Html:
 def play(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
     """A game (snake, memory, noughts and crosses) or an app (to-do list, timer, calculator)."""
     name = game_of(brief.prompt) if brief.kind == "game" else app_of(brief.prompt)
-    css, board, script = template(f"{brief.kind}s/{name}.html").split("-----\n")
     faces = json.dumps(entry_for("faces", brief.prompt)["faces"], ensure_ascii=False)
+    return _scripted(f"{brief.kind}s/{name}.html", brief, name, faces=Html(faces))
+
+
+def bound(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
+    """A page for bound names: rows to label, a form per function, a field per name to fill."""
+    spec = json.dumps(brief.bound.spec(brief.prompt), ensure_ascii=False).replace("<", "\\u003c")
+    return _scripted("bound.html", brief, "bound", spec=Html(spec))
+
+
+def _scripted(file: str, brief: Brief, name: str, **values: Html) -> Slots:
+    css, board, script = template(file).split("-----\n")
     return {
         "css": Html(css.strip()),
         "lede": brief.choice(table("copy")[name]["lede"]),
         "board": Html(board.strip()),
         "footer": table("copy")[brief.kind]["footer"][0],
-        "script": fill(script.strip(), faces=Html(faces)),
-    }
-
-
-def bound(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """A page for bound names: rows to label, a form per function, a field per name to fill."""
-    css, board, script = template("bound.html").split("-----\n")
-    spec = json.dumps(brief.bound.spec(brief.prompt), ensure_ascii=False).replace("<", "\\u003c")
-    return {
-        "css": Html(css.strip()),
-        "lede": brief.choice(table("copy")["bound"]["lede"]),
-        "board": Html(board.strip()),
-        "footer": table("copy")["bound"]["footer"][0],
-        "script": fill(script.strip(), spec=Html(spec)),
+        "script": fill(script.strip(), **values),
     }
 
 

@@ -199,13 +199,8 @@ def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
     for exchange in _exchanges(messages):
         earlier_entries = summary_entries(exchange[0].text)
         entries += [_entry(exchange, toolbox)] if earlier_entries is None else earlier_entries
-    images = [
-        part
-        for message in messages
-        if message.role == "user"
-        for part in message.parts
-        if isinstance(part, Image)
-    ]
+    user_parts = [part for message in messages if message.role == "user" for part in message.parts]
+    images = [part for part in user_parts if isinstance(part, Image)]
     if len(entries) > MOST_ENTRIES:
         entries = [entries[0], *entries[1 - MOST_ENTRIES :]]
     requests = sum(count_requests(message.text) for message in messages if message.role == "user")

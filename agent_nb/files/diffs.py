@@ -97,13 +97,8 @@ def _hunks(old: list[str], new: list[str]) -> list[_Hunk]:
         return []
     if not old_middle or not new_middle or max(len(old_middle), len(new_middle)) > MAX_COMPARED_LINES:
         return [_Hunk(start, len(old) - tail, start, len(new) - tail)]
-    return [
-        _Hunk(start + old_start, start + old_end, start + new_start, start + new_end)
-        for kind, old_start, old_end, new_start, new_end in SequenceMatcher(
-            None, old_middle, new_middle
-        ).get_opcodes()
-        if kind != "equal"
-    ]
+    opcodes = SequenceMatcher(None, old_middle, new_middle).get_opcodes()
+    return [_Hunk(*(start + place for place in places)) for kind, *places in opcodes if kind != "equal"]
 
 
 def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:

@@ -249,10 +249,8 @@ def derived(header: Json, rows: Sequence[Json]) -> Json:
     """The fields of a variant that can be derived from the first line and its events."""
     values = {name: header[name] for name in ("name", "key", "id", "prompt", "settings")}
     if fingerprint := header["fingerprint"]:
-        values["fingerprint"] = {
-            **fingerprint,
-            "yours": {"prompt": header["prompt"], **fingerprint["yours"]},
-        }
+        yours = {"prompt": header["prompt"], **fingerprint["yours"]}
+        values["fingerprint"] = {**fingerprint, "yours": yours}
     if rows:
         start, end = rows[0], rows[-1]
         values |= {"model": start["model"], "settings": start.get("settings", header["settings"])}
