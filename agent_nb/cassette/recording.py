@@ -1,7 +1,4 @@
-"""Writes the cassette of a run atomically once all its variants have ended.
-
-It is written in a thread, because a long run takes seconds to write.
-"""
+"""Writes a run's cassette once all its variants have ended, in a thread because a long run takes seconds to write."""
 
 import asyncio
 import os

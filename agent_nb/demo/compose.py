@@ -1,7 +1,4 @@
-"""Chooses the style of a page from a text (hue, light or dark, font, layout), and fills its templates.
-
-Values that are not `Html` are escaped.
-"""
+"""Chooses the style of a page from a text (hue, light or dark, font, layout), and fills its templates."""
 
 import html
 import io
@@ -141,7 +138,7 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Html(str):
-    """HTML, CSS or a script, which is not escaped."""
+    """HTML, CSS or a script. `fill` escapes all other values."""
 
     __slots__ = ()
 

@@ -238,10 +238,7 @@ class ModelCosts:
 
 
 class SessionCosts:
-    """The cost of all finished runs of this process, by model. Runs loaded from disk are not counted.
-
-    Thread-safe.
-    """
+    """The cost of this process's finished runs, by model, without runs loaded from disk. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

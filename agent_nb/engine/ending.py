@@ -19,10 +19,7 @@ class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error
 
 
 async def call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a hook, policy or tool function, sync or async, and turn its exceptions into tool errors.
-
-    A `KeyboardInterrupt` ends the run.
-    """
+    """Call a hook, policy or tool function. Its exceptions become tool errors; a `KeyboardInterrupt` ends the run."""
     try:
         result = function(*args)
         return await result if inspect.isawaitable(result) else result

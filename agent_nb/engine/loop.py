@@ -51,10 +51,7 @@ MakeTurns = Callable[["Prepared", Journal, Budget], Turns]
 
 
 class EngineRun(RunHandle):
-    """One run in progress: `await` it for the `Run`, iterate over it for its events, `stop()` it.
-
-    It always finishes exactly once and produces a consistent `Run`.
-    """
+    """A run that the engine makes. It always finishes exactly once and produces a consistent `Run`."""
 
     def __init__(
         self, prepared: "Prepared", group: VariantGroup, variant: int, make_turns: "MakeTurns" = Turns

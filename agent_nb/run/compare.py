@@ -27,10 +27,7 @@ _LONGEST_SHOWN = 60
 
 
 def read_check(expression: str) -> str:
-    """Strip quotes around the whole expression and validate it.
-
-    Raises `ConfigError` if it is not valid, or if it cannot depend on the run.
-    """
+    """Strip quotes around the expression; raise `ConfigError` if it is invalid or cannot depend on the run."""
     source = expression.strip()
     tree = _parse(source)
     if isinstance(tree.body, ast.Constant) and isinstance(tree.body.value, str):

@@ -133,10 +133,7 @@ class Encoder:
         """The open stream of each variant: its position, and a masker that buffers a possible start of a secret."""
 
     def encode(self, events: Sequence[ev.Event], span: float = math.inf) -> list[Json]:
-        """Encode events for the page. The order is kept within each variant.
-
-        A joined delta spans at most `span` seconds of the run.
-        """
+        """Encode events for the page, in order within each variant. A joined delta spans at most `span` seconds."""
         wire: list[Json] = []
         joined: dict[int, tuple[ev.Delta, list[str]]] = {}
         estimates: dict[int, ev.UsageUpdated] = {}

@@ -98,10 +98,7 @@ class _Values:
 
 
 def answer_numbers(run: "RunRecord", call_ids: Iterable[str]) -> tuple[AnswerNumber, ...]:
-    """The numbers of the answer in order, without those of the prompt; empty if no code printed anything.
-
-    `call_ids` are the event ids of the run's calls.
-    """
+    """The numbers of the answer in order, without those of the prompt; empty if no code printed anything."""
     numbers = list(_numbers_in(mask(run.text))) if _has_printed(run) else []
     texts = list(_texts(run, call_ids)) if numbers else []
     if sum(len(text) for _, text in texts) > _MOST_TEXT:
