@@ -5,7 +5,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from agent_nb.files import Change, Files, Workspace
+from agent_nb.events import Change
+from agent_nb.files import Files, Workspace
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 

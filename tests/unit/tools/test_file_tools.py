@@ -9,7 +9,8 @@ import pytest
 
 from agent_nb._base.secrets import mask
 from agent_nb.errors import ToolError
-from agent_nb.files import Change, Files, Workspace
+from agent_nb.events import Change
+from agent_nb.files import Files, Workspace
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS, nearest_lines
