@@ -186,12 +186,6 @@ def from_status(
     return RequestRefusedError(mask(sentence), refusal=refusal)
 
 
-def from_text(settings: Settings, status: int, text: str, headers: Mapping[str, str]) -> ProviderError:
-    """The exception for a response with an error status, read without an SDK."""
-    body = _json_or_none(text)
-    return from_status(settings, status, message_in(body) or text, headers=headers, body=body)
-
-
 def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:
     title = _subject(settings)
     if status < 500 and _BAD_KEY.search(text):
@@ -248,7 +242,9 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
     """The exception for one raised by an SDK. In all SDKs, HTTP errors carry the status and the response body."""
     import httpx2
 
-    status, body = getattr(exc, "status_code", None), getattr(exc, "body", None)
+    # `code` and `details` are the names in Google's `generate_content`.
+    status = getattr(exc, "status_code", None) or getattr(exc, "code", None)
+    body = getattr(exc, "body", None) or getattr(exc, "details", None)
     if isinstance(status, int) and status >= 300:
         message = message_in(body) or str(getattr(exc, "message", ""))
         headers = getattr(getattr(exc, "response", None), "headers", None)
@@ -349,8 +345,11 @@ def as_sentence(text: str) -> str:
 
 
 def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
-    reason = as_sentence(str(exc) or type(exc).__name__)
-    server, is_local = settings.server, settings.vendor.local
+    reason, server, is_local = (
+        as_sentence(str(exc) or type(exc).__name__),
+        settings.server,
+        settings.vendor.local,
+    )
     if IN_BROWSER:  # it reports a server that is down and one that refuses web pages alike
         summary = f"The browser gets no answer from {server}"
         remedy = (

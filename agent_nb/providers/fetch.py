@@ -1,10 +1,11 @@
-"""HTTP in a browser, where every request is a `fetch` by the page.
+"""HTTP in a browser, where every request is a `fetch` by the page, and validation of UTF-8 bodies.
 
 Adapts the transport of httpx2: chunks become bytes, closing a response aborts the request, waiting for headers counts
 as reading rather than connecting, and SDK telemetry headers are dropped, because a server must allow each by name.
 """
 
 import asyncio
+import codecs
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -61,3 +62,22 @@ class _Body(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         await self._stream.aclose()
         self._stream.abort_controller_js.abort()
+
+
+class Utf8Body(httpx2.AsyncByteStream):
+    """Passes a body through; raises `DecodingError` at the first invalid UTF-8."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        async for chunk in self._stream:
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                raise httpx2.DecodingError("The answer is not valid UTF-8.") from None
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -1,30 +1,31 @@
 """Gemini's `generate_content`, for models and gateways without Interactions. Arguments are not streamed.
 
-Requests are sent without the SDK, which hides the byte stream and so cannot stop one immediately.
+The SDK does not expose the byte stream, so its chunks are iterated. A hook collects the HTTP response behind them,
+because only closing that stops a stream immediately.
 """
 
+import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
+from agent_nb.errors import ProviderError
 from agent_nb.events import Stop
 from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
+from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
-from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS
-from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
+from agent_nb.providers.http import responses_opened
+from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
+from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import StreamDecoder, StreamingProvider, encoded
+from agent_nb.providers.streaming import ResponseStream, VendorProvider
 from agent_nb.providers.tool_schemas import GEMINI
 
-if TYPE_CHECKING:
-    import httpx2
-
-HOST = "https://generativelanguage.googleapis.com"
 VENDOR = "generate_content"
 REFUSALS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
@@ -32,57 +33,48 @@ REFUSALS = frozenset(
 )
 _STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
 _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
-_BUDGETS = {
-    "none": 0,
-    "minimal": 512,
-    "low": 2048,
-    "medium": 8192,
-    "high": 16_384,
-    "xhigh": 24_576,
-    "max": 32_768,
-}
-"""Thinking budget in tokens by effort, before clamping to the model's limits."""
-_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Documented signature for calls not made by Gemini."""
-_OUTSIDE_CONFIG = ("safety_settings", "tool_config", "cached_content", "service_tier")
-"""Request options beside `generationConfig`; all others are fields of it."""
 
 
-class GenerateContentDecoder(StreamDecoder):
-    """Decodes the chunks of one answer. None is marked as the last."""
+class GenerateContentDecoder:
+    """Decodes the chunks of one answer, parsed by the SDK."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    ended = False
+    """Never set: no chunk is marked as the last."""
+
+    def __init__(self, settings: Settings, chunks: AsyncGenerator[Any, None]) -> None:
+        self.chunks = chunks
+        self._settings = settings
+        self._turn = Assembler()
         self._parts: list[Json] = []
-        self._call_ids: set[str] = set()
+        self._call_ids: set[str | None] = set()
         self._usage = Usage()
+        self._model = settings.model
         self._reason = ""
         self._detail = ""
 
-    def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        if problem := data.get("error"):
-            raise self._error(problem)
+    def feed(self, chunk: Any) -> Sequence[Piece]:
         pieces: list[Piece] = []
-        self._model = data.get("modelVersion") or self._model
-        usage = _usage(data.get("usageMetadata") or {})
-        if usage not in (Usage(), self._usage):
+        self._model = chunk.model_version or self._model
+        if chunk.usage_metadata and (usage := _usage(chunk.usage_metadata)) != self._usage:
             self._usage = usage
             pieces.append(UsagePiece(usage))
-        if detail := blocked(data):
-            self._reason, self._detail = "SAFETY", detail
-        for candidate in (data.get("candidates") or ())[:1]:
-            for part in parts_of(candidate):
+        feedback = chunk.prompt_feedback
+        if feedback and feedback.block_reason:
+            self._reason = "SAFETY"
+            self._detail = feedback.block_reason_message or str(feedback.block_reason.value)
+        for candidate in (chunk.candidates or [])[:1]:
+            for part in (candidate.content and candidate.content.parts) or []:
                 pieces += self._part(part)
-            if reason := candidate.get("finishReason"):
-                self._reason = reason
-                self._detail = self._detail or candidate.get("finishMessage") or ""
+            if candidate.finish_reason:
+                self._reason = str(candidate.finish_reason.value)
+                self._detail = self._detail or candidate.finish_message or ""
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """Return the turn after the last chunk; nothing if there was no finish reason."""
+        """Return the turn after the last chunk; raises `ProviderError` if the stream ended without a finish reason."""
         reason = self._reason
         if not reason:
-            return ()
+            raise failure.cut(self._settings)
         stop = "refusal" if reason in REFUSALS else _STOPS.get(reason)
         if stop is None and reason not in _ENDS:
             cause = self._detail or reason
@@ -97,133 +89,179 @@ class GenerateContentDecoder(StreamDecoder):
             ),
         )
 
-    def _part(self, part: Json) -> Sequence[Piece]:
-        if call := part.get("functionCall"):
-            return self._call(part, call)
-        text = part.get("text")
-        if text is None:
+    def _part(self, part: Any) -> Sequence[Piece]:
+        signature = part.thought_signature
+        extra: Json = {"thought_signature": base64.b64encode(signature).decode()} if signature else {}
+        if part.function_call:
+            return self._call(part.function_call, extra)
+        if part.text is None:
             return ()
-        self._remember_text(text, part)
-        if not text:
+        if part.thought:
+            extra["thought"] = True
+        self._remember_text(part.text, extra)
+        if not part.text:
             return ()
-        return (self._turn.thinking(text) if part.get("thought") else self._turn.text(text),)
+        return (self._turn.thinking(part.text) if part.thought else self._turn.text(part.text),)
 
-    def _remember_text(self, text: str, part: Json) -> None:
+    def _remember_text(self, text: str, extra: Json) -> None:
         """Store a fragment. Unsigned ones are joined; a signed one stays separate, even if empty, for its signature."""
-        signed = "thoughtSignature" in part
+        signed = "thought_signature" in extra
         last = self._parts[-1] if self._parts else {}
-        is_plain = "text" in last and "thoughtSignature" not in last
-        if is_plain and not signed and last.get("thought") == part.get("thought"):
+        plain = isinstance(last.get("text"), list) and "thought_signature" not in last
+        if plain and not signed and last.get("thought") == extra.get("thought"):
             last["text"].append(text)
         elif text or signed:
-            self._parts.append({**part, "text": [text]})
+            self._parts.append({"text": [text], **extra})
 
-    def _call(self, part: Json, call: Json) -> Sequence[Piece]:
-        if (call_id := call.get("id")) in self._call_ids:
-            raise self._disordered()
+    def _call(self, call: Any, extra: Json) -> Sequence[Piece]:
+        if call.id and call.id in self._call_ids:
+            raise failure.disordered(self._settings)
+        self._call_ids.add(call.id)
         key = len(self._parts)
-        call_id = call_id or f"call_{key}"
-        self._call_ids.add(call_id)
-        self._parts.append(part)
-        start = self._turn.start_call(key, call_id, call["name"])
-        return start, self._turn.arguments(key, json.dumps(call.get("args") or {}, ensure_ascii=False))
+        call_id = call.id or f"call_{key}"
+        arguments = call.args or {}
+        function_call: Json = {"name": call.name, "args": arguments} | ({"id": call.id} if call.id else {})
+        self._parts.append({"function_call": function_call, **extra})
+        start = self._turn.start_call(key, call_id, call.name)
+        return start, self._turn.arguments(key, json.dumps(arguments, ensure_ascii=False))
 
 
 def _with_joined_text(part: Json) -> Json:
     return {**part, "text": "".join(part["text"])} if "text" in part else part
 
 
-def blocked(data: Json) -> str:
-    """Why the prompt was blocked; empty if it was not."""
-    feedback = data.get("promptFeedback") or {}
-    return str(feedback.get("blockReasonMessage") or feedback.get("blockReason") or "")
-
-
-def parts_of(candidate: Json) -> Sequence[Json]:
-    return (candidate.get("content") or {}).get("parts") or ()
-
-
-def _usage(counts: Json) -> Usage:
-    thoughts = counts.get("thoughtsTokenCount") or 0
+def _usage(counts: Any) -> Usage:
+    thoughts = counts.thoughts_token_count or 0
     return Usage(
-        input=(counts.get("promptTokenCount") or 0) + (counts.get("toolUsePromptTokenCount") or 0),
-        cached_read=counts.get("cachedContentTokenCount") or 0,
-        output=(counts.get("candidatesTokenCount") or 0) + thoughts,
+        input=(counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0),
+        cached_read=counts.cached_content_token_count or 0,
+        output=(counts.candidates_token_count or 0) + thoughts,
         reasoning=thoughts,
     )
 
 
-class GenerateContentProvider(StreamingProvider):
+if TYPE_CHECKING:
+    import httpx2
+
+ANSWER_SECONDS = 1800.0
+"""Timeout for the whole answer, which the SDK also sends to the server."""
+_BUDGETS = {
+    "none": 0,
+    "minimal": 512,
+    "low": 2048,
+    "medium": 8192,
+    "high": 16_384,
+    "xhigh": 24_576,
+    "max": 32_768,
+}
+"""Thinking budget in tokens by effort, before clamping to the model's limits."""
+_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""Documented signature for calls not made by Gemini."""
+
+
+class GenerateContentProvider(VendorProvider):
     dialect = GEMINI
-    decoder = GenerateContentDecoder
-    sdk = "httpx2"
     optional = (
         OptionalParameter(
-            name="thinking_level",
-            path="generationConfig.thinkingConfig.thinkingLevel",
-            refused=r"thinking[ _]level",
+            name="thinking_level", path="config.thinking_config.thinking_level", refused=r"thinking[ _]level"
         ),
         OptionalParameter(
             name="thinking_budget",
-            path="generationConfig.thinkingConfig.thinkingBudget",
+            path="config.thinking_config.thinking_budget",
             refused=r"thinking[ _]budget|budget \d+ is invalid",
         ),
         OptionalParameter(
             name="thinking_config",
-            path="generationConfig.thinkingConfig",
+            path="config.thinking_config",
             refused=r"thinking_?config|thinking is not (enabled|supported)",
         ),
     )
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        return http
+        client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
+        return client, client.aio.models
 
     def body(self, request: Request) -> Json:
         settings = self.settings
-        config: Json = {}
+        config: Json = {"automatic_function_calling": {"disable": True}, "automatic_continuation": False}
         if settings.family.thoughts:
-            config["thinkingConfig"] = {"includeThoughts": True, **_effort(settings)}
-        if settings.max_tokens:
-            config["maxOutputTokens"] = settings.max_tokens
-        body: Json = {
-            "contents": _messages(request.messages, settings.family.signed_calls),
-            "generationConfig": config,
-        }
+            config["thinking_config"] = {"include_thoughts": True, **_effort(settings)}
         if request.system:
-            body["systemInstruction"] = {"parts": [_text(request.system)]}
+            config["system_instruction"] = request.system
+        if settings.max_tokens:
+            config["max_output_tokens"] = settings.max_tokens
         if request.tools:
-            body["tools"] = [{"functionDeclarations": [_tool(tool) for tool in request.tools]}]
-        for name, value in settings.options.items():
-            (body if name in _OUTSIDE_CONFIG else config)[name] = value
-        return body
+            config["tools"] = [{"function_declarations": [_tool(tool) for tool in request.tools]}]
+        return {
+            "model": settings.model,
+            "contents": _messages(request.messages, settings.family.signed_calls),
+            "config": {**config, **settings.options},
+        }
 
-    async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
-        return await send(self.settings, client, "streamGenerateContent?alt=sse", body, stack)
+    def error(self, exc: Exception) -> ProviderError:
+        from google.genai import errors
+
+        if isinstance(exc, errors.UnknownApiResponseError):
+            return failure.garbled(self.settings)
+        return super().error(exc)
+
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
+        responses = _Responses()
+        with responses_opened(responses, self.silence, strict=True):
+            chunks = await client[1].generate_content_stream(**body)
+            first = asyncio.ensure_future(anext(chunks, None))
+        stack.push_async_callback(_close, responses, first)
+        acceptance = asyncio.ensure_future(responses.accepted.wait())
+        stack.callback(acceptance.cancel)
+        # The vendor charges once it sends headers, and the first chunk may take minutes.
+        await asyncio.wait({first, acceptance}, return_when=asyncio.FIRST_COMPLETED)
+        if not responses.accepted.is_set():
+            await first
+        refuse_page(self.settings, responses)
+        return GenerateContentDecoder(self.settings, _chunks_from(first, chunks))
 
 
-async def send(
-    settings: Settings, http: "httpx2.AsyncClient", method: str, body: Json, stack: contextlib.AsyncExitStack
-) -> "httpx2.Response":
-    """Send a request to the model; raises `ProviderError` for an error status. The stack closes the response."""
-    name = settings.model if "/" in settings.model else f"models/{settings.model}"
-    url = f"{settings.base_url or HOST}/v1/{name}:{method}"
-    headers = {"x-goog-api-key": settings.api_key, "content-type": "application/json", **settings.headers}
-    response = await stack.enter_async_context(
-        http.stream("POST", url, content=encoded(body), headers=headers)
-    )
-    if response.is_error:
-        text = (await response.aread()).decode("utf-8", "replace")
-        raise failure.from_text(settings, response.status_code, text, response.headers)
-    return response
+class _Responses(list["httpx2.Response"]):
+    """The responses to one request, with an event for the first successful one."""
+
+    def __init__(self) -> None:
+        self.accepted = asyncio.Event()
+
+    def append(self, response: "httpx2.Response") -> None:
+        super().append(response)
+        if response.is_success:
+            self.accepted.set()
+
+
+async def _close(responses: "Sequence[httpx2.Response]", first: "asyncio.Future[Any]") -> None:
+    first.cancel()
+    with contextlib.suppress(Exception, asyncio.CancelledError):
+        await first
+    for response in responses:
+        with contextlib.suppress(Exception):
+            await response.aclose()
+
+
+async def _chunks_from(first: "asyncio.Future[Any]", chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    if (chunk := await first) is not None:
+        yield chunk
+    async for chunk in chunks:
+        yield chunk
+
+
+def refuse_page(settings: Settings, responses: "Sequence[httpx2.Response]") -> None:
+    """Raise if the answer is a web page, which the SDK reports as bad JSON."""
+    if any("html" in response.headers.get("content-type", "") for response in responses):
+        raise failure.not_an_api(settings, "<html>")
 
 
 def _effort(settings: Settings) -> Json:
     family, effort = settings.family, settings.effort
     if effort and family.efforts:
-        return {"thinkingLevel": family.effort(effort).upper()}
+        return {"thinking_level": family.effort(effort).upper()}
     if effort and family.budgets:
         fewest, most = family.budgets
-        return {"thinkingBudget": min(max(_BUDGETS[effort], fewest), most)}
+        return {"thinking_budget": min(max(_BUDGETS[effort], fewest), most)}
     return {}
 
 
@@ -247,10 +285,16 @@ def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
 
 def _assistant(message: Message, signed_calls: bool) -> list[Json]:
     parts = list(message.vendor[VENDOR]) if VENDOR in message.vendor else _BLOCKS.of_model(message)
-    first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
+    first = next((at for at, part in enumerate(parts) if "function_call" in part), None)
     if signed_calls and first is not None:
-        parts[first] = {"thoughtSignature": _UNSIGNED, **parts[first]}
-    return parts
+        parts[first] = {"thought_signature": _UNSIGNED, **parts[first]}
+    return [_with_signature_bytes(part) for part in parts]
+
+
+def _with_signature_bytes(part: Json) -> Json:
+    if "thought_signature" not in part:
+        return part
+    return {**part, "thought_signature": base64.b64decode(part["thought_signature"])}
 
 
 def _text(text: str) -> Json:
@@ -259,27 +303,27 @@ def _text(text: str) -> Json:
 
 def _call(call: ToolCall) -> Json:
     arguments = arguments_object(call.arguments)
-    return {"functionCall": {"id": call.id, "name": call.name, "args": arguments}}
+    return {"function_call": {"id": call.id, "name": call.name, "args": arguments}}
 
 
 def _result(result: ToolResult) -> Json:
     response: Json = {"id": result.call_id, "name": result.name}
     response["response"] = {"output" if result.ok else "error": result.text}
     if result.images:
-        response["parts"] = [encode_image(image) for image in result.images]
-    return {"functionResponse": response}
+        response["parts"] = [_image(image) for image in result.images]
+    return {"function_response": response}
 
 
-def encode_image(image: Image) -> Json:
+def _image(image: Image) -> Json:
     fitted = fit_image(image, *IMAGE_LIMITS)
-    return {"inlineData": {"data": base64_of(fitted), "mimeType": fitted.media_type}}
+    return {"inline_data": {"data": fitted.data, "mime_type": fitted.media_type}}
 
 
-_BLOCKS = Blocks(text=_text, image=encode_image, call=_call, result=_result)
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
 
 
 def _tool(tool: ToolSpec) -> Json:
     """Encode a tool, with the properties ordered as in the schema: Gemini would sort them by name."""
     order = {"propertyOrdering": list(properties)} if (properties := tool.schema.get("properties")) else {}
-    schema = {"parametersJsonSchema": {**tool.schema, **order}}
+    schema = {"parameters_json_schema": {**tool.schema, **order}}
     return {"name": tool.name, "description": tool.description, **schema}

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
     import httpx2
 
 HEADER_SECONDS = 300.0
-"""Default timeout for response headers; `read_timeout` overrides it."""
+"""Default timeout for response headers; `responses_opened` overrides it."""
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Probe after 30 s of silence, then every 15 s, at most four times. `TCP_KEEPALIVE` is macOS's `TCP_KEEPIDLE`."""
+
+
+class _Watch(NamedTuple):
+    responses: "list[httpx2.Response]"
+    silence: float
+    strict: bool
 
 
 class _Shared(NamedTuple):
@@ -39,7 +45,7 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
 
 
 _shared_clients: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
-_read_timeout: ContextVar[float] = ContextVar("read_timeout")
+_watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 _tls_lock = threading.Lock()
 
 
@@ -69,18 +75,33 @@ async def release(user: object) -> None:
 
 
 @contextlib.contextmanager
-def read_timeout(seconds: float) -> Iterator[None]:
-    """Limit the silence before and within the responses to requests made inside the block."""
-    token = _read_timeout.set(seconds)
+def responses_opened(
+    responses: "list[httpx2.Response]", silence: float, *, strict: bool = False
+) -> Iterator[None]:
+    """Collect the responses opened inside the block, which the SDK does not expose.
+
+    `silence` is the read timeout in seconds, for headers and body.
+    `strict` makes the SDK fail on invalid UTF-8 instead of replacing it.
+    """
+    token = _watch.set(_Watch(responses, silence, strict))
     try:
         yield
     finally:
-        _read_timeout.reset(token)
+        _watch.reset(token)
 
 
 async def _limit_silence(request: "httpx2.Request") -> None:
-    if seconds := _read_timeout.get(None):
-        request.extensions.setdefault("timeout", {})["read"] = seconds
+    if watch := _watch.get():
+        request.extensions.setdefault("timeout", {})["read"] = watch.silence
+
+
+async def _collect(response: "httpx2.Response") -> None:
+    if watch := _watch.get():
+        if watch.strict and "content-encoding" not in response.headers:
+            from agent_nb.providers.fetch import Utf8Body
+
+            response.stream = Utf8Body(response.stream)
+        watch.responses.append(response)
 
 
 async def _keep_alive(response: "httpx2.Response") -> None:
@@ -116,7 +137,7 @@ def make_client() -> "httpx2.AsyncClient":
     return httpx2.AsyncClient(
         **_transport(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
-        event_hooks={"request": [_limit_silence], "response": [_keep_alive]},
+        event_hooks={"request": [_limit_silence], "response": [_collect, _keep_alive]},
     )
 
 

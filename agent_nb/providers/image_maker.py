@@ -3,9 +3,6 @@
 import abc
 import base64
 import binascii
-import contextlib
-import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.threads import off_loop
@@ -14,10 +11,11 @@ from agent_nb.errors import AgentError, ProviderError
 from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Charge, Order
 from agent_nb.messages import Image
-from agent_nb.providers import failure, responses
-from agent_nb.providers.generate_content import REFUSALS, blocked, encode_image, parts_of, send
+from agent_nb.providers import failure, interactions, responses
+from agent_nb.providers.generate_content import ANSWER_SECONDS, REFUSALS, refuse_page
+from agent_nb.providers.http import responses_opened
 from agent_nb.providers.prices import ImageTokens, count, likely_price, price_of_image
-from agent_nb.providers.streaming import VendorClient
+from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
 
 if TYPE_CHECKING:
     import httpx2
@@ -63,69 +61,84 @@ class VendorImageMaker(VendorClient):
 
 
 class GeminiImageMaker(VendorImageMaker):
-    sdk = "httpx2"
     transparent = False
     typical_tokens = 1_120
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        return http
+        client = interactions.make_client(self.settings, http, seconds=ANSWER_SECONDS)
+        return client, client.aio.models
 
     async def request_image(self, order: Order, charge: Charge) -> Image:
-        config: Json = {"responseModalities": ["TEXT", "IMAGE"]}
-        if order.aspect:
-            config["imageConfig"] = {"aspectRatio": order.aspect}
-        images = [await off_loop(encode_image, image) for image in order.images]
-        contents = [{"role": "user", "parts": [{"text": order.prompt}, *images]}]
-        body = {"contents": contents, "generationConfig": config}
-        async with contextlib.AsyncExitStack() as stack:
-            response = await send(self.settings, await self.client(), "generateContent", body, stack)
-            content = await response.aread()
+        _, models = await self.client()
+        http_responses: list[httpx2.Response] = []
+        contents = [{"role": "user", "parts": await off_loop(_parts, order)}]
         try:
-            answer = json.loads(content)
+            with responses_opened(http_responses, SILENCE_SECONDS):
+                answer = await models.generate_content(
+                    model=self.settings.model, contents=contents, config=_config(order)
+                )
         except ValueError:
-            raise failure.not_an_api(self.settings, content.decode("utf-8", "replace")) from None
-        charge.pay(self._cost(answer.get("usageMetadata") or {}))
+            refuse_page(self.settings, http_responses)
+            raise
+        charge.pay(self._cost(answer.usage_metadata))
         return _gemini_image(answer)
 
-    def _cost(self, usage: Json) -> float | None:
-        output = count(usage.get("candidatesTokenCount"))
-        if not output and not count(usage.get("promptTokenCount")):
+    def _cost(self, usage: Any) -> float | None:
+        if not usage or not (usage.prompt_token_count or usage.candidates_token_count):
             return None
-        output_images = _image_tokens(usage.get("candidatesTokensDetails"))
+        output = count(usage.candidates_token_count)
+        output_images = _image_tokens(usage.candidates_tokens_details)
         tokens = ImageTokens(
-            input_tokens=count(usage.get("promptTokenCount")),
-            input_image_tokens=_image_tokens(usage.get("promptTokensDetails")) or 0,
-            output_tokens=output + count(usage.get("thoughtsTokenCount")),
+            input_tokens=count(usage.prompt_token_count),
+            input_image_tokens=_image_tokens(usage.prompt_tokens_details) or 0,
+            output_tokens=output + count(usage.thoughts_token_count),
             # Without details, the whole answer counts as the image.
             output_image_tokens=output if output_images is None else output_images,
         )
         return price_of_image(self.name, tokens)
 
 
-def _gemini_image(answer: Json) -> Image:
-    if reason := blocked(answer):
-        raise _declined(reason)
+def _parts(order: Order) -> list[Json]:
+    fitted = [fit_image(image, *interactions.IMAGE_LIMITS) for image in order.images]
+    images = [{"inline_data": {"data": image.data, "mime_type": image.media_type}} for image in fitted]
+    return [{"text": order.prompt}, *images]
+
+
+def _config(order: Order) -> Json:
+    config: Json = {
+        "response_modalities": ["TEXT", "IMAGE"],
+        "automatic_function_calling": {"disable": True},
+        "automatic_continuation": False,
+    }
+    if order.aspect:
+        config["image_config"] = {"aspect_ratio": order.aspect}
+    return config
+
+
+def _gemini_image(answer: Any) -> Image:
+    feedback = answer.prompt_feedback
+    if feedback and feedback.block_reason:
+        raise _declined(feedback.block_reason_message or feedback.block_reason.value)
     text = ""
-    for candidate in (answer.get("candidates") or ())[:1]:
-        for part in parts_of(candidate):
-            inline = part.get("inlineData") or {}
-            if inline.get("data") and not part.get("thought"):
-                return Image(_decoded(inline["data"], "Gemini"), inline.get("mimeType") or "image/png")
-            text += part.get("text") or ""
-        if (reason := candidate.get("finishReason")) in REFUSALS:
-            raise _declined(candidate.get("finishMessage") or reason)
+    for candidate in (answer.candidates or [])[:1]:
+        for part in (candidate.content and candidate.content.parts) or []:
+            if part.inline_data and part.inline_data.data and not part.thought:
+                return Image(part.inline_data.data, part.inline_data.mime_type or "image/png")
+            text += part.text or ""
+        if candidate.finish_reason and candidate.finish_reason.value in REFUSALS:
+            raise _declined(candidate.finish_message or candidate.finish_reason.value)
     reply = f": {failure.as_sentence(text)}" if text.strip() else "."
     raise failure.error(f"Gemini answered without an image{reply} Ask for something else.")
 
 
-def _image_tokens(details: Sequence[Json] | None) -> int | None:
+def _image_tokens(details: Any) -> int | None:
     if not details:
         return None
-    return sum(count(row.get("tokenCount")) for row in details if row.get("modality") == "IMAGE")
+    return sum(count(row.token_count) for row in details if row.modality and row.modality.value == "IMAGE")
 
 
-def _declined(reason: str) -> ProviderError:
-    return failure.error(f"Gemini declined to make this image: {failure.as_sentence(reason)}")
+def _declined(reason: Any) -> ProviderError:
+    return failure.error(f"Gemini declined to make this image: {failure.as_sentence(str(reason))}")
 
 
 class OpenAIImageMaker(VendorImageMaker):
@@ -166,14 +179,11 @@ def _openai_image(answer: Any) -> Image:
     images = [item.b64_json for item in answer.data or () if item.b64_json]
     if not images:
         raise failure.error("OpenAI answered without an image. Try again, or ask for something else.")
-    return Image(_decoded(images[0], "OpenAI"), f"image/{answer.output_format or 'png'}")
-
-
-def _decoded(data: str, title: str) -> bytes:
     try:
-        return base64.b64decode(data, validate=True)
+        data = base64.b64decode(images[0], validate=True)
     except binascii.Error:
-        raise failure.error(f"{title} sent an image that is not valid base64. Try again.") from None
+        raise failure.error("OpenAI sent an image that is not valid base64. Try again.") from None
+    return Image(data, f"image/{answer.output_format or 'png'}")
 
 
 def _body(model: str, order: Order) -> Json:

@@ -162,7 +162,7 @@ class InteractionsProvider(StreamingProvider):
     )
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        client = _client(self.settings, http)
+        client = make_client(self.settings, http)
         # Keep a reference to the client: it closes its connections when garbage-collected.
         return client, client.aio.interactions.with_streaming_response
 
@@ -196,7 +196,7 @@ class InteractionsProvider(StreamingProvider):
         return (await stack.enter_async_context(manager)).http_response  # type: ignore[no-any-return]
 
 
-def _client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
+def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
     """The SDK's client on the shared HTTP client, without retries. Its timeout is in milliseconds."""
     from google import genai
     from google.genai import types
@@ -207,7 +207,7 @@ def _client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
         httpx_async_client=http,
         # Otherwise the SDK reads the certificates twice per client (90 ms), for connections it never opens.
         async_client_args=None if IN_BROWSER else {"verify": tls(), "ssl": tls()},
-        timeout=int(HEADER_SECONDS * 1000),
+        timeout=int(seconds * 1000),
         retry_options=types.HttpRetryOptions(attempts=1),
     )
     return genai.Client(api_key=settings.api_key, vertexai=False, http_options=options)

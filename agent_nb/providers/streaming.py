@@ -9,7 +9,7 @@ import json
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from jiter import from_json
 
@@ -31,7 +31,7 @@ from agent_nb.providers.base import (
     with_retry_remedy,
     without_refused,
 )
-from agent_nb.providers.http import make_client, read_timeout, release, shared_client
+from agent_nb.providers.http import make_client, release, responses_opened, shared_client
 from agent_nb.providers.prices import context_window
 from agent_nb.providers.settings import Settings, load_package
 from agent_nb.providers.sse import SseReader
@@ -50,15 +50,25 @@ _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
 
 
+class ResponseStream(Protocol):
+    """A response whose chunks are being read. Reading stops once `ended` is set."""
+
+    chunks: AsyncGenerator[Any, None]
+    ended: bool
+
+    def feed(self, chunk: Any) -> Sequence[Piece]: ...
+
+    def finish(self) -> Sequence[Piece]:
+        """Return the turn after the last chunk, unless already yielded. Raises `ProviderError` if there is none."""
+        ...
+
+
 class VendorClient(abc.ABC):
     """A vendor's settings, with one SDK client per event loop."""
 
-    sdk = ""
-    """The module to import; the vendor's SDK by default."""
-
     def __init__(self, settings: Settings) -> None:
         self.settings, self.name = settings, settings.name
-        self.sdk = self.sdk or settings.vendor.api.sdk
+        self.sdk = settings.vendor.api.sdk
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
         self._connecting = threading.Lock()
@@ -150,11 +160,9 @@ class StreamDecoder(abc.ABC):
         return failure.disordered(self._settings)
 
 
-class StreamingProvider(VendorClient, Provider):
-    """A vendor's model. The SDK opens a byte stream, which is decoded here."""
+class VendorProvider(VendorClient, Provider):
+    """A vendor's model. Each wire protocol has a subclass in its own file."""
 
-    path: str
-    decoder: type[StreamDecoder]
     optional: tuple[OptionalParameter, ...] = ()
     """Parameters to retry without if the vendor refuses them."""
     dialect: Dialect
@@ -183,17 +191,9 @@ class StreamingProvider(VendorClient, Provider):
     def body(self, request: Request) -> Json:
         """The request body, as arguments of the SDK."""
 
-    async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
-        """Send the body through the SDK, which raises its own errors. The stack closes the response."""
-        stream = await client.post(
-            self.path,
-            content=encoded(body),
-            cast_to=object,
-            stream=True,
-            stream_cls=importlib.import_module(self.sdk).AsyncStream[object],
-        )
-        await stack.enter_async_context(stream)
-        return stream.response  # type: ignore[no-any-return]
+    @abc.abstractmethod
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
+        """Send the request and wait until the response starts. The stack closes the connection."""
 
     def incoming(
         self, request: Request, translation: ToolTranslation
@@ -214,20 +214,15 @@ class StreamingProvider(VendorClient, Provider):
         problem: ProviderError | None = None
         try:
             async with contextlib.AsyncExitStack() as stack:
-                with read_timeout(self.silence):
-                    response = await self.open(stack, client, body)
-                await self._check_answer(response)
-                is_plain = "content-encoding" not in response.headers
-                bytes_read = response.aiter_raw() if is_plain else response.aiter_bytes()
-                chunks = await stack.enter_async_context(contextlib.aclosing(bytes_read))
+                answer = await self.begin(stack, client, body)
+                chunks = await stack.enter_async_context(contextlib.aclosing(answer.chunks))
                 yield Accepted()
-                reader = _StreamReader(self.decoder(self.settings, body), self.settings)
                 async for chunk in chunks:
-                    for piece in restore(reader.feed(chunk)):
+                    for piece in restore(answer.feed(chunk)):
                         yield piece
-                    if reader.ended:
+                    if answer.ended:
                         break
-                for piece in restore(reader.finish()):
+                for piece in restore(answer.finish()):
                     yield piece
                 await _drain(chunks)
         except ProviderError as error:
@@ -239,6 +234,32 @@ class StreamingProvider(VendorClient, Provider):
         # Raised outside the handler: the SDK's exception contains headers and must not become the context.
         if problem is not None:
             raise with_retry_remedy(problem, self.optional, request, body)
+
+
+class StreamingProvider(VendorProvider):
+    """A vendor whose SDK opens a byte stream, which is decoded here."""
+
+    path: str
+    decoder: type[StreamDecoder]
+
+    async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
+        """Send the body through the SDK, which raises its own errors. The stack closes the response."""
+        stream = await client.post(
+            self.path,
+            content=encoded(body),
+            cast_to=object,
+            stream=True,
+            stream_cls=importlib.import_module(self.sdk).AsyncStream[object],
+        )
+        await stack.enter_async_context(stream)
+        return stream.response  # type: ignore[no-any-return]
+
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
+        with responses_opened([], self.silence):
+            response = await self.open(stack, client, body)
+        await self._check_answer(response)
+        chunks = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+        return _StreamReader(chunks, self.decoder(self.settings, body), self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Raise for a redirect, a web page or a JSON object: a wrong address or an error."""
@@ -256,9 +277,12 @@ class StreamingProvider(VendorClient, Provider):
 
 
 class _StreamReader:
-    def __init__(self, decoder: StreamDecoder, settings: Settings) -> None:
+    def __init__(
+        self, chunks: AsyncGenerator[bytes, None], decoder: StreamDecoder, settings: Settings
+    ) -> None:
+        self.chunks = chunks
         self.ended = False
-        """Whether a turn was yielded or `[DONE]` was received. Reading then stops."""
+        """Whether a turn was yielded or `[DONE]` was received."""
         self._finish = decoder.finish
         self._decode = decoder.feed
         self._settings = settings
@@ -314,8 +338,9 @@ class _StreamReader:
         if pieces := self._finish():
             return pieces
         head = self._head.strip()
-        # Comments are a stream without events.
-        if head and not self._has_events and not head.startswith(b":"):
+        if (
+            head and not self._has_events and not head.startswith(b":")
+        ):  # comments are a stream without events
             raise failure.not_an_api(self._settings, self._head.decode("utf-8", "replace"))
         raise failure.cut(self._settings)
 

@@ -37,7 +37,7 @@ APIS: dict[str, Api] = {
     "anthropic_messages": Api(package="anthropic", sdk="anthropic"),
     "responses": Api(package="openai", sdk="openai"),
     "interactions": Api(package="google-genai", sdk="google.genai"),
-    "generate_content": Api(package="httpx2", sdk="httpx2"),
+    "generate_content": Api(package="google-genai", sdk="google.genai"),
     "chat": Api(package="openai", sdk="openai"),
     DEMO: Api(options=("pace",)),
     REPLAY: Api(options=("pace", "folder")),

@@ -150,8 +150,9 @@ async def retried(request: Callable[[], Awaitable[T]]) -> T:
                 except ProviderError as error:
                     if not error.retryable:
                         raise
-                    delay = wait if error.retry_after is None else error.retry_after
-                    await asyncio.sleep(min(delay, MAX_WAIT))
+                    await asyncio.sleep(
+                        min(wait if error.retry_after is None else error.retry_after, MAX_WAIT)
+                    )
             return await request()
     except TimeoutError:
         raise ToolError(f"The image took longer than {SECONDS:g} seconds.", code="TIMEOUT") from None

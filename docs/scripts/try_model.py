@@ -19,7 +19,7 @@ from agent_nb._base.secrets import mask, mask_json
 from agent_nb.errors import AgentError
 from agent_nb.providers.base import Piece, Provider, Request, Turn
 from agent_nb.providers.http import shared_client
-from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.providers.streaming import VendorProvider
 from agent_nb.tools.file_tools import FILE_TOOLS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Watched(Provider):
 
     async def _watch(self) -> None:
         """Has the HTTP client report its requests and responses. Models without a server have none."""
-        if not isinstance(self.provider, StreamingProvider):
+        if not isinstance(self.provider, VendorProvider):
             return
         client = await shared_client(self.provider)
         if client is not self._client:

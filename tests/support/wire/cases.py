@@ -4,12 +4,12 @@ import base64
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Request, Turn
-from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.providers.streaming import VendorProvider
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.faults import KEY
 from tests.support.wire.server import WireServer
@@ -39,12 +39,16 @@ class Case:
     streams_arguments: bool = True
     uncounted: tuple[str, ...] = ("cached_write",)
     """Fields of `Usage` that its usage does not have."""
-    signs: bool = False
-    """Whether the signature of thinking is sent back."""
+    signs: Literal["", "as it came", "url-safe"] = ""
+    """How the signature of thinking is sent back."""
     refuses: bool = True
     """Whether an answer can end with a refusal."""
     tells_status: bool = True
     """Whether an error in the stream says if it will pass."""
+    comments: bool = True
+    """Whether the stream may have comments."""
+    shows_pages: bool = True
+    """Whether a web page that claims to be a stream can be told from one."""
     renames_arguments: bool = False
     """Whether some names of arguments are refused, so that others are sent."""
     priced: bool = True
@@ -52,11 +56,11 @@ class Case:
     def __str__(self) -> str:
         return self.protocol
 
-    def provider(self, server: WireServer, name: str = "", **settings: Any) -> StreamingProvider:
+    def provider(self, server: WireServer, name: str = "", **settings: Any) -> VendorProvider:
         own = {"api": self.protocol, "api_key": KEY, "base_url": server.base_url(self.protocol)}
         settings = {**own, **settings}
         made = model(name or self.name, **settings)
-        assert isinstance(made, StreamingProvider)
+        assert isinstance(made, VendorProvider)
         return made
 
 
@@ -66,23 +70,25 @@ CASES = (
         "openai:gpt-6.1-sol",
         messages="input",
         uncounted=(),
-        signs=True,
+        signs="as it came",
     ),
     Case("chat", "openrouter:some/model", renames_arguments=True, priced=False),
     Case(
         "anthropic_messages",
         "anthropic:claude-opus-5-5",
         uncounted=(),
-        signs=True,
+        signs="as it came",
         renames_arguments=True,
     ),
-    Case("interactions", "gemini:gemini-4-argon", messages="input", signs=True, refuses=False),
+    Case("interactions", "gemini:gemini-4-argon", messages="input", signs="as it came", refuses=False),
     Case(
         "generate_content",
         "gemini:gemini-4-argon",
         messages="contents",
         streams_arguments=False,
-        signs=True,
+        signs="url-safe",
+        comments=False,
+        shows_pages=False,
     ),
 )
 CASE = {case.protocol: case for case in CASES}
@@ -97,13 +103,13 @@ def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (SEARCH,), system: str
     return Request(system=system, messages=messages or (user("Hello?"),), tools=tools)
 
 
-async def collect(provider: StreamingProvider, request: Request | None = None) -> list[Piece]:
+async def collect(provider: VendorProvider, request: Request | None = None) -> list[Piece]:
     """Every piece of one turn, the stream closed as the engine closes it."""
     async with contextlib.aclosing(provider.stream(request or ask())) as pieces:
         return [piece async for piece in pieces]
 
 
-async def turn_of(provider: StreamingProvider, request: Request | None = None) -> Turn:
+async def turn_of(provider: VendorProvider, request: Request | None = None) -> Turn:
     last = (await collect(provider, request))[-1]
     assert isinstance(last, Turn)
     return last

@@ -8,7 +8,7 @@ from agent_nb import Agent
 from agent_nb._base.constants import EFFORTS
 from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, assistant, user
 from agent_nb.providers.base import Turn
-from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.providers.streaming import VendorProvider
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, SEARCH, Case, ask, results_of, turn_of
 
@@ -39,7 +39,7 @@ OTHER_TOOL = ToolSpec(name="retrieve_option", description="Gets a variant.", sch
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK's, for older models
 
 
-def provider_of(name: str, server: WireServer, **settings) -> StreamingProvider:
+def provider_of(name: str, server: WireServer, **settings) -> VendorProvider:
     return Case("anthropic_messages", f"anthropic:{name}").provider(server, **settings)
 
 
@@ -121,7 +121,7 @@ async def test_a_conversation_may_begin_with_the_assistant_and_lack_results(serv
     assert server.refusals == []
 
 
-async def thoughtful_turn(provider: StreamingProvider, server: WireServer, **changes) -> Turn:
+async def thoughtful_turn(provider: VendorProvider, server: WireServer, **changes) -> Turn:
     server.plan(reply(Think("Hm.", "c2lnbjE="), Redacted("Emw="), Say("So.")))
     return await turn_of(provider, ask(**changes))
 

@@ -117,7 +117,8 @@ async def test_the_second_request_echoes_the_first_answer(case: Case, server: Wi
     assert "3 hits" in sent
     assert sum("opening hours" in text for text in sent) == 1
     if case.signs:
-        assert SIGNATURE in sent
+        url_safe = SIGNATURE.replace("+", "-").replace("/", "_")
+        assert (url_safe if case.signs == "url-safe" else SIGNATURE) in sent
     key = case.messages
     assert second[key][: len(first[key])] == first[key]
     assert {name: value for name, value in second.items() if name != key} == {
@@ -202,7 +203,8 @@ async def test_chunks_may_end_anywhere(case: Case, server: WireServer):
 
 
 async def test_unknown_events_are_ignored(case: Case, server: WireServer):
-    server.plan(reply(Comment(), Say("Hello."), Unknown(), Comment(), Say(" Again."), Unknown()))
+    noise = (Comment(),) if case.comments else ()
+    server.plan(reply(*noise, Say("Hello."), Unknown(), *noise, Say(" Again."), Unknown()))
     assert (await turn_of(case.provider(server))).message.text == "Hello. Again."
 
 

@@ -9,11 +9,12 @@ import anthropic
 import httpx2
 import openai
 import pytest
+from google.genai import errors as genai_errors
 from google.genai._gaos.lib import compat_errors
 
 from agent_nb.errors import ProviderError
 from agent_nb.providers import failure, model
-from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.providers.streaming import VendorProvider
 
 KEY = "sk-test-0123456789abcdef0123"
 REQUEST = httpx2.Request("POST", "https://example.org/v1", headers={"authorization": f"Bearer {KEY}"})
@@ -36,6 +37,8 @@ def instance_of(kind: type[Exception]) -> Exception:
     made.__dict__.update(message=f"it failed with {KEY}", request=REQUEST, type="x", code=None, body=None)
     if issubclass(kind, STATUS_ERRORS):
         made.__dict__.update(status_code=status, body=body, response=response)
+    elif issubclass(kind, genai_errors.APIError):
+        made.__dict__.update(code=status, status="X", details=body, response=response)
     elif issubclass(
         kind, openai.APIConnectionError | anthropic.APIConnectionError | compat_errors.APIConnectionError
     ):
@@ -44,8 +47,10 @@ def instance_of(kind: type[Exception]) -> Exception:
 
 
 def error_of(name: str, exc: Exception, **settings: Any) -> ProviderError:
+    if type(exc).__module__ == genai_errors.__name__:
+        settings["api"] = "generate_content"
     provider = model(name, api_key=KEY, **settings)
-    assert isinstance(provider, StreamingProvider)
+    assert isinstance(provider, VendorProvider)
     return provider.error(exc)
 
 
@@ -53,6 +58,7 @@ SDKS = [
     ("openai:m", import_module("openai._exceptions")),
     ("anthropic:m", import_module("anthropic._exceptions")),
     ("gemini:m", compat_errors),
+    ("gemini:m", genai_errors),
     ("openai:m", httpx2),
 ]
 EVERY = [
@@ -69,7 +75,8 @@ def test_every_sdk_exception_is_mapped(name, kind):
     assert str(error)
     assert KEY not in str(error)
     assert "\n" not in str(error)
-    assert ("could not be read" in str(error)) == (kind.__name__ in UNREAD), f"{kind.__name__}: {error}"
+    expected = kind.__name__ in UNREAD and kind is not genai_errors.APIError
+    assert ("could not be read" in str(error)) == expected, f"{kind.__name__}: {error}"
 
 
 UNREAD = {
@@ -95,6 +102,7 @@ UNREAD = {
         ("anthropic:m", anthropic.NotFoundError, False),
         ("gemini:m", compat_errors.RateLimitError, True),
         ("gemini:m", compat_errors.PermissionDeniedError, False),
+        ("gemini:m", genai_errors.ServerError, True),
         ("openai:m", httpx2.ReadTimeout, True),
         ("anthropic:m", httpx2.RemoteProtocolError, True),
         ("openai:m", httpx2.UnsupportedProtocol, False),

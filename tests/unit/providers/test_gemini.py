@@ -47,9 +47,10 @@ async def test_the_sdk_reads_no_certificates(server: WireServer, monkeypatch):
     """It would do so twice for each client, for connections that it does not open."""
     tls()
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: pytest.fail("read again"))
-    provider = INTERACTIONS.provider(server)
-    await provider.client()
-    await provider.close()
+    for case in (INTERACTIONS, GENERATE):
+        provider = case.provider(server)
+        await provider.client()
+        await provider.close()
 
 
 async def test_nothing_is_stored_at_the_vendor(server: WireServer):
@@ -112,13 +113,16 @@ async def test_signed_parts_stay_alone(server: WireServer):
     turn = await turn_of(provider)
     await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
     sent = server.requests[1].body["contents"][1]["parts"]
-    assert [(part.get("text"), part.get("thoughtSignature")) for part in sent] == [
+    signature = base64.urlsafe_b64encode(base64.b64decode(SIGNATURE)).decode()
+    assert [
+        (part.get("text"), part.get("thoughtSignature") or part.get("thought_signature")) for part in sent
+    ] == [
         ("So far", None),
-        (".", SIGNATURE),
+        (".", signature),
         (" More", None),
-        (None, SIGNATURE),
+        (None, signature),
         (None, None),
-        ("", SIGNATURE),
+        ("", signature),
     ]
     assert [call.id for call in turn.message.tool_calls] == ["call_3", "call_4"]
 
@@ -176,17 +180,20 @@ async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch
 def test_no_model_refuses_an_effort(case: Case, name: str):
     for effort in (None, *EFFORTS):
         body = model(f"gemini:{name}", api=case.protocol, api_key=KEY, effort=effort).body(ask())
+        if case is GENERATE:
+            thinking = body["config"].get("thinking_config")
+            body = {"contents": body["contents"], "generationConfig": {"thinkingConfig": thinking}}
         assert first_refusal(case.protocol, Asked(name, body)) is None
 
 
 @pytest.mark.parametrize(
     ("name", "effort", "thinking"),
     [
-        ("gemini-4-argon", "minimal", {"thinkingLevel": "LOW"}),
-        ("gemini-2.5-flash", "none", {"thinkingBudget": 0}),
-        ("gemini-2.5-pro", "none", {"thinkingBudget": 128}),
-        ("gemini-2.5-flash", "max", {"thinkingBudget": 24_576}),
-        ("gemini-2.5-pro", "medium", {"thinkingBudget": 8192}),
+        ("gemini-4-argon", "minimal", {"thinking_level": "LOW"}),
+        ("gemini-2.5-flash", "none", {"thinking_budget": 0}),
+        ("gemini-2.5-pro", "none", {"thinking_budget": 128}),
+        ("gemini-2.5-flash", "max", {"thinking_budget": 24_576}),
+        ("gemini-2.5-pro", "medium", {"thinking_budget": 8192}),
         ("gemini-2.5-pro", None, {}),
         ("my-model", "high", {}),
     ],
@@ -196,7 +203,7 @@ async def test_an_effort_becomes_a_level_or_a_budget(server: WireServer, name: s
     settings = {"api_key": KEY, "base_url": server.base_url("interactions"), "api": "generate_content"}
     await turn_of(model(f"gemini:{name}", effort=effort, **settings))
     sent = server.requests[0].body["generationConfig"]["thinkingConfig"]
-    assert sent == {"includeThoughts": True, **thinking}
+    assert sent == {"include_thoughts": True, **thinking}
 
 
 FOREIGN = (
@@ -240,7 +247,7 @@ async def test_only_the_first_call_of_another_vendor_is_marked_as_unsigned(serve
     server.plan(reply(Say("Done.")))
     await turn_of(GENERATE.provider(server), ask(*FOREIGN))
     first, second = server.requests[0].body["contents"][1]["parts"]
-    mark = base64.b64encode(b"skip_thought_signature_validator").decode()
+    mark = base64.urlsafe_b64encode(b"skip_thought_signature_validator").decode()
     assert first["thoughtSignature"] == mark
     assert "thoughtSignature" not in second
 
@@ -282,7 +289,7 @@ async def test_the_path_is_asked_for_before_the_content(server: WireServer):
     for case in (INTERACTIONS, GENERATE):
         await turn_of(case.provider(server), ask(tools=(CREATE_FILE.spec,)))
     interaction, generated = (request.body["tools"][0] for request in server.requests)
-    schema = generated["functionDeclarations"][0]["parametersJsonSchema"]
+    schema = generated["functionDeclarations"][0]["parameters_json_schema"]
     assert schema["propertyOrdering"] == ["path", "content"]
     for sent in (interaction["parameters"], schema):
         assert sent["required"] == ["path", "content"]
@@ -296,5 +303,8 @@ async def test_a_refused_signature_is_replaced_by_the_documented_one(server: Wir
     )
     run = await Agent(GENERATE.provider(server)).run("Which files are there?")
     assert (run.reason, run.text) == ("end_turn", "Done.")
-    sent = [request.body["contents"][1]["parts"][0]["thoughtSignature"] for request in server.requests[1:]]
-    assert sent == [SIGNATURE, base64.b64encode(b"skip_thought_signature_validator").decode()]
+    sent = [
+        base64.urlsafe_b64decode(request.body["contents"][1]["parts"][0]["thoughtSignature"])
+        for request in server.requests[1:]
+    ]
+    assert sent == [base64.b64decode(SIGNATURE), b"skip_thought_signature_validator"]

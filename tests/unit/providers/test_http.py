@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from agent_nb.providers.http import HEADER_SECONDS, read_timeout, release, shared_client
+from agent_nb.providers.http import release, responses_opened, shared_client
 
 
 class User:
@@ -70,7 +70,7 @@ async def test_silence_is_limited_before_and_after_the_answer_began(answer: byte
     user = User()
     async with server(answer, then_hold=True) as url:
         client = await shared_client(user)
-        with read_timeout(0.05), pytest.raises(httpx2.ReadTimeout):
+        with responses_opened([], 0.05), pytest.raises(httpx2.ReadTimeout):
             await client.get(url)
         await release(user)
 
@@ -87,16 +87,18 @@ async def test_the_operating_system_checks_that_the_server_is_there():
         await release(user)
 
 
-async def test_the_timeout_holds_for_the_requests_of_the_block():
+async def test_only_the_responses_of_the_block_are_collected():
     user = User()
     fine = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok"
     async with server(fine) as url:
         client = await shared_client(user)
-        with read_timeout(7.0):
-            inside = await client.get(url)
-        outside = await client.get(url)
-        timeouts = [response.request.extensions["timeout"]["read"] for response in (inside, outside)]
-        assert timeouts == [7.0, HEADER_SECONDS]
+        await client.get(url)
+        mine: list[httpx2.Response] = []
+        with responses_opened(mine, 7.0):
+            response = await client.get(url)
+        await client.get(url)
+        assert mine == [response]
+        assert response.request.extensions["timeout"]["read"] == 7.0
         await release(user)
 
 

@@ -93,7 +93,7 @@ REFUSALS = [
     (
         "generate_content",
         "thinking_level",
-        "thinkingLevel",
+        "thinking_level",
         problem(400, "Thinking level HIGH is not supported for this model."),
     ),
     (
