@@ -5,13 +5,14 @@ import { type IconName, paths } from "./icons.ts";
 export type Child = Node | string | null | undefined | false | 0;
 type Props = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-/** Creates an element. Functions among the props (`onclick`) become listeners, the rest attributes. */
+/** Creates an element. Functions among the props (`onclick`) become listeners, the rest attributes. No button submits. */
 export function h<K extends keyof HTMLElementTagNameMap>(
 	tag: K,
 	props: Props | null = null,
 	...children: Child[]
 ): HTMLElementTagNameMap[K] {
 	const element = document.createElement(tag);
+	if (tag === "button") element.setAttribute("type", "button");
 	for (const [name, value] of Object.entries(props ?? {})) {
 		if (typeof value === "function") {
 			element.addEventListener(name.slice(2).toLowerCase(), value as unknown as EventListener);

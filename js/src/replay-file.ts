@@ -96,7 +96,7 @@ if (data && place)
  * The start screen of a replay file: the prompt and a large play button. Pressing anything else closes it too.
  */
 function coverReplay(root: ShadowRoot, prompt: string): void {
-	const play = h("button", { class: "anb-btn primary", type: "button" }, icon("play"), "Play");
+	const play = h("button", { class: "anb-btn primary" }, icon("play"), "Play");
 	const cover = h("div", { class: "anb-cover" }, h("p", null, prompt), play);
 	const range = root.querySelector<HTMLElement>(".anb-scrubber .anb-range");
 	const leave = (event: Event): void => {

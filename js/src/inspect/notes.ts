@@ -1,8 +1,8 @@
 // The notes on elements of the page, in the composer below the run.
 
 import type { ElementRef, Note } from "../ask.ts";
-import { h, KeyedList, listen, moveFocus, type View } from "../dom.ts";
-import type { Context } from "../view/context.ts";
+import { h, KeyedList, moveFocus, type View } from "../dom.ts";
+import { type Context, openCode } from "../view/context.ts";
 import { createField, iconButton } from "../view/shared/buttons.ts";
 
 /** Draws the notes into a list; `field` takes the focus when one is removed. */
@@ -29,12 +29,7 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 /** An element: a button that opens its line in Code, with the location as its tooltip. */
 function createChip(context: Context, { label, file, line, origin }: ElementRef): HTMLElement {
 	const title = line ? `${file} line ${line}, ${origin}` : file;
-	const chip = h("button", { class: "anb-chip", type: "button", title }, label);
-	listen(chip, "click", context.signal, () => {
-		Object.assign(context.choices, { tab: "code", file, moment: null, line });
-		context.redraw();
-	});
-	return chip;
+	return h("button", { class: "anb-chip", title, onclick: () => openCode(context, file, line) }, label);
 }
 
 /** One note: the elements it is about, and what should change. */

@@ -48,6 +48,12 @@ export function openVariant({ choices, redraw }: Context, number: number): void 
 	redraw();
 }
 
+/** Shows a file in Code, at a line if one is given. */
+export function openCode({ choices, redraw }: Context, file: string, line: number | null = null): void {
+	Object.assign(choices, { tab: "code", file, moment: null, line });
+	redraw();
+}
+
 /** Whether the run's variable refers to the visible variant, so that a cell can use it. */
 export function isBound({ choices, run }: Context): boolean {
 	const { lost = "", ready } = run.state ?? {};

@@ -27,9 +27,9 @@ export interface BarState {
 
 export function createBar(actions: BarActions) {
 	const history = h("ol", { "aria-label": "History" });
-	const next = h("button", { type: "button", onclick: actions.next }, "Continue from here");
-	const pin = h("button", { type: "button", onclick: actions.pin }, "Pin");
-	const follow = h("button", { type: "button", onclick: actions.follow }, "Follow newest");
+	const next = h("button", { onclick: actions.next }, "Continue from here");
+	const pin = h("button", { onclick: actions.pin }, "Pin");
+	const follow = h("button", { onclick: actions.follow }, "Follow newest");
 	const note = h("p", { role: "status" });
 	const element = h("div", { class: "bar" }, history, h("div", null, next, pin, follow), note);
 	let drawn = "";
@@ -71,7 +71,6 @@ function createEntry(actions: BarActions, { runs, key, versions }: BarState, ind
 	const buttons = stops.map((stop, at) => {
 		const label = stops.length > 1 ? `${step.name} v${at + 1}` : step.name;
 		return h("button", {
-			type: "button",
 			"aria-label": label,
 			title: step.prompt ? `${label}: ${step.prompt}` : label,
 			"aria-current": step.key === key && (moment ?? last) === stop && "step",

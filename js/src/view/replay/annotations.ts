@@ -176,7 +176,6 @@ function createBar(context: Context, step: (by: 1 | -1) => void) {
 		"button",
 		{
 			class: "anb-btn sm",
-			type: "button",
 			title: "Save the questions and your answers to a file. They are not sent anywhere.",
 			onclick: () => run.state && answersOf(run).save(run.state.meta),
 		},
@@ -216,7 +215,7 @@ function createCards(
 		"aria-label": "Note",
 		hidden: true,
 	});
-	const goOn = h("button", { class: "anb-btn primary sm", type: "button", onclick: proceed }, "Go on");
+	const goOn = h("button", { class: "anb-btn primary sm", onclick: proceed }, "Go on");
 	const next = h("div", { class: "next" }, goOn);
 	let current: AnnotatedMoment | null = null;
 
@@ -272,7 +271,7 @@ function createChoices({ ask, choices }: Annotation, give: (answer: string) => v
 	const buttons = choices.map((choice) =>
 		h(
 			"button",
-			{ class: "anb-btn", type: "button", dir: "auto", onclick: () => give(choice) },
+			{ class: "anb-btn", dir: "auto", onclick: () => give(choice) },
 			h("span", null, ...withCode(choice)),
 		),
 	);
@@ -298,7 +297,7 @@ function createOwnWords(question: Annotation, answers: Answers, give: (answer: s
 		if (field.value.trim()) give(field.value.trim());
 		else field.focus();
 	}
-	const button = h("button", { class: "anb-btn primary", type: "button", onclick: send }, "Answer");
+	const button = h("button", { class: "anb-btn primary", onclick: send }, "Answer");
 	return h("div", { class: "own" }, field, button);
 }
 

@@ -162,7 +162,6 @@ export function createReplayButton(context: Context) {
 		"button",
 		{
 			class: "anb-btn anb-replay",
-			type: "button",
 			"aria-label": "Replay",
 			title: "Play the run again, as it happened",
 		},

@@ -130,7 +130,7 @@ function createReadout() {
 
 function createRequestButton(context: Context) {
 	const { choices } = context;
-	const element = h("button", { class: "anb-btn sm", type: "button" }, "Request");
+	const element = h("button", { class: "anb-btn sm" }, "Request");
 	listen(element, "click", context.signal, () => {
 		if (!choices.replay) return;
 		choices.replay.playing = false;

@@ -4,7 +4,7 @@ import { addToAsk } from "../../ask.ts";
 import { type Child, h, icon, listen } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
-import { type Context, canRefer, followInFooter } from "../context.ts";
+import { type Context, canRefer, followInFooter, openCode } from "../context.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
@@ -52,13 +52,8 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 /** The checkbox that gives the live preview network access; hidden if access is fixed. */
 function createNetwork({ run, choices, redraw, signal }: Context) {
 	const box = h("input", { type: "checkbox" });
-	const element = h(
-		"label",
-		{ class: "anb-net" },
-		box,
-		"Allow this page to load from the network",
-		h("small", null, MEANING),
-	);
+	const label = "Allow this page to load from the network";
+	const element = h("label", { class: "anb-net" }, box, label, h("small", null, MEANING));
 	listen(box, "change", signal, () => {
 		choices.network = box.checked;
 		redraw();
@@ -75,18 +70,14 @@ function createNetwork({ run, choices, redraw, signal }: Context) {
 /** Links to the source line of an entry. */
 function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElement | null {
 	if (!file || !line) return null;
-	const button = h("button", { class: "at", type: "button", title: "Show in Code" }, `${file} line ${line}`);
-	listen(button, "click", context.signal, () => {
-		Object.assign(context.choices, { tab: "code", file, moment: null, line });
-		context.redraw();
-	});
-	return button;
+	const onclick = (): void => openCode(context, file, line);
+	return h("button", { class: "at", title: "Show in Code", onclick }, `${file} line ${line}`);
 }
 
 /** Requests a fix for an error. The cell refers to it by the kernel's number and does not contain its text. */
 function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
 	const { choices, run, signal } = context;
-	const button = h("button", { class: "anb-btn sm fix", type: "button" }, "Ask to fix");
+	const button = h("button", { class: "anb-btn sm fix" }, "Ask to fix");
 	listen(button, "click", signal, async () => {
 		const reply = run.command("preview_report", { variant: choices.variant, entries: [entry] });
 		followInFooter(context, reply, "The kernel is busy and has not numbered this error yet.", () => {});

@@ -5,7 +5,7 @@ import { h, icon, KeyedList, listen, setAttribute, setText, type View } from "..
 import { bytes, plural } from "../../format.ts";
 import { NOT_KEPT, presentFiles } from "../../shown.ts";
 import { type FileState, textOf, type VariantState } from "../../state.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { type Context, openCode, type Snapshot } from "../context.ts";
 import { iconButton, rove } from "../shared/buttons.ts";
 
 interface Line {
@@ -95,15 +95,10 @@ function folderOf(path: string): string {
 /** Every file of the run with its size, its versions, and a button to save it. */
 export function createFiles(context: Context) {
 	const list = h("ul", { class: "anb-files" });
-	const all = h("button", { class: "anb-btn", type: "button" }, icon("save"), "Save all");
+	const all = h("button", { class: "anb-btn" }, icon("save"), "Save all");
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "Nothing has been written yet."));
-	const element = h(
-		"div",
-		{ class: "anb-stage plain scrolls" },
-		list,
-		h("div", { class: "anb-allfiles" }, all),
-		empty,
-	);
+	const footer = h("div", { class: "anb-allfiles" }, all);
+	const element = h("div", { class: "anb-stage plain scrolls" }, list, footer, empty);
 	const rows = new KeyedList<FileState>(
 		list,
 		(file) => file.path,
@@ -126,16 +121,8 @@ export function createFiles(context: Context) {
 function createRow(context: Context, first: FileState): View<FileState> {
 	const { path } = first;
 	let file = first;
-	function open(): void {
-		Object.assign(context.choices, { file: path, moment: null, tab: "code" });
-		context.redraw();
-	}
-	const name = h(
-		"button",
-		{ class: "name", type: "button", onclick: open },
-		icon("file"),
-		h("code", null, path),
-	);
+	const onclick = (): void => openCode(context, path);
+	const name = h("button", { class: "name", onclick }, icon("file"), h("code", null, path));
 	const size = h("span", { class: "num" });
 	const versions = h("span", { class: "num" });
 	const save = iconButton(context, "save", "Save", () => void download(context, file));

@@ -153,7 +153,7 @@ function createStatus() {
 function createStopped(reload: () => void) {
 	const title = h("strong", null, "Preview stopped");
 	const text = h("span");
-	const button = h("button", { class: "anb-btn", type: "button", onclick: reload }, icon("retry"), "Reload");
+	const button = h("button", { class: "anb-btn", onclick: reload }, icon("retry"), "Reload");
 	const element = h(
 		"div",
 		{ class: "anb-empty anb-stopped", role: "alert", hidden: true },

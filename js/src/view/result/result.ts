@@ -73,7 +73,7 @@ function createTabs(context: Context) {
 	const names = TABS.map(([tab]) => tab);
 	const counts = new Map(names.map((tab) => [tab, h("span", { class: "n", hidden: true })]));
 	const tabs = TABS.map(([tab, label]) =>
-		h("button", { class: "anb-tab", role: "tab", type: "button", "data-tab": tab }, label, counts.get(tab)),
+		h("button", { class: "anb-tab", role: "tab", "data-tab": tab }, label, counts.get(tab)),
 	);
 	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Result" }, ...tabs);
 

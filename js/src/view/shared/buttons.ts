@@ -10,11 +10,7 @@ export function iconButton(
 	label: string,
 	press: () => void,
 ): HTMLButtonElement {
-	const button = h(
-		"button",
-		{ class: "anb-ic", type: "button", "aria-label": label, title: label },
-		icon(name),
-	);
+	const button = h("button", { class: "anb-ic", "aria-label": label, title: label }, icon(name));
 	listen(button, "click", signal, press);
 	return button;
 }

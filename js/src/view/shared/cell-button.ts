@@ -7,7 +7,7 @@
 // Names in the text must have passed `isName`. If cells can only be copied, the button says so.
 
 import { canInsert, isReadable, placeCell } from "../../cells.ts";
-import { h, listen, setText } from "../../dom.ts";
+import { type Child, h, listen, setText } from "../../dom.ts";
 import type { Context } from "../context.ts";
 
 interface Placing {
@@ -24,11 +24,7 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	const words = canInsert(context.run)
 		? { title: below }
 		: { title: "Copy this cell", "aria-label": `Copy: ${label}` };
-	const button = h(
-		"button",
-		{ class: "anb-btn sm", type: "button", ...words },
-		canInsert(context.run) ? label : "Copy",
-	);
+	const button = h("button", { class: "anb-btn sm", ...words }, canInsert(context.run) ? label : "Copy");
 	const first = h("code");
 	const code = h("code");
 	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
@@ -52,14 +48,15 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	};
 }
 
-/** Makes the button insert a cell whose text the user has seen, beside it or on the approval card. */
-export function insertOnClick(
+/** A button that inserts a cell whose text the user has seen, beside it or on the approval card. */
+export function createInsertButton(
 	context: Context,
-	button: HTMLElement,
-	text: () => string,
-	placing: Placing = {},
-): void {
-	listen(button, "click", context.signal, (click) => void insert(context, click, text(), placing));
+	label: Child,
+	text: string,
+	title: string | null = null,
+) {
+	const onclick = (click: MouseEvent): void => void insert(context, click, text, {});
+	return h("button", { class: "anb-btn sm", title, onclick }, label);
 }
 
 /** Inserts the cell after a press, and announces the outcome. */

@@ -94,7 +94,7 @@ function createOptions(context: Context, field: HTMLElement) {
 }
 
 function createButton(label: string, title: string): HTMLButtonElement {
-	return h("button", { class: "anb-btn", type: "button", title }, label);
+	return h("button", { class: "anb-btn", title }, label);
 }
 
 interface Parts {

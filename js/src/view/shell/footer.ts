@@ -46,7 +46,7 @@ export function createFooter(context: Context) {
 /** Says that code runs without approval, with a button that revokes it. */
 function createRunningCode(context: Context) {
 	const line = h("span");
-	const button = h("button", { class: "anb-btn sm", type: "button" }, "Ask again");
+	const button = h("button", { class: "anb-btn sm" }, "Ask again");
 	const element = h("span", { class: "anb-cell anb-code-runs", hidden: true }, line, button);
 	let variants: readonly number[] = [];
 	listen(button, "click", context.signal, () => {

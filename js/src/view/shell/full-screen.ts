@@ -6,7 +6,7 @@ import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
 export function createFullScreenButton(context: Context) {
-	const element = h("button", { class: "anb-ic anb-full", type: "button" }, icon("expand"));
+	const element = h("button", { class: "anb-ic anb-full" }, icon("expand"));
 	listen(element, "click", context.signal, () => toggle(context, element));
 	document.addEventListener("fullscreenchange", context.redraw, { signal: context.signal });
 	return {

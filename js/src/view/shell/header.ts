@@ -20,23 +20,11 @@ import { createStageButton } from "./stage.ts";
 
 export function createHeader(context: Context) {
 	const status = createStatus(context);
-	const meta = createMeta(context);
 	const stop = createStop(context);
 	const replay = createReplayButton(context);
 	const menu = createMenu(context);
-	const full = createFullScreenButton(context);
-	const stage = createStageButton(context);
-	const parts = [
-		status,
-		createChain(context),
-		meta,
-		stop,
-		replay,
-		menu,
-		stage,
-		full,
-		createFoldButton(context),
-	];
+	const views = [createStageButton(context), createFullScreenButton(context), createFoldButton(context)];
+	const parts = [status, createChain(context), createMeta(context), stop, replay, menu, ...views];
 	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
 
 	/** The target of the focus when Stop disappears: Actions, Replay, or else the transcript. */
@@ -110,7 +98,7 @@ function phaseElement(phase: string, state: VariantState, live: boolean): HTMLEl
 function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
-	const button = h("button", { class: "anb-btn anb-act", type: "button" }, square, label);
+	const button = h("button", { class: "anb-btn anb-act" }, square, label);
 	const element = h("span", { class: "anb-stop" }, button);
 	let stopping = false;
 
@@ -172,14 +160,7 @@ function createLink(to: RunEntry | undefined, glyph: IconName, words: string): H
 		to.surface?.scrollIntoView({ block: "start" });
 		to.surface?.shadowRoot?.querySelector<HTMLElement>(".anb-chain > button")?.focus({ preventScroll: true });
 	};
-	return [
-		h(
-			"button",
-			{ class: "anb-btn sm", type: "button", title, "aria-label": title, onclick },
-			icon(glyph),
-			name,
-		),
-	];
+	return [h("button", { class: "anb-btn sm", title, "aria-label": title, onclick }, icon(glyph), name)];
 }
 
 /** Actions on a finished run, which replace Stop. */
@@ -215,7 +196,7 @@ function createMenu(context: Context) {
 }
 
 function createItem(...children: (Node | string)[]): HTMLButtonElement {
-	return h("button", { type: "button", role: "menuitem", tabindex: -1 }, ...children);
+	return h("button", { role: "menuitem", tabindex: -1 }, ...children);
 }
 
 /** A button that opens a menu. Pressing an item, Escape, or moving the focus elsewhere closes it. */
@@ -227,7 +208,7 @@ function createDropdown(
 	const items = [...actions.keys()];
 	const button = h(
 		"button",
-		{ class: "anb-btn anb-act", type: "button", "aria-haspopup": "menu", "aria-expanded": "false" },
+		{ class: "anb-btn anb-act", "aria-haspopup": "menu", "aria-expanded": "false" },
 		label,
 		icon("down"),
 	);

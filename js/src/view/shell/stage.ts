@@ -9,7 +9,7 @@ import { momentsOf } from "../result/versions.ts";
 
 export function createStageButton({ choices, run, signal }: Context) {
 	const title = "Show this run on the stage, beside the notebook";
-	const element = h("button", { class: "anb-btn sm anb-onstage", type: "button", title });
+	const element = h("button", { class: "anb-btn sm anb-onstage", title });
 	listen(element, "click", signal, (press) => labExtension()?.show({ element, key: run.key }, press));
 	return {
 		element,

@@ -94,7 +94,7 @@ function alwaysLabel({ identical_only, schema }: ToolRow): string {
 function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, signal: AbortSignal) {
 	const label = h("span");
 	const badge = h("span", { class: "anb-kbd", "aria-hidden": "true" });
-	const element = h("button", { class: `anb-btn${look}`, type: "button" }, label, badge);
+	const element = h("button", { class: `anb-btn${look}` }, label, badge);
 	// Enter or Space on a button is a click with a detail of 0.
 	listen(element, "click", signal, (click) => act(action, click.detail === 0));
 	return {

@@ -298,16 +298,12 @@ function createCardHead(edit: () => void, next: () => void) {
 		"span",
 		{ class: "anb-queue", hidden: true },
 		count,
-		h(
-			"button",
-			{ class: "anb-btn sm", type: "button", "aria-label": "Next question", onclick: next },
-			"Next",
-		),
+		h("button", { class: "anb-btn sm", "aria-label": "Next question", onclick: next }, "Next"),
 	);
 	const label = h("span");
 	const key = h("span", { class: "anb-kbd", "aria-hidden": "true" });
 	const pencil = icon("edit");
-	const button = h("button", { class: "anb-btn sm", type: "button", onclick: edit }, pencil, label, key);
+	const button = h("button", { class: "anb-btn sm", onclick: edit }, pencil, label, key);
 	const away = h("span", { class: "anb-reach" }, h("kbd", { class: "anb-kbd" }, ANSWER_KEY), " to answer");
 	const acts = h("div", { class: "acts" }, away, queue, button);
 	return {

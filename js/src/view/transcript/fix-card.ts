@@ -1,11 +1,11 @@
 // The last card of `%agent fix`: what the answer changes in the failed cell, and buttons that change it.
 
 import { canInsert, replaceCell } from "../../cells.ts";
-import { h, icon, listen } from "../../dom.ts";
+import { h, icon } from "../../dom.ts";
 import type { Fix } from "../../events.ts";
 import { printable } from "../../printable.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { insertOnClick } from "../shared/cell-button.ts";
+import { createInsertButton } from "../shared/cell-button.ts";
 import { createDiffTable, diffOf } from "../shared/diff-table.ts";
 
 export function createFixCard(context: Context) {
@@ -31,27 +31,16 @@ function createCard(context: Context, fix: Fix): HTMLElement {
 	const lines = diffOf(printable(fix.before.trimEnd()), printable(fix.after));
 	const acts = h("div", { class: "anb-names" });
 	if (!same) acts.append(...createButtons(context, fix));
-	return h(
-		"div",
-		{ class: "anb-card" },
-		h("header", null, h("div", null, title)),
-		createDiffTable(lines),
-		acts,
-	);
+	const header = h("header", null, h("div", null, title));
+	return h("div", { class: "anb-card" }, header, createDiffTable(lines), acts);
 }
 
 function createButtons(context: Context, fix: Fix): HTMLElement[] {
-	const below = h("button", { class: "anb-btn sm", type: "button" });
-	insertOnClick(context, below, () => fix.after);
-	if (!canInsert(context.run)) {
-		below.textContent = "Copy";
-		return [below];
-	}
-	below.textContent = "Insert below";
-	const replace = h("button", { class: "anb-btn sm", type: "button" }, "Replace");
-	listen(replace, "click", context.signal, (press) => {
+	if (!canInsert(context.run)) return [createInsertButton(context, "Copy", fix.after)];
+	const onclick = (press: MouseEvent): void => {
 		if (replaceCell(context.run, press, fix)) context.announce("Replaced: press Shift+Enter to run it");
 		else context.notify("Not replaced: the failed cell was changed or is not in this notebook");
-	});
-	return [replace, below];
+	};
+	const replace = h("button", { class: "anb-btn sm", onclick }, "Replace");
+	return [replace, createInsertButton(context, "Insert below", fix.after)];
 }

@@ -29,7 +29,7 @@ export function createFoldLine(context: Context) {
 	let [solo, expanded] = [false, false];
 	const element = h(
 		"button",
-		{ class: "anb-fold", type: "button" },
+		{ class: "anb-fold" },
 		icon("right", "chev"),
 		label,
 		h("span", { class: "sp" }),

@@ -6,7 +6,7 @@ import { plural } from "../../format.ts";
 import { printable } from "../../printable.ts";
 import type { Row } from "../../state.ts";
 import { type Context, follow, STOP_HINT } from "../context.ts";
-import { insertOnClick } from "../shared/cell-button.ts";
+import { createInsertButton } from "../shared/cell-button.ts";
 
 export const NAMES_TYPE = "application/vnd.agent-nb.names+json";
 
@@ -27,30 +27,18 @@ export function createNames(
 	{ bound, changed, deleted, code, notes, undo }: Names,
 ): HTMLElement {
 	const status = h("span", { role: "status" });
-	const undoButton = h(
-		"button",
-		{
-			class: "anb-btn sm",
-			type: "button",
-			hidden: !undo || undoneIn(context).some((entry) => entry.startsWith(`${undo} `)),
-			title: "Put these names back. Changes inside objects stay.",
-		},
-		"Undo",
-	);
-	const insert = h(
-		"button",
-		{ class: "anb-btn sm", type: "button", title: "Insert the code below" },
-		"Insert as a cell",
-	);
-	insertOnClick(context, insert, () => code);
-	listen(undoButton, "click", context.signal, () => {
+	const title = "Put these names back. Changes inside objects stay.";
+	const undoButton = h("button", { class: "anb-btn sm", title, onclick: takeBack }, "Undo");
+	undoButton.hidden = !undo || undoneIn(context).some((entry) => entry.startsWith(`${undo} `));
+	const insert = createInsertButton(context, "Insert as a cell", code, "Insert the code below");
+	function takeBack(): void {
 		const reply = context.run.command("undo_python", { token: undo });
 		undoButton.disabled = true;
 		follow(context, reply, STOP_HINT, ({ done }) => {
 			undoButton.hidden = done;
 		});
 		void reply.then((answer) => setText(status, String(answer.ok ? answer.text : answer.error)));
-	});
+	}
 	return h(
 		"div",
 		{ class: "anb-names" },
@@ -68,14 +56,11 @@ export function createNames(
 export function createLeft(context: Context, rows: readonly Row[]): HTMLElement {
 	const names = namesLeft(rows, undoneIn(context));
 	const items = [...names].map(([name, kind]) => {
-		const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert a cell that shows it" });
-		button.append(h("code", null, name));
-		insertOnClick(context, button, () => name);
+		const button = createInsertButton(context, h("code", null, name), name, "Insert a cell that shows it");
 		return h("span", null, button, ` ${kind}`);
 	});
-	const line = h("div", { class: "anb-names left" }, names.size ? "In the notebook:" : null, ...items);
-	line.append(createKeep(context));
-	return line;
+	const lead = names.size > 0 && "In the notebook:";
+	return h("div", { class: "anb-names left" }, lead, ...items, createKeep(context));
 }
 
 /** Inserts the code of the run as cells with their outputs, or writes them to a notebook file. */
@@ -85,7 +70,7 @@ function createKeep(context: Context): HTMLElement {
 	const title = inserts
 		? "Insert the code below, with its outputs"
 		: "Write the code and its outputs to a file";
-	const keep = h("button", { class: "anb-btn sm", type: "button", title }, label);
+	const keep = h("button", { class: "anb-btn sm", title }, label);
 	listen(keep, "click", context.signal, async (press) => {
 		const { variant } = context.choices;
 		const reply = await context.run.command(inserts ? "cells" : "keep", { variant });
@@ -103,7 +88,7 @@ function createKeep(context: Context): HTMLElement {
 /** Runs the cells in a fresh kernel and reports the differences. */
 function createVerify(context: Context): HTMLElement[] {
 	const title = "Run the cells in a fresh kernel and compare";
-	const verify = h("button", { class: "anb-btn sm", type: "button", title }, "Verify");
+	const verify = h("button", { class: "anb-btn sm", title }, "Verify");
 	const badge = h("span", { class: "told", role: "status" });
 	listen(verify, "click", context.signal, async () => {
 		verify.disabled = true;

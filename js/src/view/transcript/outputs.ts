@@ -74,7 +74,7 @@ function createImage(bundle: MimeBundle): HTMLElement | null {
 		return h(
 			"figure",
 			{ class: "anb-thumb", title: caption },
-			h("button", { type: "button", onclick: () => showLarge(image) }, image),
+			h("button", { onclick: () => showLarge(image) }, image),
 			caption ? h("figcaption", { class: "anb-cap" }, caption) : null,
 		);
 	}
@@ -138,7 +138,7 @@ function createNote(): HTMLElement {
 /** HTML with scripts, which run at the user's request: in a frame with an opaque origin, under a page's policy. */
 function createInteractive(context: Context, html: string): HTMLElement {
 	if (LOADS.test(html)) return createNote();
-	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show it");
+	const button = h("button", { class: "anb-btn sm" }, "Show it");
 	const element = h("div", { class: "anb-names" }, "Interactive output, shown without network:", button);
 	listen(button, "click", context.signal, () => element.replaceWith(createFrame(context, html, true)));
 	return element;

@@ -1,7 +1,7 @@
 // The request of a turn, laid over the transcript and the result.
 
 import { copyText } from "../../clipboard.ts";
-import { h, icon, listen, setText } from "../../dom.ts";
+import { type Child, h, icon, listen, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { count, plural } from "../../format.ts";
 import { type Context, follow, type Outcome, type Snapshot } from "../context.ts";
@@ -107,6 +107,7 @@ interface ModelRequest {
 
 /** The first `known` messages were already in the previous request. */
 export function sectionsOf(request: ModelRequest, known: number, json: string): HTMLElement[] {
+	const { model } = request;
 	const messages = request.messages.map((message, index) => messageOf(message, index >= known));
 	const fresh = request.messages.length - known;
 	const news = known > 0 && fresh > 0 ? `, ${fresh} new` : "";
@@ -115,12 +116,7 @@ export function sectionsOf(request: ModelRequest, known: number, json: string): 
 		section("System text", size(request.system), false, text(request.system)),
 		section("Messages", `${request.messages.length}${news}`, true, ...messages),
 		section("Tools", String(request.tools.length), false, ...request.tools.map(toolOf)),
-		section(
-			"Model and settings",
-			request.model,
-			false,
-			text(pretty({ model: request.model, ...request.settings })),
-		),
+		section("Model and settings", model, false, text(pretty({ model, ...request.settings }))),
 		lazy("Everything as JSON", size(json), () => text(json)),
 	];
 }
@@ -130,13 +126,13 @@ function compactedNote({ before, after }: NonNullable<ModelRequest["compacted"]>
 	return h("p", { class: "anb-note" }, `The conversation was compacted for this turn: ${words}.`);
 }
 
+function fold(look: string, open: boolean, title: Child[], content: Child[]): HTMLElement {
+	const summary = h("summary", null, icon("right", "chev"), ...title);
+	return h("details", { class: look, open }, summary, h("div", { class: "in" }, ...content));
+}
+
 function section(label: string, fact: string, open: boolean, ...children: Node[]): HTMLElement {
-	return h(
-		"details",
-		{ class: "anb-part", open },
-		h("summary", null, icon("right", "chev"), h("b", null, label), h("small", null, fact)),
-		h("div", { class: "in" }, ...children),
-	);
+	return fold("anb-part", open, [h("b", null, label), h("small", null, fact)], children);
 }
 
 /** A section whose content is created when it is first opened. */
@@ -148,24 +144,10 @@ function lazy(label: string, fact: string, make: () => Node): HTMLElement {
 
 function messageOf({ role, parts, vendor }: ModelRequest["messages"][number], fresh: boolean): HTMLElement {
 	const notes = Object.entries(vendor ?? {}).map(([name, note]) => `Only for ${name}: ${note}.`);
-	return h(
-		"details",
-		{ class: `anb-message ${role}`, open: fresh },
-		h(
-			"summary",
-			null,
-			icon("right", "chev"),
-			h("b", null, role),
-			h("span", { class: "line" }, firstLine(parts)),
-			fresh ? h("small", { class: "new" }, "new") : null,
-		),
-		h(
-			"div",
-			{ class: "in" },
-			...parts.flatMap(partOf),
-			...notes.map((note) => h("p", { class: "sub" }, note)),
-		),
-	);
+	const line = h("span", { class: "line" }, firstLine(parts));
+	const title = [h("b", null, role), line, fresh && h("small", { class: "new" }, "new")];
+	const content = [...parts.flatMap(partOf), ...notes.map((note) => h("p", { class: "sub" }, note))];
+	return fold(`anb-message ${role}`, fresh, title, content);
 }
 
 function firstLine(parts: readonly Part[]): string {
@@ -196,38 +178,28 @@ function labelOf(part: Part): string {
 
 function partOf(part: Part): Node[] {
 	const label = part.type === "text" ? [] : [h("p", { class: "sub" }, labelOf(part))];
+	const images = (part.images as Part[] | undefined) ?? [];
+	return [...label, text(contentOf(part)), ...images.flatMap(partOf)];
+}
+
+function contentOf(part: Part): string {
 	switch (part.type) {
 		case "text":
 		case "thinking":
-			return [...label, text(String(part.text))];
-		case "tool_call":
-			return [...label, text(readable(String(part.arguments)))];
 		case "tool_result":
-			return [
-				...label,
-				text(String(part.text)),
-				...((part.images as Part[] | undefined) ?? []).flatMap(partOf),
-			];
+			return String(part.text);
+		case "tool_call":
+			return readable(String(part.arguments));
 		case "image":
-			return [...label, text(String(part.data))];
+			return String(part.data);
 		default:
-			return [...label, text(pretty(part))];
+			return pretty(part);
 	}
 }
 
 function toolOf({ name, description, schema }: ModelRequest["tools"][number]): HTMLElement {
-	return h(
-		"details",
-		{ class: "anb-message" },
-		h(
-			"summary",
-			null,
-			icon("right", "chev"),
-			h("code", null, name),
-			h("span", { class: "line" }, description.split("\n")[0]),
-		),
-		h("div", { class: "in" }, text(description), text(pretty(schema))),
-	);
+	const line = h("span", { class: "line" }, description.split("\n")[0]);
+	return fold("anb-message", false, [h("code", null, name), line], [text(description), text(pretty(schema))]);
 }
 
 /** Long text scrolls, so it must be reachable by keyboard. */

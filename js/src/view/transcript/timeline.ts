@@ -3,7 +3,7 @@
 import { addToAsk } from "../../ask.ts";
 import { canInsert, isReadable } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
-import { h, icon, KeyedList, listen, setText, type View, withCode } from "../../dom.ts";
+import { h, icon, KeyedList, setText, type View, withCode } from "../../dom.ts";
 import type { Thumbnail } from "../../events.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
@@ -20,14 +20,14 @@ import {
 } from "../../state.ts";
 import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
-import { insertOnClick } from "../shared/cell-button.ts";
+import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createNumbers } from "./answer-numbers.ts";
 import { createEnd } from "./end-card.ts";
 import { createFixCard } from "./fix-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
-import { codeOf, createToolRow } from "./tool-row.ts";
+import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
 
 export function createTimeline(context: Context): BodyView {
 	const promptImages = createPromptImages();
@@ -127,15 +127,11 @@ function withTurns({ rows, turns }: VariantState): (Row | TurnMark)[] {
 }
 
 function createTurn(context: Context, { turn }: TurnMark): View<Row | TurnMark> {
-	const button = h(
-		"button",
-		{ type: "button", title: "Show what was sent in this turn" },
-		`turn ${turn}: request`,
-	);
-	listen(button, "click", context.signal, () => {
+	const onclick = (): void => {
 		context.choices.request = turn;
 		context.redraw();
-	});
+	};
+	const button = h("button", { title: "Show what was sent in this turn", onclick }, `turn ${turn}: request`);
 	return { element: h("li", { class: "anb-turn" }, button), update() {} };
 }
 
@@ -228,10 +224,7 @@ function addCodeButtons(context: Context, answer: HTMLElement): void {
 
 function createInsert(context: Context, pre: Element, code: string): HTMLElement | null {
 	if (!pre.matches(".py") || !canInsert(context.run) || !isReadable(code)) return null;
-	const title = "Insert this code below";
-	const button = h("button", { class: "anb-btn sm", type: "button", title }, "Insert as a cell");
-	insertOnClick(context, button, () => code);
-	return button;
+	return createInsertButton(context, "Insert as a cell", code, "Insert this code below");
 }
 
 const LINE_ICONS: Record<LineRow["state"], IconName | null> = { info: null, retry: "retry" };
@@ -327,12 +320,11 @@ function createSuggestions(context: Context) {
 }
 
 function createOffer(context: Context, text: string): HTMLElement {
-	const button = h("button", { class: "anb-btn sm", type: "button" }, text);
-	listen(button, "click", context.signal, () => {
+	const onclick = (): void => {
 		addToAsk(context.choices.ask, text);
 		context.redraw();
-	});
-	return button;
+	};
+	return h("button", { class: "anb-btn sm", onclick }, text);
 }
 
 function offersIn({ rows }: VariantState): string[] {
@@ -362,10 +354,8 @@ function createRetry(ticking: Ticking): View<RetryRow> {
 		update(next) {
 			row = next;
 			why.replaceChildren(...withCode(next.why));
-			setText(
-				note,
-				`Attempt ${next.attempt}. Your files are kept; this turn's unfinished output is discarded.`,
-			);
+			const discarded = "Your files are kept; this turn's unfinished output is discarded.";
+			setText(note, `Attempt ${next.attempt}. ${discarded}`);
 			ticking.add(tick);
 		},
 	};
@@ -437,10 +427,7 @@ function createEdits(context: Context, ticking: Ticking): View<Edits> {
 			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
 			drawn = rows;
 			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));
-			facts.replaceChildren(
-				h("span", { class: "add" }, `+${sumOf(rows, "added")}`),
-				h("span", { class: "del" }, `−${sumOf(rows, "removed")}`),
-			);
+			facts.replaceChildren(...lineCounts(sumOf(rows, "added"), sumOf(rows, "removed")));
 			list.update(rows);
 		},
 	};

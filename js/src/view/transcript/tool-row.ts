@@ -199,14 +199,14 @@ function factsOf(row: ToolRow): Node[] {
 
 function sizeOf(row: ToolRow): Node[] {
 	const { change } = row;
-	if (change?.action === "edited" && change.added + change.removed > 0) {
-		return [
-			h("span", { class: "add" }, `+${change.added}`),
-			h("span", { class: "del" }, `−${change.removed}`),
-		];
-	}
+	if (change?.action === "edited" && change.added + change.removed > 0)
+		return lineCounts(change.added, change.removed);
 	const size = change ? change.size : row.written;
 	return size ? [h("span", null, bytes(size))] : [];
+}
+
+export function lineCounts(added: number, removed: number): HTMLElement[] {
+	return [h("span", { class: "add" }, `+${added}`), h("span", { class: "del" }, `−${removed}`)];
 }
 
 function markOf(row: ToolRow): Node[] {
@@ -318,14 +318,8 @@ function argumentsOf(row: ToolRow): Node[] {
 	const entries = Object.entries(row.args ?? {});
 	if (entries.length === 0) return [];
 	const text = entries.map(([name, value]) => `${name}: ${readable(value)}`).join("\n");
-	return [
-		h(
-			"details",
-			{ class: "anb-args" },
-			h("summary", null, icon("right", "chev"), "arguments"),
-			...createLongText(text),
-		),
-	];
+	const summary = h("summary", null, icon("right", "chev"), "arguments");
+	return [h("details", { class: "anb-args" }, summary, ...createLongText(text))];
 }
 
 /** The line below an output of a run that sends no values: the model has not seen it, with a button to share it. */
@@ -334,7 +328,7 @@ function createHeldBack(context: Context, row: ToolRow): Node[] {
 	if (currentState(context).settings.data !== "schema" || row.change) return [];
 	const line = h("p", { class: "anb-cap" }, "Only you see this. The model got names, types and shapes.");
 	if (!run.busy || choices.replay) return [line];
-	const button = h("button", { class: "anb-btn sm", type: "button" }, "Show the model");
+	const button = h("button", { class: "anb-btn sm" }, "Show the model");
 	listen(button, "click", signal, () => {
 		const reply = run.command("show_output", { variant: choices.variant, call_id: row.call_id });
 		follow(context, reply, STOP_HINT, (result) => {

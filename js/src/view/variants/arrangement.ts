@@ -115,7 +115,7 @@ export function createSummary(context: Context, number: number) {
 function createAnswer(context: Context, number: number) {
 	const element = h(
 		"button",
-		{ class: "anb-btn sm primary anb-answer", type: "button", onclick: () => openVariant(context, number) },
+		{ class: "anb-btn sm primary anb-answer", onclick: () => openVariant(context, number) },
 		"Answer",
 	);
 	return {
@@ -202,7 +202,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
 	const { variantContext, name, boundMark, standing, model, facts, answer, pick, swap } = summary;
 	const preview = createQuietPreview(variantContext, CELL_WIDTH);
-	const open = h("button", { class: "open", type: "button", onclick: () => openVariant(context, number) });
+	const open = h("button", { class: "open", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
 	const text = createLastText();
 	const body = h(

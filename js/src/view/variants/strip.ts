@@ -129,7 +129,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 	const status = h("span", { class: "anb-sr" });
 	const element = h(
 		"button",
-		{ class: "anb-tab", role: "tab", type: "button" },
+		{ class: "anb-tab", role: "tab" },
 		mark.element,
 		h("span", null, prefix, label),
 		model,

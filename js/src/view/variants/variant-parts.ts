@@ -86,7 +86,7 @@ export function createBoundMark(): VariantPart {
 export function createPick(context: Context): VariantPart {
 	const label = h("span");
 	const check = icon("check");
-	const element = h("button", { class: "anb-btn sm anb-pick", type: "button" }, check, label);
+	const element = h("button", { class: "anb-btn sm anb-pick" }, check, label);
 	let variant: Variant | null = null;
 	let pending: number | null = null;
 
@@ -129,8 +129,8 @@ function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolea
 
 /** A button that stops this variant while it runs, and opens its page afterwards. */
 export function createStopOrOpen(context: Context, variantContext: Context): VariantPart {
-	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
-	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
+	const stop = h("button", { class: "anb-ic anb-stop-one" }, h("span", { class: "stop" }));
+	const open = h("button", { class: "anb-ic" }, icon("open"));
 	const element = h("span", { class: "anb-swap" }, stop, open);
 	let variant: Variant | null = null;
 	let stopping: number | null = null;
