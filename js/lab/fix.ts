@@ -1,5 +1,6 @@
 // A button below the error of a failed cell that inserts `%agent fix` below it and runs it.
 
+import { h } from "../src/dom.ts";
 import { insertCells, isPress, runCell } from "./cells.ts";
 import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 
@@ -14,13 +15,8 @@ export function addFixButtons(tracker: Tracker, actions: Actions): void {
 		const panel = tracker.find(({ content }) => content === notebook);
 		cell.node.querySelector(`.${CLASS}`)?.remove();
 		if (!panel || !hasFailed(cell) || !usesAgent(panel)) return;
-		const button = document.createElement("button");
-		button.type = "button";
-		button.textContent = "Fix with agent";
-		button.addEventListener("click", (press) => isPress(press) && fixCell(actions, panel, cell));
-		const line = document.createElement("div");
-		line.className = CLASS;
-		line.append(button);
+		const onclick = (press: MouseEvent) => isPress(press) && fixCell(actions, panel, cell);
+		const line = h("div", { class: CLASS }, h("button", { onclick }, "Fix with agent"));
 		cell.node.querySelector(".jp-Cell-outputArea")?.append(line);
 	});
 }

@@ -1,5 +1,6 @@
 // The stages of all notebooks, one each. A stage closes with its notebook and reopens with it.
 
+import { load, store } from "../src/storage.ts";
 import type { Stages } from "./cells.ts";
 import { STAGE_CLASS, STAGED } from "./interface.ts";
 import type { App, DocumentContext, NotebookPanel, Panel, Tracker, WidgetModule } from "./jupyter.ts";
@@ -20,7 +21,7 @@ export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): 
 		const existing = stages.get(context);
 		if (existing) return existing;
 		const notebook = () => tracker.find((panel) => panel.context === context);
-		const onPin = (): void => store(context.path, stage.pinned);
+		const onPin = (): void => storePinned(context.path, stage.pinned);
 		const options = { app, context, lumino, notebook, onPin };
 		const stage = new NotebookStage(options, stored()[context.path] ?? "");
 		stages.set(context, stage);
@@ -34,7 +35,7 @@ export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): 
 		stage.panel.disposed.connect(() => {
 			if (!stages.delete(context)) return;
 			closed.add(context);
-			store(context.path, null);
+			storePinned(context.path, null);
 			window.dispatchEvent(new Event(STAGED));
 		});
 		const mode = node.clientWidth < NARROW ? "split-bottom" : "split-right";
@@ -73,19 +74,11 @@ function nameAfter(context: DocumentContext, { title }: Panel, onName: () => voi
 
 /** The notebooks with a stage, by path, each with its pinned run. */
 function stored(): Record<string, string> {
-	try {
-		return JSON.parse(localStorage.getItem(STORE) ?? "{}") as Record<string, string>;
-	} catch {
-		return {};
-	}
+	return (load("localStorage", STORE) ?? {}) as Record<string, string>;
 }
 
 /** Stores the pinned run of a stage; null if the stage is closed. */
-function store(path: string, pinned: string | null): void {
+function storePinned(path: string, pinned: string | null): void {
 	const { [path]: _, ...others } = stored();
-	try {
-		localStorage.setItem(STORE, JSON.stringify(pinned === null ? others : { ...others, [path]: pinned }));
-	} catch {
-		// Storage is full or blocked: the stage is not restored after a reload.
-	}
+	store("localStorage", STORE, pinned === null ? others : { ...others, [path]: pinned });
 }

@@ -3,6 +3,7 @@
 import { isName, type NotebookContext } from "./cells.ts";
 import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
+import { load, store } from "./storage.ts";
 
 /** An element that the user has pointed at. */
 export interface ElementRef {
@@ -49,19 +50,13 @@ const STORE = "agent_nb.ask ";
 
 /** Saves the unsent request of a run across a reload, or removes it if it is empty. */
 export function storeAsk(run_id: string, { notes, text, without }: Ask): void {
-	try {
-		if (notes.length || text)
-			sessionStorage.setItem(STORE + run_id, JSON.stringify({ notes, text, without }));
-		else sessionStorage.removeItem(STORE + run_id);
-	} catch {
-		// Storage is full or blocked: the text is lost on a reload.
-	}
+	store("sessionStorage", STORE + run_id, notes.length || text ? { notes, text, without } : null);
 }
 
 /** The unsent request from before a reload. */
 export function storedAsk(run_id: string): Ask {
 	try {
-		const { notes, text, without } = JSON.parse(sessionStorage.getItem(STORE + run_id) ?? "") as Ask;
+		const { notes, text, without } = load("sessionStorage", STORE + run_id) as Ask;
 		const isWhole = ({ elements, text }: Note): boolean =>
 			typeof text === "string" && elements.every(({ path, file }) => isPath(path) && isFile(file));
 		return { notes: notes.filter(isWhole), text: String(text), ...(without && { without }) };

@@ -1,16 +1,11 @@
 // One file of a run: its versions, the draft being written, and what a call changed.
 
-import type { FileAction, FileChanged, LinePatch } from "./events.ts";
+import type { FileChanged, LinePatch } from "./events.ts";
 
-export interface Version {
+export interface Version extends Pick<FileChanged, "action" | "size" | "added" | "removed" | "first_line"> {
 	number: number;
 	/** The number of the file change that created it, from 1; 0 for an input file of the run. */
 	change: number;
-	action: FileAction;
-	size: number;
-	added: number;
-	removed: number;
-	first_line: number;
 	/** Null for binary files, and for text that must be requested from the kernel. */
 	text: string | null;
 	/** The draft that this version was streamed as, or null. */
@@ -42,13 +37,9 @@ export interface FileState {
 }
 
 /** The effect of a tool call on files. */
-export interface FileChange {
+export interface FileChange extends Pick<FileChanged, "action" | "size" | "added" | "removed"> {
 	/** Null when it changed several files. */
 	path: string | null;
-	action: FileAction;
-	size: number;
-	added: number;
-	removed: number;
 }
 
 /** Merges the changes of a call: the latest for one file, the sum without a path for several. */

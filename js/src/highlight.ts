@@ -4,28 +4,18 @@
 import { h } from "./dom.ts";
 import { CSS, JAVASCRIPT, JSON_RULES, MARKDOWN, MARKUP, PYTHON, type Rule } from "./languages.ts";
 
-const BY_ENDING: Record<string, readonly Rule[]> = {
-	html: MARKUP,
-	htm: MARKUP,
-	xml: MARKUP,
-	svg: MARKUP,
-	vue: MARKUP,
-	css: CSS,
-	js: JAVASCRIPT,
-	mjs: JAVASCRIPT,
-	jsx: JAVASCRIPT,
-	ts: JAVASCRIPT,
-	tsx: JAVASCRIPT,
-	json: JSON_RULES,
-	md: MARKDOWN,
-	py: PYTHON,
-	// info strings of Markdown fences
-	python: PYTHON,
-	ipython: PYTHON,
-	javascript: JAVASCRIPT,
-	typescript: JAVASCRIPT,
-	markdown: MARKDOWN,
-};
+/** The rules by file name extension, and by the info string of a Markdown fence. */
+const LANGUAGES: readonly [readonly Rule[], string][] = [
+	[MARKUP, "html htm xml svg vue"],
+	[CSS, "css"],
+	[JAVASCRIPT, "js mjs jsx ts tsx javascript typescript"],
+	[JSON_RULES, "json"],
+	[MARKDOWN, "md markdown"],
+	[PYTHON, "py python ipython"],
+];
+const BY_NAME = new Map(
+	LANGUAGES.flatMap(([rules, names]) => names.split(" ").map((name) => [name, rules] as const)),
+);
 
 /** Maximum characters to highlight: it blocks the page. */
 const MOST_COLOURED = 50_000;
@@ -42,7 +32,7 @@ type Emit = (text: string, colour: string) => void;
 
 /** Splits a text into lines of coloured tokens; null if the language is unknown. */
 export function highlight(path: string, text: string): Token[][] | null {
-	const rules = BY_ENDING[path.split(".").at(-1)?.toLowerCase() ?? ""];
+	const rules = BY_NAME.get(path.split(".").at(-1)?.toLowerCase() ?? "");
 	if (!rules) return null;
 	const lines: Token[][] = [[]];
 	const emit: Emit = (piece, colour) => {

@@ -2,6 +2,7 @@
 
 import type { FromStore } from "./bind/messages.ts";
 import type { Event, Meta, Ready } from "./events.ts";
+import { load, store } from "./storage.ts";
 
 export interface Batch {
 	kind: "batch";
@@ -94,13 +95,9 @@ export type Send = (message: Record<string, unknown>) => void;
 
 /** A secret id per browser window. It survives a reload, so that the window finds its runs again. */
 function windowId(): string {
-	try {
-		const id = sessionStorage.getItem("anb-window") ?? randomId();
-		sessionStorage.setItem("anb-window", id);
-		return id;
-	} catch {
-		return randomId(); // the browser may forbid storage
-	}
+	const id = String(load("sessionStorage", "anb-window") ?? randomId());
+	store("sessionStorage", "anb-window", id);
+	return id;
 }
 
 /** An active run that this window had before it was reloaded. */

@@ -2,6 +2,7 @@
 
 import { type Ask, newAsk } from "./ask.ts";
 import type { AnswerDraft } from "./questions.ts";
+import { load, store } from "./storage.ts";
 import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
@@ -139,38 +140,23 @@ export interface Layout {
 
 const KEY = "agent_nb.layout";
 export const DEFAULT_SPLIT = 41;
-const DEFAULT: Layout = {
-	split: DEFAULT_SPLIT,
-	height: null,
-	arrangement: "grid",
-	alone: false,
-	wrap: false,
-	replayed: false,
-};
+
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
-/** Falls back to the default layout if storage is blocked or invalid. */
+/** The stored layout, with the default for whatever is missing or invalid. */
 export function loadLayout(): Layout {
-	try {
-		const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Layout>;
-		const { split, height, arrangement, alone, wrap, replayed } = stored;
-		return {
-			split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT.split,
-			height: typeof height === "number" && height >= 240 && height <= 4000 ? height : DEFAULT.height,
-			arrangement: ARRANGEMENTS.find((candidate) => candidate === arrangement) ?? DEFAULT.arrangement,
-			alone: alone === true,
-			wrap: wrap === true,
-			replayed: replayed === true,
-		};
-	} catch {
-		return DEFAULT;
-	}
+	const { split, height, arrangement, alone, wrap, replayed } = (load("localStorage", KEY) ??
+		{}) as Partial<Layout>;
+	return {
+		split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT_SPLIT,
+		height: typeof height === "number" && height >= 240 && height <= 4000 ? height : null,
+		arrangement: ARRANGEMENTS.find((candidate) => candidate === arrangement) ?? "grid",
+		alone: alone === true,
+		wrap: wrap === true,
+		replayed: replayed === true,
+	};
 }
 
 export function saveLayout(part: Partial<Layout>): void {
-	try {
-		localStorage.setItem(KEY, JSON.stringify({ ...loadLayout(), ...part }));
-	} catch {
-		// Storage is full or blocked; the layout is just not remembered.
-	}
+	store("localStorage", KEY, { ...loadLayout(), ...part });
 }

@@ -1,6 +1,7 @@
 // Shared by all views: the run, the user's choices, and actions.
 
 import { isName } from "../cells.ts";
+import type { View } from "../dom.ts";
 import type { RunEntry, RunState } from "../runs.ts";
 import type { VariantState } from "../state.ts";
 import type { Choices } from "../ui.ts";
@@ -32,9 +33,7 @@ export interface Snapshot {
 }
 
 /** The content between the header and the footer. */
-export interface BodyView {
-	readonly element: HTMLElement;
-	update(snapshot: Snapshot): void;
+export interface BodyView extends View<Snapshot> {
 	/** Updates only time-dependent content, such as seconds. */
 	tick(snapshot: Snapshot): void;
 }

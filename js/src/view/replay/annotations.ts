@@ -4,8 +4,10 @@
 import { saveFile } from "../../clipboard.ts";
 import { h, icon, listen, setAttribute, setText, withCode } from "../../dom.ts";
 import type { Annotation, Meta } from "../../events.ts";
+import { plural } from "../../format.ts";
 import { Markdown } from "../../markdown.ts";
 import type { RunEntry } from "../../runs.ts";
+import { load, store } from "../../storage.ts";
 import type { Tape } from "../../tape.ts";
 import type { Position, Replay } from "../../ui.ts";
 import type { Context } from "../context.ts";
@@ -172,20 +174,14 @@ function createBar(context: Context, step: (by: 1 | -1) => void) {
 	const label = h("span", { class: "which" });
 	const back = iconButton(context, "left", "Previous note", () => step(-1));
 	const forward = iconButton(context, "right", "Next note", () => step(1));
-	const save = h(
-		"button",
-		{
-			class: "anb-btn sm",
-			title: "Save the questions and your answers to a file. They are not sent anywhere.",
-			onclick: () => run.state && answersOf(run).save(run.state.meta),
-		},
-		"Save my answers",
-	);
+	const title = "Save the questions and your answers to a file. They are not sent anywhere.";
+	const onclick = () => run.state && answersOf(run).save(run.state.meta);
+	const save = h("button", { class: "anb-btn sm", title, onclick }, "Save my answers");
 	return {
 		element: h("header", null, label, back, forward, h("span", { class: "sp" }), save),
 		update(places: readonly AnnotatedMoment[], replay: Replay) {
 			const reached = places.filter((place) => comparePositions(place, replay) <= 0).length;
-			setText(label, reached ? `Note ${reached} of ${places.length}` : counted(places.length));
+			setText(label, reached ? `Note ${reached} of ${places.length}` : plural(places.length, "note"));
 			const [first, last] = [places[0], places.at(-1)];
 			// Not `disabled`: a focused button would lose the focus.
 			const isFirst = !first || comparePositions(first, replay) >= 0;
@@ -196,10 +192,6 @@ function createBar(context: Context, step: (by: 1 | -1) => void) {
 			save.hidden = !run.state?.meta.annotations.some((one) => one.ask && of(one));
 		},
 	};
-}
-
-function counted(places: number): string {
-	return places === 1 ? "1 note" : `${places} notes`;
 }
 
 /** The cards of the current moment, or of the last one that had annotations. */
@@ -268,13 +260,10 @@ function createText(text: string): HTMLElement {
 }
 
 function createChoices({ ask, choices }: Annotation, give: (answer: string) => void): HTMLElement {
-	const buttons = choices.map((choice) =>
-		h(
-			"button",
-			{ class: "anb-btn", dir: "auto", onclick: () => give(choice) },
-			h("span", null, ...withCode(choice)),
-		),
-	);
+	const buttons = choices.map((choice) => {
+		const label = h("span", null, ...withCode(choice));
+		return h("button", { class: "anb-btn", dir: "auto", onclick: () => give(choice) }, label);
+	});
 	return h("div", { class: "choices", role: "group", "aria-label": ask }, ...buttons);
 }
 
@@ -303,12 +292,8 @@ function createOwnWords(question: Annotation, answers: Answers, give: (answer: s
 
 /** The reader's answer, and whether it matches the expected one, if any. */
 function createVerdict({ choices, answer }: Annotation, stored: ReaderAnswer): HTMLElement[] {
-	const answerLine = h(
-		"p",
-		null,
-		choices.length ? "You chose: " : "You wrote: ",
-		h("bdi", null, ...withCode(stored.answer)),
-	);
+	const lead = choices.length ? "You chose: " : "You wrote: ";
+	const answerLine = h("p", null, lead, h("bdi", null, ...withCode(stored.answer)));
 	if (!answer) return [answerLine];
 	const expected = h("bdi", null, ...withCode(answer));
 	if (choices.length === 0) return [answerLine, h("p", null, "Expected: ", expected)];
@@ -332,7 +317,6 @@ interface AnnotatedMoment extends Position {
 	readonly annotations: readonly Annotation[];
 }
 
-/** Orders positions in a replay. */
 function comparePositions(a: Position, b: Position): number {
 	return a.count - b.count || a.time - b.time;
 }
@@ -390,18 +374,14 @@ class Answers {
 
 	constructor(key: string) {
 		this.#key = key;
-		this.#given = load(key);
+		this.#given = storedAnswers(key);
 	}
 
 	readonly of = (question: Annotation): ReaderAnswer | null => this.#given.get(idOf(question)) ?? null;
 
 	give(question: Annotation, answer: string): void {
 		this.#given.set(idOf(question), { answer, time: new Date().toISOString() });
-		try {
-			localStorage.setItem(this.#key, JSON.stringify(Object.fromEntries(this.#given)));
-		} catch {
-			// Storage is full or blocked: the answers last as long as the page.
-		}
+		store("localStorage", this.#key, Object.fromEntries(this.#given));
 	}
 
 	/** Whether it has an unanswered question. */
@@ -439,16 +419,9 @@ function idOf({ variant, at, ask }: Annotation): string {
 	return `${variant} ${at} ${ask}`;
 }
 
-/** Returns no answers if storage is blocked or invalid. */
-function load(key: string): Map<string, ReaderAnswer> {
-	try {
-		const stored = JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Partial<ReaderAnswer>>;
-		return new Map(
-			Object.entries(stored).flatMap(([id, { answer, time }]) =>
-				typeof answer === "string" && typeof time === "string" ? [[id, { answer, time }]] : [],
-			),
-		);
-	} catch {
-		return new Map();
-	}
+function storedAnswers(key: string): Map<string, ReaderAnswer> {
+	const stored = Object.entries((load("localStorage", key) ?? {}) as Record<string, ReaderAnswer | null>);
+	const isValid = ([, entry]: (typeof stored)[number]): boolean =>
+		typeof entry?.answer === "string" && typeof entry.time === "string";
+	return new Map(stored.filter(isValid) as [string, ReaderAnswer][]);
 }

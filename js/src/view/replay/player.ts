@@ -1,6 +1,6 @@
 // Plays, pauses and seeks a replay, and steps through it by moments or by single events.
 
-import { h, icon, listen, setAttribute } from "../../dom.ts";
+import { h, icon, setAttribute } from "../../dom.ts";
 import { countAfter, turnOf } from "../../moments.ts";
 import type { Tape } from "../../tape.ts";
 import type { Position, Replay } from "../../ui.ts";
@@ -158,20 +158,10 @@ function actionFor(event: KeyboardEvent, player: Player, close: () => void): (()
 
 /** Starts and ends the replay of a finished run, and creates its button for the header. */
 export function createReplayButton(context: Context) {
-	const element = h(
-		"button",
-		{
-			class: "anb-btn anb-replay",
-			"aria-label": "Replay",
-			title: "Play the run again, as it happened",
-		},
-		icon("replay"),
-		h("span", null, "Replay"),
-	);
-	listen(element, "click", context.signal, () => {
-		if (context.choices.replay) leaveReplay(context);
-		else openReplay(context);
-	});
+	const title = "Play the run again, as it happened";
+	const onclick = (): void => (context.choices.replay ? leaveReplay : openReplay)(context);
+	const props = { class: "anb-btn anb-replay", "aria-label": "Replay", title, onclick };
+	const element = h("button", props, icon("replay"), h("span", null, "Replay"));
 	return {
 		element,
 		update(snapshot: Snapshot) {

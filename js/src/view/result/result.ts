@@ -1,7 +1,7 @@
 // The right pane: tabs, their panels, and the bar with the file name and its versions.
 
 import { copy, openInTab } from "../../actions.ts";
-import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
+import { h, listen, setAttribute, setLabel, setText, type View } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import { createInspectButton } from "../../inspect/inspector.ts";
 import { presentFiles, shownFile, shownPage } from "../../shown.ts";
@@ -31,7 +31,7 @@ export function createResult(context: Context) {
 	const tabs = createTabs(context);
 	const console = createConsole(context, tabs.setErrors);
 	const preview = createPreview(context, { reveals: true }, console);
-	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
+	const panels: Record<Tab, View<Snapshot>> = {
 		preview,
 		code: createCode(context),
 		diff: createDiff(context),

@@ -97,15 +97,9 @@ function createButton(label: string, title: string): HTMLButtonElement {
 	return h("button", { class: "anb-btn", title }, label);
 }
 
-interface Parts {
-	readonly element: HTMLElement;
-	readonly only: HTMLElement;
-	readonly main: HTMLElement;
-}
-
 function listenForPresses(
 	context: Context,
-	{ element, only, main }: Parts,
+	{ element, only, main }: Record<"element" | "only" | "main", HTMLElement>,
 	onInserted: (cell: string) => void,
 ): void {
 	const { choices, run, signal } = context;

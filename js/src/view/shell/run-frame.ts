@@ -1,6 +1,6 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
-import { h, setAttribute } from "../../dom.ts";
+import { h, setAttribute, type View } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import { questionsOf } from "../../questions.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
@@ -107,15 +107,13 @@ function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => vo
 	};
 }
 
-interface Part {
-	readonly element: HTMLElement;
-	update(snapshot: Snapshot): void;
-}
-
 /** A part of the frame that is built on first use. */
-function createLazyView(isNeeded: (snapshot: Snapshot) => boolean, create: () => Part): Part {
+function createLazyView(
+	isNeeded: (snapshot: Snapshot) => boolean,
+	create: () => View<Snapshot>,
+): View<Snapshot> {
 	const element = h("div", { hidden: true });
-	let part: Part | null = null;
+	let part: View<Snapshot> | null = null;
 	return {
 		element,
 		update(snapshot) {

@@ -294,12 +294,8 @@ function createCardHead(edit: () => void, next: () => void) {
 	const heading = h("h4");
 	const sub = h("p", { class: "sub" });
 	const count = h("span", { class: "num" });
-	const queue = h(
-		"span",
-		{ class: "anb-queue", hidden: true },
-		count,
-		h("button", { class: "anb-btn sm", "aria-label": "Next question", onclick: next }, "Next"),
-	);
+	const other = h("button", { class: "anb-btn sm", "aria-label": "Next question", onclick: next }, "Next");
+	const queue = h("span", { class: "anb-queue", hidden: true }, count, other);
 	const label = h("span");
 	const key = h("span", { class: "anb-kbd", "aria-hidden": "true" });
 	const pencil = icon("edit");

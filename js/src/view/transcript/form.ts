@@ -303,14 +303,8 @@ function numberOf(text: string, integer: boolean): Meaning {
 	return integer && !Number.isInteger(value) ? { problem: "Not a whole number." } : { value };
 }
 
-interface Reading {
-	/** The edited arguments; null if unchanged. */
-	readonly args: Json | null;
-	readonly problems: Problems;
-}
-
-/** The current arguments, from the fields. */
-export function readFields(fields: readonly Field[], args: Json, textIn: (field: Field) => string): Reading {
+/** The edited arguments, from the fields; null if they are unchanged. */
+export function readFields(fields: readonly Field[], args: Json, textIn: (field: Field) => string) {
 	const next: Json = { ...args };
 	const problems: Record<string, string> = {};
 	for (const field of fields) {

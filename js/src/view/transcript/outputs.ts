@@ -1,6 +1,7 @@
 // The outputs of a tool: MIME bundles, each in its richest form.
 
 import { plain_tags } from "../../../../agent_nb/render/policy.json";
+import type { Report } from "../../check/messages.ts";
 import { h, icon, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
 import { gated } from "../../preview/gate.ts";
@@ -147,12 +148,8 @@ function createInteractive(context: Context, html: string): HTMLElement {
 /** HTML from a tool: opaque origin, no network. An outer document forbids scripts to navigate the frame. */
 function createFrame(context: Context, html: string, scripts = false): HTMLElement {
 	const nonce = crypto.getRandomValues(new Uint32Array(4)).join("");
-	const frame = h("iframe", {
-		class: "anb-html",
-		sandbox: "allow-scripts",
-		title: "Tool output",
-		loading: "lazy",
-	});
+	const props = { class: "anb-html", sandbox: "allow-scripts", title: "Tool output", loading: "lazy" };
+	const frame = h("iframe", props);
 	const script = `<script nonce="${nonce}">${measure(scripts ? "parent.parent" : "parent")}</script>`;
 	const page = FRAME_STYLE + script + gated(html);
 	frame.srcdoc = scripts ? around("Tool output", page, "closed") : outputPolicy(nonce) + page;
@@ -177,15 +174,9 @@ ${widget}.postMessage({ anbHeight: document.body.scrollHeight + 18 }, "*")).obse
 const CHECK_TYPE = "application/vnd.agent-nb.check+json";
 
 /** A `PageCheck` of `agent_nb/looking/page_check.py`, without its images. */
-interface Check {
-	path: string;
+interface Check extends Pick<Report, "blocked" | "overflow" | "notes"> {
 	console: { level: "error" | "warning" | "info"; text: string; line: number | null; file: string }[];
-	blocked: { address: string; reason: string }[];
-	overflow: { pixels: number; selector: string } | null;
-	findings: { summary: string; targets: string[] }[];
-	notes: string[];
-	/** `thumbnail` is a small JPEG in base64. */
-	screenshots: { thumbnail?: string }[];
+	findings: Pick<Report["findings"][number], "summary" | "targets">[];
 }
 
 /** The fold, or nothing if there is nothing to report. */
