@@ -1,13 +1,11 @@
 // The subset we use of JupyterLab, as small interfaces: its packages would add minutes to the installation. At run time
 // its modules come from the scope that it shares with prebuilt extensions.
 
-/** A signal of Lumino. */
 interface Signal<T> {
 	connect(listener: (sender: unknown, args: T) => void): unknown;
 	disconnect(listener: (sender: unknown, args: T) => void): unknown;
 }
 
-/** A widget of Lumino. */
 export interface Widget {
 	id: string;
 	readonly node: HTMLElement;

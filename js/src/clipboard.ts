@@ -1,5 +1,7 @@
 // The clipboard, with a fallback for plain http, and downloads.
 
+import { h } from "./dom.ts";
+
 /** Copies a text; resolves to false where the browser does not allow it. */
 export async function toClipboard(text: string): Promise<boolean> {
 	// Over plain http there is no clipboard API, only the deprecated command.
@@ -32,13 +34,9 @@ function copyByCommand(text: string): boolean {
 /** Milliseconds before an object URL is revoked: browsers read it some time after the click. */
 export const KEEP_URL = 60_000;
 
-/** Downloads a file. */
 export function saveFile(name: string, data: BlobPart): void {
 	// Browsers always save an octet stream. Opened as a page, the file would run in Jupyter's origin.
 	const url = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
-	const link = document.createElement("a");
-	link.href = url;
-	link.download = name;
-	link.click();
+	h("a", { href: url, download: name }).click();
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
 }

@@ -1,5 +1,6 @@
 // Streaming Markdown: finished blocks are parsed once, the last blocks again whenever text is added to them.
 
+import { h } from "./dom.ts";
 import { colouredText } from "./highlight.ts";
 import { parse, parseBlocks, type References, type Token } from "./markdown/parser.ts";
 import { createFormula, typesetFormulas } from "./markdown/typeset.ts";
@@ -89,10 +90,7 @@ const TAGS: Record<string, keyof HTMLElementTagNameMap> = {
 /** Maximum nesting of elements. Deeper content is shown without an element of its own. */
 const DEEPEST = 60;
 
-/**
- * Elements from tokens. Safe by construction: elements come from a fixed list, and the only attribute that carries
- * text is a checked link.
- */
+/** The only attribute that carries text is a checked link, and elements come from a fixed list. */
 export function isSafeLink(address: string): boolean {
 	try {
 		return ["https:", "http:", "mailto:"].includes(new URL(address).protocol);
@@ -151,11 +149,11 @@ function createLeaf(token: Token, complete: boolean): Node {
 		case "softbreak":
 			return document.createTextNode("\n");
 		case "hardbreak":
-			return document.createElement("br");
+			return h("br");
 		case "hr":
-			return document.createElement("hr");
+			return h("hr");
 		case "code_inline":
-			return createCode([token.content]);
+			return h("code", null, token.content);
 		case "fence":
 		case "code_block":
 			return createCodeBlock(token, complete);
@@ -166,18 +164,11 @@ function createLeaf(token: Token, complete: boolean): Node {
 	}
 }
 
-function createCode(text: (Node | string)[]): HTMLElement {
-	const code = document.createElement("code");
-	code.append(...text);
-	return code;
-}
-
 function createCodeBlock({ info, content }: Token, complete: boolean): HTMLElement {
-	const pre = document.createElement("pre");
 	const language = info.trim().split(/\s/, 1)[0] ?? "";
-	if (/^(?:i?python3?|py)$/i.test(language)) pre.className = "py";
-	pre.append(createCode(complete ? colouredText(language, content) : [content]));
-	return pre;
+	const isPython = /^(?:i?python3?|py)$/i.test(language);
+	const code = h("code", null, ...(complete ? colouredText(language, content) : [content]));
+	return h("pre", { class: isPython && "py" }, code);
 }
 
 /** Replaces the children of a node from an index on. Equal nodes stay, to keep the selection in them. */

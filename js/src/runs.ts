@@ -179,7 +179,6 @@ export class RunEntry {
 		return link;
 	}
 
-	/** Loads a file from the kernel. */
 	async file(variant: number, path: string, version: number): Promise<Content | null> {
 		const answer = await this.command("file", { variant, path, version });
 		if (!answer.ok) return null;
@@ -297,7 +296,6 @@ export class RunEntry {
 		this.redraw();
 	}
 
-	/** Redraws all views. */
 	redraw(): void {
 		for (const listener of this.#listeners) listener();
 	}
@@ -351,7 +349,6 @@ export class Runs {
 		return [...this.#byKey.values()].filter((run) => run.busy).length;
 	}
 
-	/** Stops all active runs. */
 	stop(): void {
 		for (const run of this.#byKey.values()) if (run.busy) void run.command("stop");
 	}

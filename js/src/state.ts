@@ -258,10 +258,7 @@ function say(before: VariantState, text: string): VariantState {
 	return append(close(state), { kind: "text", ...place(state, "text"), text, done: false });
 }
 
-function startTool(
-	state: VariantState,
-	call: { call_id: string; name: string; title: string },
-): VariantState {
+function startTool(state: VariantState, call: Pick<ToolRow, "call_id" | "name" | "title">): VariantState {
 	if (toolIndex(state, call.call_id) >= 0) return state;
 	return append(state, newToolRow(call, state.turn, state.at));
 }

@@ -186,14 +186,11 @@ export class PageLink {
 
 	#taken(name: string): void {
 		this.#untold.delete(name);
-		const delay = (this.#untaken.get(name) ?? 0) - performance.now();
-		setTimeout(
-			() => {
-				this.#untaken.delete(name);
-				this.#sendValue(name);
-			},
-			Math.max(0, delay),
-		);
+		const delay = Math.max(0, (this.#untaken.get(name) ?? 0) - performance.now());
+		setTimeout(() => {
+			this.#untaken.delete(name);
+			this.#sendValue(name);
+		}, delay);
 	}
 
 	#spread(name: string, text: string, origin?: End): void {

@@ -1,5 +1,6 @@
 // `run.page`: shows the page of a run alone, in a sandboxed frame, connected to the store in the kernel.
 
+import { h } from "../dom.ts";
 import type { BoundName } from "../events.ts";
 import { isInside, type Kernel, watchKernel } from "../windows.ts";
 import { PageLink } from "./link.ts";
@@ -15,12 +16,17 @@ interface Model {
 	widget_manager?: { kernel?: Kernel };
 }
 
-const HEIGHT = "480px";
+const SANDBOX = "allow-scripts allow-forms";
+const FRAME = "display:block;width:100%;height:480px;border:0;background:#fff";
 const STATUS = "padding:4px 8px;font:12px/1.5 system-ui,sans-serif;opacity:.8";
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 	const abort = new AbortController();
-	const { frame, status } = createElements(el);
+	const status = h("div", { role: "status" });
+	const frame = h("iframe", { title: "Page", sandbox: SANDBOX, referrerpolicy: "no-referrer" });
+	status.style.cssText = STATUS;
+	frame.style.cssText = FRAME;
+	el.replaceChildren(status, frame);
 	const view = `${performance.timeOrigin}-${Math.random()}`;
 	let link: PageLink | null = null;
 	const show = (text: string): void => {
@@ -64,19 +70,6 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 		unwatch();
 		model.off("msg:custom", receive);
 	};
-}
-
-function createElements(el: HTMLElement) {
-	const frame = document.createElement("iframe");
-	const status = document.createElement("div");
-	frame.title = "Page";
-	frame.setAttribute("sandbox", "allow-scripts allow-forms");
-	frame.setAttribute("referrerpolicy", "no-referrer");
-	frame.style.cssText = `display:block;width:100%;height:${HEIGHT};border:0;background:#fff`;
-	status.style.cssText = STATUS;
-	status.setAttribute("role", "status");
-	el.replaceChildren(status, frame);
-	return { frame, status };
 }
 
 export default { render };

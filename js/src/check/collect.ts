@@ -112,17 +112,9 @@ function isPage(address: string): boolean {
 function inlineScript(line: number, column: number): string {
 	const current = document.currentScript;
 	if (current instanceof HTMLScriptElement) return current.text;
-	const possible = [...document.scripts]
-		.filter(
-			({ src, text }) =>
-				!src &&
-				text
-					.split("\n")
-					[line - 1]?.slice(column - 1)
-					.trim(),
-		)
-		.map(({ text }) => text);
-	return possible.length === 1 ? (possible[0] ?? "") : "";
+	const after = (text: string): string => text.split("\n")[line - 1]?.slice(column - 1) ?? "";
+	const possible = [...document.scripts].filter(({ src, text }) => !src && after(text).trim());
+	return possible.length === 1 ? (possible[0]?.text ?? "") : "";
 }
 
 /** The source position of a rejected promise: the first stack entry with an address. */

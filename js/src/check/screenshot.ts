@@ -61,21 +61,17 @@ function backgroundOf(element: Element): string | null {
 	return none ? null : backgroundColor;
 }
 
-/** Scales the image down until it fits. */
+/** Halves the image until it fits. */
 function encoded(canvas: HTMLCanvasElement): string {
 	const [, png = ""] = canvas.toDataURL("image/png").split(",");
 	if (png.length <= MOST_PNG) return png;
-	return encoded(resized(canvas, 0.5));
-}
-
-function resized(canvas: HTMLCanvasElement, scale: number): HTMLCanvasElement {
 	const smaller = document.createElement("canvas");
-	smaller.width = Math.ceil(canvas.width * scale);
-	smaller.height = Math.ceil(canvas.height * scale);
+	smaller.width = Math.ceil(canvas.width / 2);
+	smaller.height = Math.ceil(canvas.height / 2);
 	const drawing = smaller.getContext("2d");
 	if (drawing) drawing.imageSmoothingQuality = "high";
 	drawing?.drawImage(canvas, 0, 0, smaller.width, smaller.height);
-	return smaller;
+	return encoded(smaller);
 }
 
 /** Makes WebGL preserve its drawing buffer, which it clears by default. Call it before the page runs. */

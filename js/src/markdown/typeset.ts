@@ -1,6 +1,8 @@
 // Formulas are rendered by the front end's typesetter, MathJax in JupyterLab. Its styles do not apply inside a shadow
 // root, so a formula is a child of the shadow root's host, displayed through a slot in the text.
 
+import { h } from "../dom.ts";
+
 export interface Typesetter {
 	typeset(node: HTMLElement): unknown;
 }
@@ -18,10 +20,7 @@ export function setTypesetter(available: Typesetter | undefined): void {
 /** A formula, to be typeset if its text is complete. */
 export function createFormula(text: string, complete: boolean): Node {
 	if (!typesetter || !complete) return document.createTextNode(text);
-	const formula = document.createElement("span");
-	formula.className = FORMULA;
-	formula.textContent = text;
-	return formula;
+	return h("span", { class: FORMULA }, text);
 }
 
 /** Typesets the formulas of a complete text once it is on the page. */
@@ -35,10 +34,9 @@ export function typesetFormulas(text: HTMLElement): void {
 }
 
 function show(formula: HTMLElement, host: Element): void {
-	const slot = document.createElement("slot");
-	const typeset = document.createElement("span");
-	slot.name = typeset.slot = `${FORMULA}-${++count}`;
-	slot.textContent = typeset.textContent = formula.textContent;
+	const name = `${FORMULA}-${++count}`;
+	const slot = h("slot", { name }, formula.textContent);
+	const typeset = h("span", { slot: name }, formula.textContent);
 	formula.replaceChildren(slot);
 	formula.classList.remove(FORMULA);
 	host.append(typeset);

@@ -168,7 +168,6 @@ export class Feed {
 		void this.#frame?.ask("place", share);
 	}
 
-	/** Removes the page. */
 	clear(): void {
 		if (!this.#page) return;
 		this.dispose();
@@ -183,7 +182,6 @@ export class Feed {
 		this.#ready = false;
 	}
 
-	/** Stops a page. */
 	lose(frame: Frame, why: Loss): void {
 		if (frame !== this.#frame) return;
 		this.dispose();

@@ -1,6 +1,7 @@
 // One sandboxed frame for one load of a page: writes the page into it, and detects when it hangs or navigates.
 
 import type { Bound } from "../bind/messages.ts";
+import { h } from "../dom.ts";
 import { scrollAround } from "../into-view.ts";
 import { leave } from "../keys.ts";
 import { isInside } from "../windows.ts";
@@ -53,6 +54,8 @@ interface Pending {
 	settle(answer: unknown): void;
 }
 
+type Handlers = { [K in keyof FrameReports]: (given: FrameReports[K]) => void };
+
 export class Frame {
 	readonly element: HTMLIFrameElement;
 	readonly #events: FrameEvents;
@@ -69,7 +72,7 @@ export class Frame {
 	#received = { second: 0, all: 0, shown: 0 };
 	#gate = new Gate();
 	readonly #blocked = new Set<string>();
-	readonly #handlers: { [K in keyof FrameReports]: (given: FrameReports[K]) => void };
+	readonly #handlers: Handlers;
 	scroll: Scroll = { x: 0, y: 0 };
 
 	readonly mode: Mode;
@@ -79,11 +82,9 @@ export class Frame {
 	constructor(events: FrameEvents, mode: Mode = "closed") {
 		this.mode = mode;
 		this.#events = events;
-		this.element = document.createElement("iframe");
-		this.element.title = "Preview";
-		this.element.setAttribute("sandbox", SANDBOX);
-		this.element.setAttribute("referrerpolicy", "no-referrer");
-		this.element.srcdoc = shellDocument(this.#secret, mode);
+		const srcdoc = shellDocument(this.#secret, mode);
+		const props = { title: "Preview", sandbox: SANDBOX, referrerpolicy: "no-referrer", srcdoc };
+		this.element = h("iframe", props);
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
@@ -200,7 +201,7 @@ export class Frame {
 		if (report !== null) this.#handlers[tell](report);
 	}
 
-	#listeners(): { [K in keyof FrameReports]: (given: FrameReports[K]) => void } {
+	#listeners(): Handlers {
 		const events = this.#events;
 		return {
 			scrolled: (share) => events.onScrolled?.(share),
@@ -245,11 +246,10 @@ export class Frame {
 		if (!this.element.isConnected || document.hidden) return;
 		const unanswered = [...this.#pending.values()].filter(({ ask }) => ask === "ping");
 		if (unanswered.length >= PATIENCE) this.#lose("hung");
-		else void this.ask("ping", null).then((scroll) => this.#onAlive(scroll));
-	}
-
-	#onAlive(scroll: Scroll | null): void {
-		if (scroll) this.scroll = scroll;
+		else
+			void this.ask("ping", null).then((scroll) => {
+				this.scroll = scroll ?? this.scroll;
+			});
 	}
 
 	#lose(why: Loss): void {

@@ -85,7 +85,6 @@ export class Gate {
 /** The gap that turns a tag into text; a script that cannot be parsed does not connect by itself. */
 const gapIn = (tag: string): string => (/^script$/i.test(tag) ? "" : " ");
 
-/** Gates a whole page. */
 export function gated(html: string): string {
 	return new Gate().push(html, true);
 }

@@ -30,9 +30,9 @@ const port = channel.port1;
 // Saved before the page runs: it could replace these to get at the port or at the listeners here.
 const { apply } = Reflect;
 const post: (message: FromFrame) => void = port.postMessage.bind(port);
-const send = (message: FromFrame): void => post(message);
+
 const tell = <K extends keyof FrameReports>(kind: K, given: FrameReports[K]): void =>
-	send({ tell: kind, given } as FromFrame);
+	post({ tell: kind, given } as FromFrame);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
 const listenToPage = prepare();
 const fields = new Fields();
@@ -352,7 +352,7 @@ async function handle({ id, ask, given }: ToFrame): Promise<void> {
 			HANDLERS[ask] as (given: unknown) => FrameAnswer<FrameRequest> | Promise<FrameAnswer<FrameRequest>>
 		)(given);
 	} finally {
-		send({ id, answer });
+		post({ id, answer });
 	}
 }
 

@@ -151,16 +151,10 @@ function createStatus() {
 
 /** Shown in place of a page that had to be stopped. */
 function createStopped(reload: () => void) {
-	const title = h("strong", null, "Preview stopped");
 	const text = h("span");
 	const button = h("button", { class: "anb-btn", onclick: reload }, icon("retry"), "Reload");
-	const element = h(
-		"div",
-		{ class: "anb-empty anb-stopped", role: "alert", hidden: true },
-		title,
-		text,
-		button,
-	);
+	const props = { class: "anb-empty anb-stopped", role: "alert", hidden: true };
+	const element = h("div", props, h("strong", null, "Preview stopped"), text, button);
 	return {
 		element,
 		show(why: Loss) {

@@ -58,10 +58,8 @@ interface VersionStop {
 
 function stopsOf({ file }: ShownFile): VersionStop[] {
 	const alive = file.versions.filter(({ action }) => action !== "deleted");
-	return withUnfinished(
-		alive.map(({ change }) => ({ change, path: file.path })),
-		[file],
-	);
+	const stops = alive.map(({ change }) => ({ change, path: file.path }));
+	return withUnfinished(stops, [file]);
 }
 
 /** The moments of the run since the visible page was created. */
@@ -70,10 +68,8 @@ export function momentsOf({ files }: VariantState, { file }: ShownFile): Version
 	const stops = new Map<number, VersionStop>();
 	for (const { path, versions } of files.values())
 		for (const { change } of versions) if (change >= first) stops.set(change, { change, path });
-	return withUnfinished(
-		[...stops.values()].sort((a, b) => a.change - b.change),
-		[...files.values()],
-	);
+	const sorted = [...stops.values()].sort((a, b) => a.change - b.change);
+	return withUnfinished(sorted, [...files.values()]);
 }
 
 /** Adds a stop for text that was cut off by the end of the run. */

@@ -107,12 +107,8 @@ function createToast(signal: AbortSignal) {
 			setText(element, text);
 			element.hidden = false;
 			clearTimeout(timer);
-			timer = setTimeout(
-				() => {
-					element.hidden = true;
-				},
-				TOAST_STAYS + READING * text.length,
-			);
+			const stays = TOAST_STAYS + READING * text.length;
+			timer = setTimeout(() => element.toggleAttribute("hidden", true), stays);
 		},
 	};
 }

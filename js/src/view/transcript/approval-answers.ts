@@ -37,14 +37,8 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
 	const enter = h("p", { class: "anb-cap enter" }, `Enter denies and sends the note, ${CHORD} approves.`);
 	const buttons = BUTTONS.map((button) => createButton(button, act, signal));
-	const element = h(
-		"div",
-		{ class: "anb-acts ask" },
-		note,
-		enter,
-		...buttons.map((button) => button.element),
-		hint,
-	);
+	const parts = [note, enter, ...buttons.map((button) => button.element), hint];
+	const element = h("div", { class: "anb-acts ask" }, ...parts);
 	return {
 		element,
 		note,

@@ -113,11 +113,8 @@ export function createSummary(context: Context, number: number) {
 
 /** Opens a variant with a question, so that it is answered where it can be read in full. */
 function createAnswer(context: Context, number: number) {
-	const element = h(
-		"button",
-		{ class: "anb-btn sm primary anb-answer", onclick: () => openVariant(context, number) },
-		"Answer",
-	);
+	const onclick = (): void => openVariant(context, number);
+	const element = h("button", { class: "anb-btn sm primary anb-answer", onclick }, "Answer");
 	return {
 		element,
 		update(variant: Variant) {
