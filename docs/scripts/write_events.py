@@ -104,7 +104,6 @@ def typescript() -> str:
         interface(events.BaseEvent),
         *(interface(kind, base=" extends BaseEvent", tag=kind.type) for kind in kinds),
         union("Event", [kind.__name__ for kind in kinds]),
-        union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
         interface(Annotation),
         interface(AnswerNumber),
         interface(Repeat),

@@ -232,8 +232,6 @@ export type Event =
 	| MessageAdded
 	| FileChanged;
 
-export type Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta;
-
 export interface Annotation {
 	at: number | string;
 	text: string;

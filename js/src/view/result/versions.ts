@@ -129,20 +129,19 @@ interface VersionPosition {
 
 /** Two buttons and a slider, if there are several stops. */
 function createPager(context: Context) {
-	const back = iconButton(context, "left", "Previous version", () => choose(position.at - 1));
-	const forward = iconButton(context, "right", "Next version", () => choose(position.at + 1));
+	const back = iconButton(context, "left", "Previous version", () => step(-1));
+	const forward = iconButton(context, "right", "Next version", () => step(1));
 	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
-	let position: Pick<VersionPosition, "stops" | "at"> & { shown: ShownFile | null } = {
-		shown: null,
-		stops: [],
-		at: 0,
-	};
+	let position: VersionPosition | null = null;
 	listen(range, "input", context.signal, () => choose(Number(range.value) - 1));
 
+	const step = (by: 1 | -1): void => choose((position?.at ?? 0) + by);
+
 	function choose(index: number): void {
+		if (!position) return;
 		const { shown, stops } = position;
 		// Pins the file, so that another one being written does not replace it.
-		context.choices.file = shown?.file.path ?? null;
+		context.choices.file = shown.file.path;
 		const newest = stops.findLastIndex(({ change }) => change !== UNFINISHED);
 		context.choices.moment = index === newest ? null : (stops[Math.max(0, index)]?.change ?? null);
 		context.redraw();
