@@ -90,7 +90,7 @@ const TAGS: Record<string, keyof HTMLElementTagNameMap> = {
 /** Maximum nesting of elements. Deeper content is shown without an element of its own. */
 const DEEPEST = 60;
 
-/** The only attribute that carries text is a checked link, and elements come from a fixed list. */
+/** Whether a link is kept. No other attribute carries text, and elements come from a fixed list. */
 export function isSafeLink(address: string): boolean {
 	try {
 		return ["https:", "http:", "mailto:"].includes(new URL(address).protocol);

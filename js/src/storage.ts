@@ -17,6 +17,6 @@ export function store(area: Area, key: string, value: unknown): void {
 		if (value === null) window[area].removeItem(key);
 		else window[area].setItem(key, JSON.stringify(value));
 	} catch {
-		// What is not stored is lost on a reload, and only then.
+		// The value is then lost on a reload.
 	}
 }

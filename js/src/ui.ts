@@ -145,8 +145,8 @@ const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
 /** The stored layout, with the default for whatever is missing or invalid. */
 export function loadLayout(): Layout {
-	const { split, height, arrangement, alone, wrap, replayed } = (load("localStorage", KEY) ??
-		{}) as Partial<Layout>;
+	const stored = (load("localStorage", KEY) ?? {}) as Partial<Layout>;
+	const { split, height, arrangement, alone, wrap, replayed } = stored;
 	return {
 		split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT_SPLIT,
 		height: typeof height === "number" && height >= 240 && height <= 4000 ? height : null,
