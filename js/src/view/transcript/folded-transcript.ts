@@ -1,7 +1,7 @@
 // The transcript folded to one line, which unfolds it, or opens the result if there is none beside it.
 
 import { currentState } from "../../actions.ts";
-import { h, icon, listen, setText } from "../../dom.ts";
+import { h, icon, setText } from "../../dom.ts";
 import { plural, seconds } from "../../format.ts";
 import { canShow } from "../../shown.ts";
 import { saveLayout } from "../../ui.ts";
@@ -27,21 +27,16 @@ export function createFoldLine(context: Context) {
 	const label = h("span");
 	const facts = h("span");
 	let [solo, expanded] = [false, false];
-	const element = h(
-		"button",
-		{ class: "anb-fold" },
-		icon("right", "chev"),
-		label,
-		h("span", { class: "sp" }),
-		facts,
-	);
-	listen(element, "click", context.signal, () => {
+	const gap = h("span", { class: "sp" });
+	const element = h("button", { class: "anb-fold", onclick }, icon("right", "chev"), label, gap, facts);
+
+	function onclick(): void {
 		const { choices } = context;
 		if (solo) showPane(context, true);
 		else if (choices.alone) showAlone(context, false);
 		else choices.unfolded = !expanded;
 		context.redraw();
-	});
+	}
 	return {
 		element,
 		update({ state }: Snapshot, isSolo: boolean, alone: boolean, open: boolean) {

@@ -30,14 +30,8 @@ export function createStrip(context: Context) {
 	const tabs = createTabs(context);
 	const chosen = createChosen(context);
 	const arrangements = createArrangements(context);
-	const element = h(
-		"div",
-		{ class: "anb-bar anb-vars", hidden: true },
-		tabs.element,
-		h("span", { class: "sp" }),
-		chosen.element,
-		arrangements.element,
-	);
+	const parts = [tabs.element, h("span", { class: "sp" }), chosen.element, arrangements.element];
+	const element = h("div", { class: "anb-bar anb-vars", hidden: true }, ...parts);
 	const announceQuestions = createQuestions(context);
 
 	return {
