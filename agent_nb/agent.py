@@ -55,8 +55,8 @@ SEEING = frozenset(tool.name for family in ("images", "variants", "preview") for
 class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 
-    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` contains values and functions that
-    pages may use, by name; pages set those that are None. It needs `%load_ext agent_nb`.
+    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` maps names to values and functions
+    that pages may use; pages set those that are None. It requires `%load_ext agent_nb`.
     """
 
     def __init__(  # noqa: PLR0913 - everything that an agent is made of
@@ -110,7 +110,7 @@ class Agent:
     def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
         """Start a run in the running event loop and return its handle.
 
-        `material` is what `prepare` takes, and images are read in the same way.
+        `material` contains arguments of `prepare`; images are read in the same way.
         """
         return self.prepare(prompt, **material).start()
 
@@ -124,7 +124,7 @@ class Agent:
     ) -> Race:
         """Start several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
 
-        `material` is what `prepare` takes, and images are read in the same way. A cassette plays all its variants.
+        `material` contains arguments of `prepare`; images are read in the same way. A cassette plays all its variants.
         """
         prepared = self.prepare_variants(prompt, models=models, variants=variants, **material)
         return Race(start_variants(prepared))
@@ -161,12 +161,12 @@ class Agent:
         """Run each prompt on each model, `concurrency` at a time; `await` it for the `Runs`.
 
         Finished runs are saved in the folder `save`; a later call loads them and runs only the missing ones. `budget`
-        limits the cost of the whole call in US dollars; the agent's limits apply to each run. `material` is what
-        `prepare` takes, and images are read in the same way.
+        limits the cost of the whole call in US dollars; the agent's limits apply to each run. `material` contains
+        arguments of `prepare`; images are read in the same way.
 
         With an `executor` the runs execute in its workers: a process pool, Dask's `client.get_executor()`,
-        ipyparallel's `view.executor`. At most `concurrency` jobs are submitted at a time. A cost counts when its run
-        has ended, so at most `concurrency` runs exceed the budget. A job whose worker dies is submitted once more.
+        ipyparallel's `view.executor`. At most `concurrency` jobs are submitted at a time. The cost of a run is
+        counted at its end, so up to `concurrency` runs may exceed the budget. A job whose worker dies is retried once.
         """
         if self._record is not None:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""Bound pages as the packages below `notebook` use them: only a notebook can serve them."""
+"""The interface to bound pages for packages that must not import `notebook`, which serves them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ class BoundNames(Protocol):
 
 
 class BoundPages(Protocol):
-    """The module of the notebook that serves bound pages."""
+    """Interface of the module in `notebook` that serves bound pages."""
 
     def bound_values(self, values: Mapping[str, Any]) -> BoundNames: ...
 
@@ -36,7 +36,7 @@ class BoundPages(Protocol):
 
 
 LOADERS: list[Callable[[], BoundPages]] = []
-"""Filled with one function by `%load_ext agent_nb`, which must not import the module itself."""
+"""One function that imports and returns the module, set by `%load_ext agent_nb`; empty before that."""
 
 
 def bound_pages() -> BoundPages:

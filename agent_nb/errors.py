@@ -29,7 +29,7 @@ def wrong_type(name: str, value: object, expected: str) -> ConfigError:
 
 
 class UnknownModelError(ConfigError):
-    """There is no vendor of that name."""
+    """There is no vendor with that name."""
 
 
 class MissingKeyError(ConfigError):
@@ -108,7 +108,7 @@ class RequestRefusedError(ProviderError):
 
 
 class ModelNotFoundError(RequestRefusedError):
-    """The vendor has no model of that name, or not for this key."""
+    """The vendor has no model with that name, or not for this key."""
 
     def __init__(self, message: str, *, refusal: str = "", other_models: Sequence[str] = ()) -> None:
         super().__init__(message, refusal=refusal)

@@ -97,10 +97,9 @@ class RunStarted(BaseEvent):
     base: str | None = None
     """The id of the run that this one continues."""
     settings: Json = field(default_factory=dict)
-    """The limits (`steps`, `seconds`, `usd`), the names of the `tools`, `effort`, `approve`; `sampling` (`max_tokens`
-    and other fields of the requests, such as `temperature`) and `stack` if given, `lean` if the requests are, `server`
-    with what a server of the user's own says about its model, and `window`, the tokens that a request and its answer
-    may have together, if known."""
+    """The limits (`steps`, `seconds`, `usd`), the names of the `tools`, `effort`, `approve`; if set, `sampling`
+    (`max_tokens` and other request fields, such as `temperature`), `stack` and `lean`; if known, `server`, the details
+    that the user's own server reports about its model, and `window`, the maximum tokens of a request and its answer."""
     images: tuple[Thumbnail, ...] = ()
 
 

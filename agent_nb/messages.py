@@ -13,7 +13,7 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 
 AS_TEXT = "Not run: it is part of the answer's text."
-"""Summary of text that was shown as a call until more text followed."""
+"""Summary of a call that turned out to be part of a text, because more text followed it."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 

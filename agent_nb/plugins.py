@@ -45,7 +45,7 @@ class Notebook:
     magic: str = "agent"
     runs: Mapping[str, Run]
     edits: Sequence[tuple[Files, Files]] = ()
-    """Files edited by the user: as the run left them, and as they are now."""
+    """Files edited by the user: their state at the end of the run, and now."""
     families: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Tool families and their tools, which `-t` accepts besides variables and servers."""
     ended: Sequence[tuple[str, float]] = ()
@@ -158,7 +158,7 @@ _owners: dict[tuple[str, str], str] = {}
 _loaded: list[LoadedPlugin] = []
 _has_searched = False
 _searching = threading.RLock()
-"""Makes a run wait for the thread that loads plugins, which may have rules for it."""
+"""Held by the thread that loads plugins, so that runs wait for them: they may have rules."""
 
 
 def plugins() -> list[LoadedPlugin]:

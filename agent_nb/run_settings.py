@@ -58,8 +58,8 @@ class Setting:
     """The part of a request that depends on it. A `request` setting is an argument of `agent_nb.model` and a vendor
     parameter of that name, unless the protocol has another form, as for `effort`."""
     matched: Callable[[Any, Any], str] | Literal["system", "batch", "no"]
-    """Describes the difference to a cassette with another value. `system`: compared as part of the system text.
-    `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: neither must match."""
+    """Describes the difference from a cassette with another value. `system`: compared as part of the system text.
+    `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: both may differ."""
     priced: bool
     """Whether token prices depend on it. `price_of` receives these settings."""
     recorded: Literal["always", "set", "no"]

@@ -1,7 +1,7 @@
 """Reads and writes files atomically, locked against other processes, and never through links in untrusted folders.
 
-`within` is the folder that a path must not leave: no name below it may be a link, because a downloaded folder could
-redirect writes to any file of the user. None if the user typed the path.
+`within` is the folder that a path must not leave: nothing on the path below it may be a link, because a downloaded
+folder could redirect writes to any file of the user. None if the user typed the path.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ def folder_of(given: str | os.PathLike[str], home: Path) -> Path | None:
 
 
 def check_place(path: Path, within: Path | None) -> None:
-    """Raise `OSError` if the path leaves the folder or passes through a link below it. The last name may be a link."""
+    """Raise `OSError` if the path leaves the folder or a parent below the folder is a link. The file may be a link."""
     if within is None:
         return
     root = Path(os.path.abspath(within))
@@ -66,7 +66,7 @@ def write_atomically(target: Path, data: bytes, *, within: Path | None, shared: 
 
 
 def append(target: Path, data: bytes, *, within: Path) -> None:
-    """Append the data in one call, so that a killed kernel truncates at most the last line."""
+    """Append the data in one call, so that killing the kernel can truncate only the last line."""
     _check_file(target, within)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, 0o644)
     with os.fdopen(handle, "ab", buffering=0) as stream:
@@ -158,7 +158,7 @@ def not_ours(targets: Mapping[Path, bytes], home: Path) -> list[Path]:
 
 
 def note_written(contents: Iterable[bytes], home: Path) -> None:
-    """Record what a run wrote, for this kernel and later ones."""
+    """Record the files that a run wrote, for this kernel and later ones."""
     digests = {sha256(content) for content in contents} - _written
     _written.update(digests)
     with contextlib.suppress(OSError):  # the next kernel asks

@@ -15,7 +15,7 @@ MODE_VARIABLE = "AGENT_NB_MODE"
 """`record`, `replay` or `live`: the default of every cell."""
 
 CHECK_TYPE = "application/vnd.agent-nb.check+json"
-"""The media type of a page check in a call's outputs. The next bundles contain its screenshots."""
+"""The media type of a page check in a call's outputs. The bundles after it contain the screenshots."""
 
 NAMES_TYPE = "application/vnd.agent-nb.names+json"
 """The media type of the variables that a `run_python` call changed, in its outputs."""
@@ -33,7 +33,7 @@ REPLAY = "replay"
 ACP = "acp"
 """Outside agents over the Agent Client Protocol."""
 DEMO_MODEL = f"{DEMO}:"
-"""The demo's full name: its single model has no name."""
+"""Full name of the demo, whose single model has no name."""
 
 
 def vendor_of(name: str) -> str:

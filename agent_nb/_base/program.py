@@ -23,7 +23,7 @@ MAX_LINE = 32_000_000
 GRACE = 1.0
 """Seconds that a program has to exit after its stdin closes, and again after SIGTERM."""
 _TAIL = 2_000
-"""Number of last bytes of stderr to keep."""
+"""Number of trailing bytes of stderr to keep."""
 _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 _PID = os.getpid()
 _MARK = "AGENT_NB_PROGRAM"
@@ -147,7 +147,7 @@ class Program:
         await asyncio.wait({self._listening}, timeout=GRACE)
 
     async def end(self) -> None:
-        """Close stdin to request the exit; then end the program and its children."""
+        """Close stdin so that the program can exit, then terminate it and its children."""
         process, guard = self._process, self._guard
         for child in (process, guard):
             if child and child.stdin:

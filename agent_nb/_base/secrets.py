@@ -78,7 +78,7 @@ _cores: set[str] = set()
 
 PIECE = 4
 PIECES: set[str] = set()
-"""All substrings of that length of registered values. A text that ends in none does not end inside a value."""
+"""All substrings of length `PIECE` of registered values. A text that ends with none of them does not end in a value."""
 
 
 def key_spans(text: str) -> Iterator[Span]:
@@ -195,7 +195,7 @@ def mask(text: str) -> str:
 
 
 def masked_line(text: str) -> str:
-    """Mask the text, then join it to one line: a wrapped secret might not be recognised."""
+    """Mask the text before joining its lines: a joined secret might not be recognised."""
     return " ".join(mask(text).split())
 
 
@@ -261,7 +261,7 @@ def secret_spans(text: str) -> list[Span]:
 
 
 def _is_suspicious(text: str) -> bool:
-    """Whether a closer look is needed. Called for every string and nearly always False."""
+    """Whether a full search is needed. Called for every string and nearly always False."""
     for start in SHAPES:  # a plain loop: a generator is slower than the search
         if start in text:
             return True
@@ -326,7 +326,7 @@ _MAX_KEY = 2_000
 _CONTEXT = 48
 """Characters of previous text to keep: more than the longest prefix of a pattern, or four escaped characters."""
 _LAST_ESCAPES = 40
-"""Length of the tail that contains the last few characters even if they are escaped."""
+"""Length of a tail that is long enough for the last `PIECE` characters, even if all are escaped."""
 _UNFINISHED = re.compile(
     r"(?:(?:%[89A-Fa-f][0-9A-Fa-f]){0,8}%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|(?<!\\)\\++(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
 )

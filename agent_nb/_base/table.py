@@ -75,7 +75,7 @@ def _wrapped(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, .
 
 
 def _fitted(cells: Sequence[Sequence[str]], width: int | None) -> list[int]:
-    """Return the column widths: natural, or with the widest reduced, first to the longest word and then below."""
+    """Return the column widths. To fit `width`, the widest columns shrink, below their longest word only if needed."""
     columns = list(zip(*cells, strict=True))
     widths = [max(1, *map(len, column)) for column in columns]
     if width is None:

@@ -31,9 +31,9 @@ def showable_text(text: str) -> str:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """Return text for a user's decision, with invisible characters as `<U+001B>`.
+    """Return the text as shown for approval, with invisible characters as `<U+001B>`.
 
-    Not as `\\x1b`, which is also valid in code and has no effect in a comment. Different texts give different results.
+    The form `\\x1b` would be ambiguous, because code may contain it. Different texts give different results.
     """
     return _HIDDEN.sub(lambda match: match[0] if match[0] in keep else f"<U+{ord(match[0]):04X}>", text)
 

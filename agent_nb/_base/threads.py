@@ -39,7 +39,7 @@ def start_thread(name: str, function: Callable[[], object]) -> threading.Thread 
 
 
 def background_loop(name: str) -> asyncio.AbstractEventLoop:
-    """Return the event loop of this name, in its own thread. A fork lacks that thread and gets a new one."""
+    """Return the event loop of this name, in its own thread. A forked process gets a new one."""
     with _making:
         key = name, os.getpid()
         if key not in _loops:

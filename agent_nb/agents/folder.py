@@ -1,6 +1,6 @@
 """An agent's working folder: the files of the run are written to it and read back.
 
-Bytes on disk are authoritative: agents also change files by commands, without reporting it.
+The files on disk are authoritative: agents also change them with shell commands, which they do not report.
 """
 
 import contextlib
@@ -96,7 +96,7 @@ class Folder:
         return contents
 
     def relative(self, text: str) -> str:
-        """The text with paths in the folder made relative."""
+        """Replace absolute paths into the folder with relative ones."""
         root = str(self.path)
         return text.replace(f"{root}/", "").replace(root, ".") if root in text else text
 

@@ -25,26 +25,26 @@ class KnownAgent:
     tested: str = ""
     """The version this entry was tested with."""
     keys: tuple[str, ...] | None = ()
-    """Environment variables with keys that it may receive; None for those of all vendors."""
+    """Environment variables with API keys that the agent may receive; None for those of all vendors."""
     env: Mapping[str, str] = field(default_factory=dict)
     tools_env: Mapping[str, str] = field(default_factory=dict)
-    """Additional environment variables if it is offered our tools."""
+    """Additional environment variables for an agent that is offered our tools."""
     mode: str = ""
-    """The mode in which it asks for approval; empty if it has none or starts in it."""
+    """The mode in which the agent asks for approval; empty if it has no modes or starts in this one."""
     auto_modes: tuple[str, ...] = ()
     """Modes for runs that approve everything; the first available one is set."""
     login: str = ""
-    """The command that logs in."""
+    """Command to log in."""
     has_effort: bool = True
     """Whether it may support an effort setting."""
     fails_as_text: bool = False
-    """Whether it reports model errors as an answer without usage."""
+    """Whether the agent reports model errors as an answer without token usage."""
     names_server: bool = False
     """Whether the agent sets the input of MCP calls to server, tool and arguments."""
     is_own: bool = False
     """Whether the user configured its command, which must be allowed once."""
     unasked: str = "It was not tested with this notebook, and decides itself what to ask about."
-    """What it does without asking, for the user."""
+    """What the agent does without asking, as shown to the user."""
 
     @property
     def program(self) -> str | None:
@@ -78,7 +78,7 @@ class KnownAgent:
         return "; ".join(filter(None, (f"installed {self.version}".strip(), older, login)))
 
     def older_than_tested(self, version: str) -> str:
-        """Advice for an old version, or an empty string; npm silently installs one if Node is too old."""
+        """Advice if the version is older than the tested one, else empty: npm installs an old one for an old Node."""
         if not self.tested or not version or _numbers(version) >= _numbers(self.tested):
             return ""
         return f"older than {self.tested}: update Node, then {self.install}"
@@ -181,7 +181,7 @@ def set_own(commands: Mapping[str, Sequence[str]]) -> None:
 
 
 def find(name: str) -> KnownAgent:
-    """The agent of this name; raises `UnknownModelError` if there is none."""
+    """The agent with this name; raises `UnknownModelError` if there is none."""
     if name not in AGENTS:
         raise UnknownModelError(f"There is no outside agent {name!r}. Known are {', '.join(AGENTS)}.")
     return AGENTS[name]

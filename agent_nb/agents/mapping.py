@@ -23,7 +23,7 @@ REASONS: Mapping[str, Reason] = {
     "max_turn_requests": "max_steps",
     "refusal": "refusal",
 }
-"""Others, such as Codex's `cancelled` after a denied call, count as the end of its turn."""
+"""Other reasons, such as Codex's `cancelled` after a denied call, count as the end of the turn."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class AgentCall:
     since: float = 0.0
 
     def merge(self, fields: Json) -> None:
-        """Merge an update. Empty fields are ignored, because Codex asks with an empty card."""
+        """Merge an update. Empty fields are ignored: Codex sends them when it asks for approval."""
         self.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
     @property
@@ -170,7 +170,7 @@ def cost_of(update: Json) -> float | None:
 
 
 def result_text(text: str) -> str:
-    """A tool's result for agents: Gemini CLI would interpret text that is JSON."""
+    """A tool's result for agents, prefixed if it is JSON, which Gemini CLI would interpret."""
     try:
         json.loads(text)
     except ValueError:

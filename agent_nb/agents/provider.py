@@ -1,4 +1,4 @@
-"""`acp:NAME` as a model: rejects unsupported options and makes the agent's runs."""
+"""`acp:NAME` as a model: rejects unsupported options and creates the agent's runs."""
 
 import sys
 from collections.abc import AsyncGenerator, Sequence

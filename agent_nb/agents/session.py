@@ -1,4 +1,4 @@
-"""Starts an agent and opens a session in the mode that asks. Errors are one sentence with the remedy."""
+"""Starts an agent and opens a session in which it asks for approval. Errors are one sentence with the remedy."""
 
 import asyncio
 import base64
@@ -170,9 +170,9 @@ class Start:
     agent: KnownAgent
     folder: Path
     servers: Sequence[Json]
-    """MCP servers offered to it."""
+    """MCP servers offered to the agent."""
     wants_tools: bool
-    """Whether the user requested tools on them."""
+    """Whether the user requested tools of these servers."""
     auto: bool
     """Whether everything is approved."""
     effort: str | None
@@ -186,9 +186,9 @@ class AgentSession:
     connection: AgentConnection
     id: str
     title: str
-    """Its name and reported version."""
+    """The agent's name and reported version."""
     older: str
-    """Advice for an old version, or empty."""
+    """Advice to update an old version; empty if the version is recent."""
     takes_images: bool
     sends_ids: bool
     """Whether model text has ids, so that text without one comes from the agent itself."""
@@ -229,7 +229,7 @@ def conversation_text(history: Sequence[Message]) -> str:
 
 
 async def open_session(start: Start) -> AgentSession:
-    """Start the agent; raise `AgentError` if it cannot open a session in which it asks."""
+    """Start the agent; raise `AgentError` if it cannot open a session in which it asks for approval."""
     agent = start.agent
     env = agent.environment(with_tools=bool(start.servers))
     try:
@@ -284,7 +284,7 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
 
 
 async def _choose_mode(start: Start, connection: AgentConnection, session: str, modes: Json) -> None:
-    """Set the mode in which the agent asks; raise `AgentError` if there is none."""
+    """Set the mode in which the agent asks for approval; raise `AgentError` if there is none."""
     agent = start.agent
     rows = modes.get("availableModes")
     available = [str(as_object(mode).get("id")) for mode in rows] if isinstance(rows, list) else []

@@ -1,4 +1,4 @@
-"""The turns of an outside agent, which runs them itself: its messages become the events of the run."""
+"""Runs an outside agent, which controls its own turns: its messages become the events of the run."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ _TICK = 5.0
 """Poll interval in seconds for a silent agent."""
 _MAX_OUTPUT = 20_000
 _START = "start"
-"""Call id of the card that shows the start."""
+"""Call id of the card shown while the agent starts."""
 
 _closing: set["asyncio.Task[None]"] = set()
 """Agents being shut down in the background."""
@@ -107,7 +107,7 @@ class AgentTurns(Turns):
             await self._end()
 
     async def _converse(self, session: AgentSession, request: Request) -> ev.Reason:
-        """Prompt the agent, and again if the user left notes on calls."""
+        """Prompt the agent, and prompt it again if the user left notes on calls."""
         self._title = session.title
         while True:
             number = await session.prompt(request)

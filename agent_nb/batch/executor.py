@@ -35,7 +35,7 @@ from agent_nb.run import Run
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
 _opening = threading.Lock()
-"""Held while an agent is created, so that threads of one worker share it."""
+"""Lock held while an agent is created, so that the threads of a worker share it."""
 _observed_batches: set[str] = set()
 POLL = 0.5
 """Poll interval in seconds for the file of a batch."""
@@ -120,7 +120,7 @@ class Workers:
 
 
 class RemoteRun:
-    """A run in a worker, with the part of `RunHandle` that a batch uses. Its events arrive at the end."""
+    """A run in a worker, with the subset of `RunHandle` that a batch uses. Its events arrive at the end."""
 
     def __init__(self, workers: Workers, job: Job) -> None:
         self._workers, self._job = workers, job
@@ -138,7 +138,7 @@ class RemoteRun:
     def stop(self, reason: Reason = "stopped") -> None:
         """Cancel the job. If it has started, its worker ends it soon, and its result is dropped.
 
-        When the budget is reached, running jobs are paid for, so they are not cancelled.
+        Running jobs are not cancelled when the budget is reached, because they are already paid for.
         """
         if reason != "budget" and not self._task.done():
             self._stop_reason = reason
@@ -186,7 +186,7 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 
 
 def _sharing(run: Run, job: Job) -> Run:
-    """Replace values equal in all jobs by shared ones, which would take most of a short run's memory."""
+    """Share values that are equal in all jobs; copies of them would take most of a short run's memory."""
     prepared = job.prepared
     common = {"system": prepared.system, "tools": prepared.tools, "settings": prepared.run_settings}
     same: dict[str, Any] = {name: value for name, value in common.items() if getattr(run, name) == value}
@@ -196,7 +196,7 @@ def _sharing(run: Run, job: Job) -> Run:
 def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> TaskResult:
     """Run one prompt with the agent in a parcel made by `pack`.
 
-    `ticket` is the file that is removed when the batch stops, and a unique text.
+    `ticket` is a pair: the file that is removed when the batch stops, and a unique text.
     """
     batch, _ = ticket
     if versions != VERSIONS:

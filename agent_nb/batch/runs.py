@@ -139,7 +139,7 @@ def _labelled(prompts: Prompts) -> list[tuple[str, str]]:
 def _agents(
     agent: BatchAgent, models: Models, *, saved: bool
 ) -> Iterator[tuple[str, BatchAgent, Callable[[], Awaitable[None]] | None]]:
-    """Yield each model's given name, an agent that uses it, and a function that closes a newly created model."""
+    """Yield each model's name as given, an agent that uses it, and a function that closes a newly created model."""
     if models is None:
         yield agent.provider.name, agent, None
         return
@@ -246,8 +246,8 @@ class Results:
     def save(self, index: int, run: Run) -> bool:
         """Write a run to the store; return whether it may be evicted from memory. Blocks: call it in a thread.
 
-        It may not if its file contains another value, as when a secret was masked, or if a later batch would
-        replace the file because the run did not end normally.
+        It may not if the file differs from the run, for example because a secret was masked, or if a later batch
+        would replace the file because the run did not end normally.
         """
         if self._store is None:
             return False

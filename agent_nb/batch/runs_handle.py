@@ -48,9 +48,9 @@ class RunsHandle:
     def stop(self, reason: Reason = "stopped") -> None:
         """Stop all runs immediately and start no more; finished runs are kept.
 
-        With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun is not waited
-        for, and its result is dropped. A worker on this machine, or with the same `save` folder, ends it within a
-        second; elsewhere it goes on until it ends or reaches a limit of the agent.
+        With an `executor`, queued jobs are cancelled. A run that a worker has started is not awaited, and its result is
+        dropped. A worker on this machine, or with the same `save` folder, ends it within a second; elsewhere it
+        continues until it ends or reaches a limit of the agent.
         """
         if self._stop_reason is None and self.result is None:
             self._stop_reason = reason
@@ -101,7 +101,7 @@ class RunsHandle:
             self._notify(ended=True)
 
     def _check_workers(self) -> None:
-        """Raise if no worker could run anything; note why the workers did not run everything."""
+        """Raise if no worker could run any job; if only some jobs did not run, note why."""
         if self._workers is None or not self._workers.problem:
             return
         if not self._workers.finished:

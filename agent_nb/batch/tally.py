@@ -26,7 +26,7 @@ class Tally:
 
 
 class Watcher:
-    """Shows the progress of one batch. This one shows nothing."""
+    """Shows the progress of one batch. The base class is a no-op."""
 
     def changed(self) -> None:
         """Called when the tally has changed."""

@@ -1,4 +1,4 @@
-"""Checks whether a cassette matches a request. Only the request's fingerprint must match, not the release's.
+"""Checks whether a cassette matches a request. The user's part of the fingerprint must match; the release's need not.
 
 Built-in texts and tools change with every release, and cassettes outlive releases.
 """

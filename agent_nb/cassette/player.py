@@ -34,9 +34,9 @@ from agent_nb.run.turn_requests import conversation_after
 
 AGAIN = "Record it again, or restore it from version control."
 _BREATH = 64
-"""Events between yields to the event loop when there is no waiting."""
+"""Number of events between yields to the event loop in a replay without delays."""
 _LAG = 0.004
-"""Seconds that a replay may run ahead of the clock; shorter sleeps are too inexact."""
+"""Seconds that a replay may run ahead of the clock; shorter sleeps are too imprecise."""
 
 
 class ReplayProvider(Provider):
@@ -85,18 +85,18 @@ class ReplayProvider(Provider):
 def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -> ReplayProvider:
     """A model that replays a saved run.
 
-    `pace` is 1 for the recorded times and 0 for no waiting. Relative paths start in `folder`.
+    `pace` is 1 for the recorded speed and 0 for no delays. Relative paths are resolved against `folder`.
     """
     return ReplayProvider(read_cassette(path, folder), Path(path).as_posix(), pace=pace)
 
 
 def locate(path: str | os.PathLike[str], folder: Path | None = None) -> Path:
-    """The path of a cassette: relative paths start in `folder`, `~` is the home folder."""
+    """The path of a cassette: relative paths are resolved against `folder`, and `~` is expanded."""
     return Path(folder or "") / os.path.expanduser(path)
 
 
 def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Run:
-    """Read a cassette; raise `CassetteError` if it cannot be replayed. Relative paths start in `folder`."""
+    """Read a cassette; raise `CassetteError` if it cannot be replayed. `folder` is the base of relative paths."""
     file, name = locate(path, folder), Path(path).as_posix()
     try:
         run = read_run(read_file(file, MAX_BYTES), name)

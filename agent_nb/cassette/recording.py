@@ -25,7 +25,7 @@ _FAILED = "Not recorded: the recorder failed; `%agent log on` shows details."
 class CassetteRecording:
     """The recording of a run with all its variants.
 
-    A relative path starts in `folder`. A failure is logged, unless the caller shows the outcome (`quiet`).
+    A relative path is resolved against `folder`. A failure is logged, unless the caller shows the outcome (`quiet`).
     """
 
     def __init__(self, path: Path, folder: Path, quiet: bool, variants: Sequence[Prepared]) -> None:

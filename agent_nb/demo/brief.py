@@ -183,14 +183,14 @@ def shortened(text: str, size: int) -> str:
 
 
 def game_of(text: str) -> str:
-    """Which of the games: `snake`, `memory` or `noughts`."""
+    """The name of the game: `snake`, `memory` or `noughts`."""
     if re.search(r"\bmemory|\bpairs|\bcards?\b|concentration", text, re.I):
         return "memory"
     return "noughts" if re.search(r"tic[- ]?tac|noughts", text, re.I) else "snake"
 
 
 def app_of(text: str) -> str:
-    """Which of the apps: `todo`, `timer` or `calculator`."""
+    """The name of the app: `todo`, `timer` or `calculator`."""
     if re.search(r"\b(?:pomodoro|timer|stopwatch)\b", text, re.I):
         return "timer"
     return "calculator" if re.search(r"\bcalculator\b", text, re.I) else "todo"

@@ -194,7 +194,7 @@ class PointedElement(NamedTuple):
 
 
 def pointed_at(prompt: str) -> Iterator[PointedElement]:
-    """The elements that a prompt describes. Several elements before one note share it."""
+    """The elements that a prompt describes. Consecutive elements followed by one note share that note."""
     pending: list[tuple[str, int]] = []
     for match in _POINTED.finditer(prompt):
         pending.append((match["tag"], int(match["line"])))
@@ -208,7 +208,7 @@ def without_elements(prompt: str) -> str:
 
 
 def changed_element(page: str, element: PointedElement) -> list[PageEdit]:
-    """The change of the element's line; empty if the note was not recognised."""
+    """The edits to the element's source line; empty if the note was not recognised."""
     lines = page.split("\n")
     old = lines[element.line - 1] if 0 < element.line <= len(lines) else ""
     tag = re.search(rf"<{element.tag}\b[^<>]*>", old)

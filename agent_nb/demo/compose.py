@@ -189,7 +189,7 @@ def spoken(copy: str, brief: Brief) -> str:
 
 
 def head(title: str, look: PageStyle) -> Html:
-    """The start of every page, up to the middle of its first style element: all that the first screen needs."""
+    """The start of every page, up to the middle of its first style element, which the layout continues."""
     return fill(
         template("head.html").strip(),
         title=title,

@@ -39,7 +39,7 @@ Action = Think | Say | DemoCall
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A call made for the current prompt, with its result if there is one."""
+    """A tool call made for the current prompt, with its result if it has one."""
 
     call: ToolCall
     result: ToolResult | None
@@ -79,7 +79,7 @@ class Conversation:
 
     @property
     def page_read(self) -> str | None:
-        """The page as `read_file` returned it since the prompt."""
+        """The page as returned by `read_file` since the current prompt."""
         return next((use.result.text for use in self.called(READ) if use.ok and use.result), None)
 
 

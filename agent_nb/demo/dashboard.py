@@ -114,7 +114,7 @@ Figure = tuple[str, float, str, tuple[float, ...]]
 
 
 def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str, str]:
-    """Key figures, two charts for pointer and keyboard, and a table of the numbers."""
+    """Key figures, two charts usable by pointer and keyboard, and a table of the numbers."""
     data = read_data(brief)
     line_first = layout.name != "sunset"
     turned = layout.name == "circles"

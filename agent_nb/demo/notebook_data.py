@@ -45,7 +45,7 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether it has a small number of distinct, unmasked values."""
+        """Whether the column has a small number of distinct, unmasked values."""
         match = _DISTINCT.search(self.facts)
         return match is not None and 2 <= _integer(match[1]) <= _MOST_GROUPS and "•••" not in self.facts
 

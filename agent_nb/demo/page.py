@@ -159,7 +159,7 @@ class _Builder:
     slots: Callable[[Brief, Layout, Sequence[str]], Slots]
     title: str
     notice: str = ""
-    """Line added by the improvement; empty for the trade's."""
+    """Line that the improvement adds; empty to use the trade's own."""
 
 
 _BUILDERS: dict[PageKind, _Builder] = {

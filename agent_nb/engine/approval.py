@@ -1,4 +1,4 @@
-"""Decides whether a tool call may run: the approval policy, questions to the user and answers."""
+"""Decides whether a tool call may run, by the approval policy or by asking the user."""
 
 import asyncio
 import copy
@@ -141,7 +141,7 @@ class Answer:
 
     approved: bool
     note: str = ""
-    """For the model."""
+    """A message to the model."""
     args: Json | None = None
     """Arguments to run the tool with; None for the model's own."""
     by: Decider = field(default="person", kw_only=True)
@@ -168,7 +168,7 @@ class AllowedHosts:
 
     names: set[str] = field(default_factory=set)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while the user is asked, so that no other call asks about the same host."""
+    """Lock held while the user is asked, so that no other call asks about the same host."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Compacts a conversation: notes replace file contents, and a summary replaces older requests.
 
-`Window` holds the conversation of a run and estimates how much of the model's context window it takes. The rest are
-pure functions over messages. Calls and results stay paired, and a conversation never grows. The model can read a
+`Window` holds the conversation of a run and estimates how much of the model's context window it uses. The others are
+pure functions of messages. Calls and results stay paired, and a conversation never grows. The model can read a
 file again, so nothing that it needs is lost.
 """
 
@@ -57,7 +57,7 @@ class Compaction:
 
 
 def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> Compaction:
-    """Shorten the conversation so that it fits for a while; return it unchanged if nothing is gained.
+    """Shorten the conversation so that it fits for several turns; return it unchanged if nothing is gained.
 
     Drops file contents before the question first, then those after it, except for the last calls, then whole requests
     before the question, oldest first. Thinking and vendor data are always dropped: signatures become invalid once an
@@ -175,7 +175,7 @@ def _shorter_result(result: ToolResult, tool: Tool, note: str) -> ToolResult:
 
 
 def _count_to_summarize(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> int:
-    """How many messages to replace by a summary: whole requests, as few as possible."""
+    """The number of messages to replace by a summary: whole requests, as few as possible."""
     ends = [index for index, message in enumerate(messages[: question + 1]) if _is_question(message)]
     count = 0
     for end in (index for index in ends if index > 1):
@@ -295,7 +295,7 @@ class Window:
         return compaction
 
     def shortened(self, why: WhyCompacted, limit: int | None) -> Compaction | None:
-        """Compact well below the limit if possible, so that it lasts; None if nothing can be dropped."""
+        """Compact well below the limit if possible, to leave room for more turns; None if nothing can be dropped."""
         before, most = self._tokens(self.messages), limit or math.inf
 
         def share(messages: Sequence[Message]) -> float:

@@ -19,7 +19,7 @@ from agent_nb.run_settings import Limits
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
 UPDATE_EVERY = 2_000
-"""Characters between estimates: often enough to enforce a budget, rarely enough to be cheap."""
+"""Characters between estimates: frequent enough to enforce a budget, and still cheap."""
 MILLION = 1_000_000
 
 Price = Callable[[Usage], float | None]
@@ -44,7 +44,7 @@ def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequen
 
 
 def density(tokens: int, estimate: int) -> float:
-    """Ratio of actual to estimated tokens, from 1 to 4; code and most languages exceed plain English."""
+    """Ratio of actual to estimated tokens, from 1 to 4; higher for code and most languages than for English."""
     return min(max(tokens / max(estimate, 1), 1.0), 4.0)
 
 
@@ -207,7 +207,7 @@ class Budget:
 
 
 def _rates(price: Price, usage: Usage) -> tuple[float, float] | None:
-    """The price of a turn's input and of one output token, or None if unknown."""
+    """The prices of a turn's input and of one output token, or None if unknown."""
     before, after = price(usage), price(replace(usage, output=MILLION))
     return None if before is None or after is None else (before, (after - before) / MILLION)
 

@@ -27,7 +27,7 @@ _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not nam
 
 
 class Recording(Protocol):
-    """The part of a recording that a run uses."""
+    """The interface of a recording that runs use."""
 
     outcome: str
     """Where the cassette was written, or why it was not."""

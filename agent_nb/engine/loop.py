@@ -51,7 +51,7 @@ MakeTurns = Callable[["Prepared", Journal, Budget], Turns]
 
 
 class EngineRun(RunHandle):
-    """A run that the engine makes. It always finishes exactly once and produces a consistent `Run`."""
+    """A run executed by the engine. It always finishes exactly once and produces a consistent `Run`."""
 
     def __init__(
         self, prepared: "Prepared", group: VariantGroup, variant: int, make_turns: "MakeTurns" = Turns

@@ -68,7 +68,7 @@ class Prepared:
 
     @property
     def maker(self) -> "RunMaker | None":
-        """The provider, if it makes the run itself instead of the engine."""
+        """The provider, if it executes the run itself instead of the engine."""
         return self.provider if isinstance(self.provider, RunMaker) else None
 
     @property
@@ -113,9 +113,9 @@ class Prepared:
             )
 
     def differences(self, models: Sequence[str | None] = (None,)) -> list[str]:
-        """How the request differs from the recording; empty if it can be replayed, or if this is not a replay.
+        """Differences between the request and the recording; empty if it can be replayed, or if this is not a replay.
 
-        `models` has one model per variant, None for any.
+        `models` contains one model per variant, or None for any model.
         """
         return self.maker.differences(self, models) if self.maker else []
 
@@ -137,7 +137,7 @@ class Prepared:
 
 @runtime_checkable
 class RunMaker(Protocol):
-    """A provider that makes whole runs itself, such as a replay, instead of the engine."""
+    """A provider that executes whole runs itself, such as a replay, instead of the engine."""
 
     @property
     def variants(self) -> Sequence[Provider]:

@@ -1,6 +1,6 @@
 """Runs the tool calls of a turn concurrently. Calls that write the same file keep their order.
 
-Failures become results for the model; only stopping the run ends the work.
+Failures become results for the model; only stopping the run cancels the calls.
 """
 
 import asyncio

@@ -102,9 +102,9 @@ def _delay(asked: float | None, number: int, longest: float) -> float:
 REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
 _LONGEST = 200
 _SPAN = 2000
-"""Characters at the end of a text that must be repetitions: at least ten of them."""
+"""Length of the repetitive end of a text: at least ten repetitions of up to `_LONGEST` characters."""
 _STEP = 250
-"""Characters between checks, so that checking takes linear time in all."""
+"""Characters between checks, so that checking takes linear time overall."""
 
 
 class Repetition:
@@ -114,7 +114,7 @@ class Repetition:
         self._unchecked = self._unit = 0
 
     def add(self, text: str) -> bool:
-        """Whether the text now ends with many repetitions of something short."""
+        """Add text; return whether it now ends with many repetitions of a short text."""
         self._pieces.append(text)
         self._end = (self._end + text)[-_SPAN:]
         self._unchecked += len(text)
@@ -179,7 +179,7 @@ class Turns:
         return "max_steps"
 
     def _must_call(self, turn: Turn) -> bool:
-        """Whether a small model answered without a call of the tool that it was asked to use; at most once."""
+        """Whether a small model answered without calling the tool it was asked to use; True at most once per run."""
         if not self._prepared.provider.lean or turn.stop != "end_turn" or self._call_counts or self._reminded:
             return False
         prompt = self._prepared.opening.prompt

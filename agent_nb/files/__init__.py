@@ -465,7 +465,7 @@ class Workspace:
 
 
 def starting_change(files: Files, path: str) -> ev.Change:
-    """Return a file that existed before the run as if it had just been created."""
+    """Return the change that would create a file that existed before the run."""
     return _describe(path, Files(), files, None)
 
 

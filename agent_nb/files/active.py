@@ -26,7 +26,7 @@ _ACTING = {
 
 
 def acting_files(targets: Mapping[Path, bytes], home: Path) -> dict[Path, str]:
-    """Return the effects of new files that need no opening, by path; `home` is the notebook's folder."""
+    """Return, by path, the effects of new files that act without being opened; `home` is the notebook's folder."""
     acts = {target: acts_by_itself(target, home) for target in targets}
     return {target: act for target, act in acts.items() if act and not _is_there(target, targets[target])}
 

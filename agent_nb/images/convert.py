@@ -73,7 +73,7 @@ def _fitted(image: Image, max_edge: int, max_bytes: int) -> Image:
 
 
 def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
-    """Small copies of the first images; the others have only name and size. Decodes: call it off the loop."""
+    """Small copies of the first images; the others have only name and size. Decodes images: call it off the loop."""
     return tuple(_thumbnail(image, has_data=index < MOST_THUMBNAILS) for index, image in enumerate(images))
 
 

@@ -23,7 +23,7 @@ _CUTOUT_PROMPT = (
 )
 _HINT = "It works for subjects on a plain background. Use the image with its background."
 _MIN_SHARE, _MAX_SHARE = 0.02, 0.98
-"""Share of the image that may be removed: below it there was no background, above it no subject is left."""
+"""Limits of the removed share of an image: with less there was no background, with more no subject is left."""
 _TOLERANCE = (14, 56)
 _SCENE_DIFFERENCE = 72
 """A border that differs from an even gradient by more than this is a scene, not a background."""

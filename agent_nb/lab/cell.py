@@ -20,7 +20,7 @@ from agent_nb.run import Run
 from agent_nb.run_settings import Limits
 
 NOTHING_LEFT = 1e-6
-"""Budget in dollars of a free model when the lab's budget is used up: its tools may cost something."""
+"""Budget in dollars for a free model when the lab's budget is used up, because its tools may cost money."""
 
 
 class LabCell(Rules):

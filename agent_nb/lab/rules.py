@@ -117,7 +117,7 @@ def _is_usable(name: str) -> bool:
 
 
 def _times(moment: datetime, now: datetime) -> str:
-    """Format both in the lab's time zone, so that a wrong clock of this computer is noticed."""
+    """Format both times in the lab's time zone, so that a wrong system clock is noticed."""
     here = now.astimezone(moment.tzinfo)
     return f"{moment.isoformat(' ', 'minutes')}; the clock here says {here.isoformat(' ', 'minutes')}."
 

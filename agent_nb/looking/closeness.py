@@ -3,7 +3,7 @@
 Structure is a variant of SSIM on luminance: the covariance of blocks at four small sizes, weighted by contrast, so that
 empty areas, which all pages have, do not count as similar. Colour is the earth mover's distance between the histograms
 of each channel. Their product is 100 for equal images, decreases with blur or shift, and is 0 for a blank page. Only
-the area of the target image is compared, not what the page contains below it.
+the area of the target image is compared, not the rest of the page below it.
 """
 
 import array

@@ -106,7 +106,7 @@ class PageCheck:
     overflow: Overflow | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """Missing parts of this check, with the reason."""
+    """What this check does not cover, with the reason."""
     closeness: float | None = None
     """Similarity to the user's image from 0 to 100; None without an image."""
 

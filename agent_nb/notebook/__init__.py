@@ -1,1 +1,1 @@
-"""The notebook: with `hosts` the only package that imports IPython and anywidget."""
+"""The notebook integration: the only package that imports IPython and anywidget."""

@@ -18,10 +18,10 @@ _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTAL
 
 
 async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> Answer:
-    """Show the call and read the answer; the answer is no if nobody can give one.
+    """Show the call and read the answer; raise if nobody can answer.
 
-    `input()` blocks the event loop: where the cell waits for the run, so does everything else. It must run in the
-    main thread, because an abandoned thread would take the next line that the user types.
+    `input()` blocks the event loop, and with it everything else on it. It must run in the main thread, because an
+    abandoned thread would consume the next line that the user types.
     """
     print(question_text(request, several=several))
     try:

@@ -44,8 +44,8 @@ class _PageQuestion:
     """Checks whether a page is connected to this kernel. Some servers execute the cells themselves without input, like
     nbclient, while users watch in a page.
 
-    Jupyter's pages close a comm with an unknown target, which serves as the answer. Only kernels that a Jupyter server
-    started for a notebook check, since nbclient would log a warning about the comm.
+    Jupyter's pages close a comm with an unknown target, which serves as the answer. This is
+    done only in kernels that a Jupyter server started for a notebook, since nbclient would log a warning.
     """
 
     def __init__(self) -> None:

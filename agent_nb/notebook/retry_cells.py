@@ -17,7 +17,7 @@ from agent_nb.run import Run
 from agent_nb.run.protocol import Fix, Repeat
 
 MAX_CELL = 2_000
-"""Maximum characters of an offered cell: the user should be able to read what the button inserts."""
+"""Maximum characters of an offered cell: the user should be able to read it before inserting it."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
 _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
 """Info strings of Python code blocks in Markdown."""

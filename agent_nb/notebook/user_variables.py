@@ -2,7 +2,7 @@
 
 A dict keeps the position of a reassigned name, so the namespace is in the order of first assignments. Later ones
 are found in the source of the cells: the age of a name is that of the last cell that assigns it, assigns an item or
-attribute of it, or calls a method of it. A name that no cell assigns, because a magic or `exec` did, has the age of
+attribute of it, or calls a method of it. A name assigned by a magic or `exec` instead of a cell has the age of
 the name before it.
 """
 

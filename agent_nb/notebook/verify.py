@@ -101,7 +101,7 @@ def _rows(
 
 
 def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Each input, the namespace with its value from before the run, and a remark."""
+    """Yield each input, the namespace with its value before the run, and a remark."""
     steps = [step for step in steps_of(run) if has_run(step.executed)]
     in_place = {name for step in steps for name in names_in(step.code).changes}
     kinds = ("bound", "changed", "deleted")
@@ -116,7 +116,7 @@ def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
 
 
 def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """The same for the run's results: names that it bound or changed, also in place, and did not delete."""
+    """Like `_inputs`, for the run's results: names that it bound or changed, including in place, and did not delete."""
     names: set[str] = set()
     for step in steps_of(run):
         names |= {*step.names.get("bound", ()), *step.names.get("changed", ())}

@@ -167,7 +167,7 @@ class Provider(Protocol):
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
 
     async def introduce(self) -> Json | None:
-        """What a local server reports about its model, for the settings of a run. Queried once."""
+        """Return the facts that a local server reports about its model, for the settings of a run. Queried once."""
         return None
 
     def new_clock(self) -> Clock:

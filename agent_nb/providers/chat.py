@@ -29,7 +29,7 @@ _FACTS_TIMEOUT = 3.0
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a local server reports about its model; empty where unknown."""
+    """Facts that a local server reports about its model; empty if unknown."""
 
     model: str = ""
     window: int | None = None

@@ -30,7 +30,7 @@ _WINDOW = re.compile(
     r"> (\d+)|tokens allowed \((\d+)|context length is (\d+)|with (\d+) maximum context|context size \((\d+)"
     r"|n_ctx \((\d+)|length of only (\d+)"
 )
-"""The context window named in the same messages."""
+"""The size of the context window, as quoted in such messages."""
 _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )

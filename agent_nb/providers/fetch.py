@@ -31,7 +31,7 @@ class FetchTransport(httpx2.AsyncHTTPTransport):
 
 
 def _fetch_request(request: httpx2.Request) -> httpx2.Request:
-    """A copy for `fetch`: the SDKs read the original headers again when the response arrives."""
+    """Copy the request without telemetry headers. The SDKs read the original headers again with the response."""
     timeout = request.extensions.get("timeout", {})
     return httpx2.Request(
         request.method,

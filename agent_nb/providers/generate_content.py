@@ -104,7 +104,7 @@ class GenerateContentDecoder:
         return (self._turn.thinking(part.text) if part.thought else self._turn.text(part.text),)
 
     def _remember_text(self, text: str, extra: Json) -> None:
-        """Store a fragment. Unsigned ones are joined; a signed one stays separate, even if empty, for its signature."""
+        """Store a fragment. Unsigned fragments are joined; a signed one stays separate, even if empty."""
         signed = "thought_signature" in extra
         last = self._parts[-1] if self._parts else {}
         plain = isinstance(last.get("text"), list) and "thought_signature" not in last

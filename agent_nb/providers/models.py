@@ -1,4 +1,4 @@
-"""The optional parameters that models accept, by name: a table, so that no provider checks names."""
+"""Table of the optional parameters that models accept, so that no provider checks model names."""
 
 from dataclasses import dataclass, replace
 from typing import Literal

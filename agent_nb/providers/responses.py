@@ -21,7 +21,7 @@ IMAGE_LIMITS = (2048, 8_000_000)
 CALL_ID = r".{1,64}"
 """Accepted call ids. They need not be unique."""
 NO_KEY = "none"
-"""The SDK requires a key; local servers ignore it."""
+"""Placeholder key for local servers, which ignore it: the SDK requires one."""
 VENDOR = "openai"
 _INCOMPLETE: dict[str, Stop] = {
     "max_output_tokens": "max_tokens",

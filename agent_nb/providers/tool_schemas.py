@@ -142,8 +142,8 @@ properties, so none are sent. Empty choices are refused (https://github.com/Berr
 CHAT = Dialect(
     keywords=_KEYWORDS - _NOT_IN_GRAMMARS, property_name=ANTHROPIC.property_name, max_tools=OPENAI.max_tools
 )
-"""What all servers accept. A gateway may forward a request to any vendor, and llama.cpp compiles all tools into one
-grammar, which fails for some patterns and for long repetitions (https://github.com/ggml-org/llama.cpp/issues/25746)."""
+"""The subset that all servers accept. A gateway may forward a request to any vendor, and llama.cpp compiles all tools
+into one grammar, which fails for some patterns and for long repetitions (https://github.com/ggml-org/llama.cpp/issues/25746)."""
 
 
 MAX_DEPTH = 16

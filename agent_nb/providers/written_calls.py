@@ -1,8 +1,8 @@
 """Tool calls that a small model writes as JSON into its text.
 
 `{"name": "create_file", "arguments": {...}}`: bare, fenced, in `<tool_call>` tags, with doubled braces. They count
-only if the engine accepts each of them, and if nothing else follows. On a server of the user's own, where models are
-small and often invent a result after their call, a call that begins a line counts too, and what follows it is dropped.
+only if the engine accepts each of them, and if nothing else follows. On the user's own server, where models are small
+and often invent a result after their call, a call at the start of a line counts too, and the text after it is dropped.
 Some models write `function`, `tool`, `tool_name` or `action` for `name`.
 """
 
@@ -32,7 +32,7 @@ _HEAD = re.compile(
 )
 _LONGEST_HEAD = 300
 _COMPLETIONS = [f'```json\n<tool_call>\n{{{{"{key}": "x", "arguments": {{"' for key in _NAME_KEYS]
-"""Complete heads. A text that some suffix of one completes may still become a head."""
+"""Complete heads. A text may still become a head if the end of one of these completes it."""
 _CLOSING = re.compile(r"\}{0,2}\s*(?:</tool(?:s|_call)>\s*)?(?:```\s*)?")
 _TOOLS = re.compile(r"<tools>[^<]*</tools>")
 """The tools as the server listed them, which some models repeat before each call."""
@@ -248,6 +248,6 @@ def sent_texts(
 
 @functools.lru_cache(maxsize=64)
 def _letters(text: str) -> str:
-    """The letters and digits of a text with decoded escapes, the same however the text is quoted."""
+    """The letters and digits of a text after decoding escapes: independent of how the text is quoted."""
     *_, reading = readings(text)
     return _NO_LETTERS.sub("", reading.text).casefold()

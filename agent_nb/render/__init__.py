@@ -41,7 +41,7 @@ class Progress:
     phase: str = ""
     rows: tuple[Row, ...] = ()
     hint: str = ""
-    """What the user can do while the run continues."""
+    """Hint for the user while the run continues."""
 
 
 def first_frame(

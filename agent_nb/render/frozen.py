@@ -67,7 +67,7 @@ MAX_TABLE = 60_000
 MAX_IMAGE = 400_000
 MAX_ARGUMENT = 2_000
 FIRST_LINES, MOST_LINES = 30, 40
-"""A text longer than MOST_LINES shows its first FIRST_LINES and folds the others."""
+"""A text with more than MOST_LINES lines shows the first FIRST_LINES and folds the rest."""
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
@@ -280,7 +280,7 @@ def code_html(code: str) -> str:
 
 
 def coloured(code: str) -> Iterator[tuple[str, str]]:
-    """Yield the CSS class, often empty, and the HTML of each piece of code."""
+    """Yield the CSS class, which may be empty, and the HTML of each token."""
     try:
         from pygments.lexers.python import PythonLexer
     except ImportError:
@@ -355,7 +355,7 @@ class _PlainCopy(HTMLParser):
 MAX_PAGE = 1_000_000
 """Maximum characters of all pages in one output. A page beyond it is replaced by a note."""
 MAX_PAGE_ALONE = 200_000_000
-"""Maximum characters of a page outside the notebook: more than a run's files can have."""
+"""Maximum characters of a page outside the notebook; more than a run's files can add up to."""
 MAX_CODE = 64_000
 
 _LINE = 240

@@ -1,10 +1,10 @@
 """Removes markup that makes a browser connect to a host even though the policy forbids loading from it.
 
+This applies to hints such as `preconnect`, and to frames and refreshes, for which Chromium connects before it checks
+the policy. A `srcdoc` document would need the same treatment, so it is removed too.
+`policy.json` lists the known attribute values of these tags; an attribute with any other value is removed.
 Tags that load a file of a stack get its hash, so that the browser rejects any other file from the CDN.
 
-These are hints such as `preconnect`, and frames and refreshes, for which Chromium connects before it checks the policy.
-A `srcdoc` document would need the same treatment, so it is removed too.
-`policy.json` lists the known values of their attributes; an attribute with any other value is removed.
 `js/src/preview/gate.ts` does the same for a page that is still being written.
 
 Where a tag begins depends on the elements around it, on whether scripts run, and on the parser. So every position where

@@ -150,7 +150,7 @@ _ENTITIES = {"\\": "&#92;", "`": "&#96;", "<": "&lt;", ">": "&gt;", "&": "&amp;"
 _BLOCK_START = re.compile(r"^\d+(?=[.)](?:\s|$))|^(?=[-#=:]|\+(?:\s|$)|~~~)", re.MULTILINE)
 _LINE_BREAK = re.compile(r"[\x00-\x1f\x85\u2028\u2029]+")
 _FORMULA_START = re.compile(r"\\\\[()\[\]]|\\(?:begin|end)\{")
-"""What JupyterLab treats as a formula delimiter, also in code."""
+"""Text that JupyterLab treats as a formula delimiter, even in code."""
 _LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(\[:])")
 _LANGUAGES = re.compile(
     "bash|c|console|cpp|css|csv|diff|go|html|ini|i?python|java|javascript|jsx?|jsonl?|julia|latex|markdown|md|php|py|r"

@@ -101,7 +101,7 @@ def _brief(value: Any) -> str:
 
 
 Check = str | Callable[[Any], object]
-"""An expression of `run`, `files`, `html` and `text`, or a function of the run."""
+"""An expression that uses `run`, `files`, `html` or `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
 
 COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]

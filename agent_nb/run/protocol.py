@@ -162,7 +162,7 @@ class Encoder:
         return wire + [_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
 
     def _is_new(self, delta: ev.Delta) -> bool:
-        """False for arguments of a call whose file is streamed: the page receives only the file."""
+        """Whether to send the delta. If a call's file is streamed, the page does not need the arguments."""
         if isinstance(delta, ev.FileDelta):
             self._streamed.setdefault((delta.variant, delta.call_id), {})
         return not isinstance(delta, ev.ToolArgsDelta) or (delta.variant, delta.call_id) not in self._streamed

@@ -128,7 +128,7 @@ class Run(RunRecord):
         return statement_of([self])
 
     def to_cells(self) -> Cells:
-        """The code that the run executed as plain cells that need no agent_nb, with the model's words as Markdown.
+        """The code that the run executed as plain cells that need no agent_nb, with the model's text as Markdown.
 
         Failed and repeated attempts are left out, and secrets are masked.
         """

@@ -30,11 +30,11 @@ from agent_nb.run.record import RunRecord
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 LONG = 64
 MOST_EXPANDED = 200_000_000
-"""Maximum characters that a file's references may expand to: a few bytes could repeat a large text often."""
+"""Maximum characters that a file's references may expand to: a few bytes could repeat a large text many times."""
 MOST_PATCHED = 64_000_000
 """Characters of file versions that are numbered; a run keeps as many bytes of old versions."""
 _SEARCHED = 64
-"""How many recent texts are searched for inside another: repeated text was usually written shortly before."""
+"""Number of recent texts to search for inside another text: repetitions usually follow soon."""
 _MARKS = {"$", "$json", "$plain"}
 
 

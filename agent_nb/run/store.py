@@ -1,6 +1,6 @@
 """Saves finished runs under `.agent_nb/runs/`, so that they survive the kernel.
 
-One file per run. The number at the beginning of its name is the order in which runs were saved, also when the clock
+One file per run. The number at the beginning of its name is the order in which runs were saved, even if the clock
 was set back. Writing takes a lock, because several kernels can share a folder.
 """
 

@@ -1,6 +1,6 @@
 """The request of each turn of a run, reconstructed from the run.
 
-It is readable JSON, not what was sent to the vendor: images and opaque vendor data are replaced by their size, and
+It is readable JSON, not the vendor's wire format: images and opaque vendor data are replaced by their size, and
 secrets are masked.
 """
 
@@ -42,7 +42,7 @@ def request_of(run: RunRecord, step: int) -> Json:
 def request_for_page(run: RunRecord | None, variant: int, step: int) -> Json:
     """The answer to the page's `request`: a turn of a variant, with long texts shortened.
 
-    `known` is how many of its messages were already sent with the previous turn.
+    `known` is the number of its messages that were already sent with the previous turn.
     """
     if run is None:
         raise ConfigError("Requests can be shown once the run has ended.")

@@ -209,7 +209,7 @@ class Tool:
     reads: Callable[[Json], tuple[str, ...]] | None = None
     """The paths of the files that a call returns; None for a tool that reads no files."""
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=no_hosts)
-    """How many images a call fetches from each host. The user is asked once about each host."""
+    """The number of images that a call fetches, by host. The user is asked once about each host."""
     approval: Approval = "never"
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
@@ -223,7 +223,7 @@ class Tool:
     """Whether the result depends only on the arguments and the files, so that calls can be repeated to restore the
     files of a conversation."""
     needs: frozenset[str] = frozenset()
-    """What a run must have for this built-in tool to be offered, such as attached images."""
+    """Requirements of a run for this built-in tool to be offered, such as attached images."""
     served_by: Callable[[Studio], str] | None = None
     """Returns the name of the studio's service for this tool, "" if there is none; None if no studio is needed."""
     lean: tuple[str, ...] | None = None

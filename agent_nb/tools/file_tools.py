@@ -291,7 +291,7 @@ FILE_TOOLS: tuple[Tool, ...] = (CREATE_FILE, EDIT_FILE, READ_FILE, LIST_FILES, D
 
 
 SHORT_FILE = 4000
-"""Characters of a file that a model may as well write again."""
+"""Files below this many characters may as well be rewritten by the model."""
 MAX_CHARACTERS_SEARCHED = 200_000
 MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200

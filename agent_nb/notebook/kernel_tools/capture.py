@@ -1,7 +1,7 @@
 """Captures what code prints and displays, from the streams and the display publisher.
 
-The streams stay the same objects, because loggers hold them; only what they do with text is replaced. A context
-variable tells the output of the code, and of the tasks that it starts, from that of other cells and tools.
+The stream objects stay the same, because loggers keep references to them; only their `write` is replaced. A context
+variable separates the output of the code and of its tasks from that of other cells and tools.
 """
 
 import base64

@@ -388,7 +388,7 @@ def _hooks(shell: Any) -> dict[str, set[int]]:
 
 
 def _draws(function: Any) -> bool:
-    """Whether the hook is Matplotlib's, which adds it with the first figure of any cell."""
+    """Whether this is Matplotlib's hook, which is added with the first figure of any cell."""
     return str(getattr(function, "__module__", "")).partition(".")[0] in ("matplotlib", "matplotlib_inline")
 
 

@@ -129,7 +129,7 @@ def _schema(execution: Execution) -> Schema:
 
 
 def _send_new() -> None:
-    """Send pending events now: the loop, whose timers usually do it, may be blocked."""
+    """Send pending events now: timers on the event loop usually do this, but it may be blocked."""
     if hub := shown_hub():
         hub.send_new()
 

@@ -87,7 +87,7 @@ class HubModel(anywidget.AnyWidget):
     _esm = BUNDLE
     kernel = traitlets.Unicode().tag(sync=True)
     channel = traitlets.Unicode().tag(sync=True)
-    """The broadcast channel for what the page sends; empty where the comm reaches the kernel while a cell runs."""
+    """The broadcast channel for messages of the page; empty where comm messages reach the kernel while a cell runs."""
 
 
 class Hub:

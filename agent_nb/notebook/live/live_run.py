@@ -84,7 +84,7 @@ _PACE, _OFF_SCREEN_PACE = Pace(), Pace()
 
 
 class RunStream:
-    """Sends the events of one run to the page, and tracks what was sent."""
+    """Sends the events of one run to the page, and tracks the ones already sent."""
 
     def __init__(self, run_id: str, events: EventList, meta: Meta, send: Send, pace: Pace = _PACE) -> None:
         self.run_id, self.events, self.meta = run_id, events, meta
@@ -250,7 +250,7 @@ class LiveRun:
 
     @classmethod
     def finished(cls, run: Run, key: str, send: Send) -> "LiveRun":
-        """Wrap a finished run under `key`: `run.key`, or another if a newer run of the same request has that."""
+        """Wrap a finished run under `key`: `run.key`, or another key if a newer run of the request has that one."""
         model = ", ".join(dict.fromkeys(variant.model for variant in run.variants or (run,)))
         meta = replace(
             _meta(run, key, model),

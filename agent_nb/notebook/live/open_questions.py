@@ -15,7 +15,7 @@ from agent_nb.events import ApprovalRequested
 from agent_nb.tools.schema import without_nulls
 
 Scope = Literal["call", "together", "always", "run"]
-"""What an answer covers: the call, all open questions about the same call, later calls too ("always"), or all code of
+"""The scope of an answer: the call, all open questions about the same call, later calls too ("always"), or all code of
 the variant in this run."""
 
 

@@ -72,7 +72,7 @@ def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
 
 
 def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
-    """The variables that hold a run; none after the first argument."""
+    """Variables that refer to a run; empty after the first argument."""
     return [] if before else variables(session, _is_run)
 
 
@@ -137,7 +137,7 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_image(value: Any) -> bool:
-    """Whether a value is likely an image. Text, bytes and arrays are not offered: they can be anything."""
+    """Whether a value is probably an image. Text, bytes and arrays are not offered: they can be anything."""
     if isinstance(value, list | tuple):
         return bool(value) and all(map(_is_image, value))
     kinds = ("agent_nb", "Image"), ("PIL", "Image"), ("matplotlib", "FigureBase")

@@ -1,6 +1,6 @@
-"""Tab completion in `%%agent` cells and on `%agent` lines, where nothing of Python's applies.
+"""Tab completion in `%%agent` cells and on `%agent` lines, which are not Python.
 
-`candidates.py` has the values; this module finds out where the cursor is.
+`candidates.py` provides the values; this module detects what the cursor is on.
 """
 
 import re

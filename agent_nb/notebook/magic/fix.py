@@ -120,7 +120,7 @@ def _without_secrets(text: str, names: Mapping[str, Any]) -> str:
 
 
 def _names_in(source: str) -> list[str]:
-    """The names used in the code, or all words if it is not valid Python."""
+    """The names used in the code, or all words if the code is not valid Python."""
     tree = parse_cell(source)
     if tree is None:
         return _WORD.findall(source)

@@ -91,7 +91,7 @@ def is_server(name: str) -> bool:
 
 
 def absent_tools(names: Iterable[str]) -> list[Tool]:
-    """Placeholders for the tools of these servers until a cassette is tried."""
+    """Placeholders for the tools of these servers, which start only if no cassette matches."""
 
     def missing(args: object, context: object) -> None:
         raise AssertionError("a replay calls no server")

@@ -34,7 +34,7 @@ def assign(session: Session, name: str, value: Any) -> None:
 
 
 def bind(session: Session, run: Run) -> str | None:
-    """Set NAME and `files`; return the name of the files variable, or None if it is the user's own."""
+    """Set NAME and `files`; return the name of the files variable, or None if it was not set."""
     assign(session, run.name, run)
     return bind_files(session, run, run.name)
 

@@ -69,7 +69,7 @@ class Plan:
     bindings: Bindings
     prepared: tuple[Prepared, ...] = ()
     note: str = ""
-    """Lines to show first, such as what was masked."""
+    """Lines to show first, such as a list of masked names."""
 
     @property
     def replays(self) -> bool:
@@ -118,7 +118,7 @@ class Plan:
                     yield (Path(path).parent / file.name).as_posix()
 
     def ask(self, server_tools: Sequence[Tool]) -> "Plan":
-        """The plan that asks the models, recording them with `--record`. Plugins limit tools and cost."""
+        """The plan that calls the models and records the run with `--record`. Plugins limit tools and cost."""
         options, session, default = self.options, self.session, self.rules.default_model
         names, note = choose_models(session, options.models or ((default,) if default else ()))
         _check_network(names, options.cassette)
@@ -304,7 +304,7 @@ def _check_network(models: Sequence[str], cassette: str) -> None:
 
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:
-    """Store the cell's first line in the settings, unless it contains a secret. Replaces the line of a cassette."""
+    """Store the cell's first line in the settings, in place of a cassette's, unless it contains a secret."""
     settings = {name: value for name, value in prepared.run_settings.items() if name != "line"}
     if line and safe_text(line) == line:
         settings["line"] = line

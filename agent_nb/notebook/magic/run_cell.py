@@ -130,7 +130,7 @@ def _ending(handle: Handle, view: View) -> Iterator[None]:
 
 
 def _check_name_is_free(session: Session, name: str) -> None:
-    """Raise `ConfigError` if a background run has this name, the only way to stop that run."""
+    """Raise `ConfigError` if a background run has this name: the variable is the only way to stop it."""
     if any(handle.name == name for handle in session.background.values()):
         raise ConfigError(
             f"`{name}` is still running in the background. Stop it with `{name}.stop()`, wait with "

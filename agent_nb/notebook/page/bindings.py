@@ -42,7 +42,7 @@ class Binding:
 
     @property
     def type_name(self) -> str:
-        """The type as listed in `run.settings`."""
+        """The type name, as listed in `run.settings`."""
         value_type = class_name(type(self.value)) or type(self.value).__name__
         return {"value": value_type, "function": FUNCTION, "filled": FILLED}[self.kind]
 

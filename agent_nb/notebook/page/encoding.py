@@ -23,7 +23,7 @@ from agent_nb.notebook.values.kinds import PICTURES, known_class
 MAX_CHARACTERS = 50_000_000
 """Maximum characters of one value's JSON."""
 CHUNK = 1_000_000
-"""Maximum characters per message. Each costs about 2 ms on its way, and sending a long one blocks the loop."""
+"""Maximum characters per message. Each message takes about 2 ms to deliver, and a long one blocks the loop."""
 _CELLS = 3_000
 """Maximum items, or table cells, per piece."""
 _TEXT = 128_000
@@ -202,7 +202,7 @@ def _key(key: Any) -> str:
 
 
 def _leaf(value: Any, room: _Room) -> Any:
-    """Convert a value that is not a container or belongs to a library."""
+    """Convert a value of a library's type, or one that is not a container."""
     if type(value).__name__ in _NOT_A_VALUE:
         return None
     if isinstance(value, datetime.timedelta):

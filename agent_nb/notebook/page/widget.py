@@ -71,7 +71,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
 
     def _assign(self, name: str, value: Any) -> None:
-        """Set the value of a trait, without telling the page."""
+        """Set the value of a trait without notifying the page."""
         previous, self._trait_values[name] = self._trait_values[name], value
         if name in self._notifying and _is_equal(previous, value):
             return  # an observer that assigns the same value would recurse endlessly
@@ -138,7 +138,7 @@ def _exported(stem: str, kinds: dict[str, BoundKind], document: str) -> str:
 
 
 def make_page(store: PageStore) -> Page:
-    """The widget of a store."""
+    """Create the widget for a store."""
     traits = {name: BoundValue(None, allow_none=True) for name in store.values}
     for name, trait in traits.items():
         if store.bindings[name].kind == "filled":

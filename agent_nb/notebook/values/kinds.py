@@ -1,7 +1,7 @@
 """Kinds of values in prompts, such as tables. Each row of `KINDS` defines one kind.
 
-Libraries are detected, never imported: if the value exists, its library is loaded. A class matches only if it is the
-library's own: what a class says of itself may be made of the user's values.
+Libraries are detected, never imported: if the value exists, its library is loaded. A class matches only if the
+library defines it: the attributes of other classes may contain the user's values.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Runs untrusted object code, such as a `repr`, with a timeout.
 
-It runs in a thread of its own, so neither the event loop nor the kernel waits for it, and it can be given up.
+The code runs in a separate thread, so that it blocks neither the event loop nor the kernel and can be abandoned.
 Where there are no threads, as in a browser, it runs inline and has no time limit.
 Nothing here uses signals: those reach the main thread, which may be running a cell.
 """

@@ -1,7 +1,7 @@
-"""Values by name, type and shape alone: `--data schema`.
+"""Describes values only by name, type and shape: `--data schema`.
 
-A type has the name of a known class (`kinds.py`) or of a variable, and what is read of a value is read by its known
-class: other attributes, and what a class says of itself, may be values. Of column labels only strings are names.
+Types are named after known classes (`kinds.py`) or variables, and a value is read only through its known class: other
+attributes, also those of the class, may contain values. Only column labels that are strings count as names.
 """
 
 import contextlib

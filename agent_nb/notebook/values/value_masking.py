@@ -247,7 +247,7 @@ def _all_identical(items: Collection[Any], originals: Collection[Any]) -> bool:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether the value belongs to this package, such as a run, which has no secret fields."""
+    """Whether the value's class is part of this package, such as a run, which has no secret fields."""
     return type(value).__module__.partition(".")[0] == "agent_nb" and not isinstance(value, Mapping)
 
 

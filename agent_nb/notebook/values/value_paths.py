@@ -18,7 +18,7 @@ from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, is_
 from agent_nb.run import Run
 
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
-"""A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
+"""A name in any script. `\\w` lacks the vowel signs of some scripts; `isidentifier` later rejects other characters."""
 _TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
 _CALL = rf"\.(?:element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)|at\(\s*\d{{1,6}}\s*\))"
 """Calls allowed on a run in a reference: `element(selector)`, `element(selector, file)` and `at(moment)`."""

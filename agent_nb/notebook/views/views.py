@@ -55,7 +55,7 @@ class View:
         """Show the finished run. `image` is a small PNG of its page, for readers who do not see the page."""
 
     def abandon(self, why: str) -> None:
-        """Mark the output of a run that cannot be shown as no longer running."""
+        """Mark the output as no longer running if the run cannot be shown."""
 
 
 CLEAR_LINE = "\r\x1b[2K"

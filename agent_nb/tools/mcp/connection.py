@@ -1,4 +1,4 @@
-"""A connection to one server. A single task opens and closes it, because anyio's scopes must not change tasks.
+"""A connection to one server. A single task opens and closes it, because anyio scopes are bound to their task.
 
 Everything here runs on the shared event loop of all connections; see `server.submit`.
 """
