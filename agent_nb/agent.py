@@ -192,7 +192,7 @@ class Agent:
             if SETTINGS[name].sent == "request" and not self.provider.offline:
                 provider_value = getattr(self.provider, name, None) or self.provider.sampling.get(name)
                 if provider_value != value:
-                    raise ConfigError(f"The model sends `{name}`: use `agent_nb.model(NAME, {name}=...)`.")
+                    raise ConfigError(f"Set `{name}` on the model: `agent_nb.model(NAME, {name}=...)`.")
         return self._copy(settings=replace(self.settings, **changed))
 
     def with_stack(self, stack: str) -> Self:

@@ -113,7 +113,7 @@ class Options:
         "--from NAME",
         "Continue from this Run, from NAME.at(N), after its change N, or from NAME.pick(N), its variant N.",
     )
-    continues: bool = option(False, "-c --continue", "Continue from the Run that NAME holds.")
+    continues: bool = option(False, "-c --continue", "Continue from the Run in NAME.")
     compact: bool = option(
         False,
         "--compact",
@@ -136,7 +136,7 @@ class Options:
     tools: tuple[str, ...] = option(
         (),
         "-t --tool TOOL",
-        "Tool of your own, by variable name, in addition to the file tools; `kernel` for those that read the"
+        "Your own tool, by variable name, in addition to the file tools; `kernel` for those that read the"
         " notebook's variables, `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
         label=str,
     )
@@ -149,7 +149,7 @@ class Options:
     lean: bool = option(
         False,
         "--lean",
-        "Send as few instructions and tools as possible: the default for a server of your own.",
+        "Send as few instructions and tools as possible: the default for your own server.",
     )
     effort: str | None = option(
         None, "--effort", "How hard the model thinks.", choices=EFFORTS, label="effort {}".format
@@ -183,7 +183,7 @@ class Options:
         "--approve RULE",
         "Tools that need approval: ask, auto (always run) or deny. NAME=ask is a rule for one tool, and can be given"
         " several times; NAME may be a pattern such as get_* or mcp:*. run_python=run runs code without asking until"
-        " you take that back.",
+        " you revoke this.",
         label="approve {}".format,
     )
     data: str | None = option(

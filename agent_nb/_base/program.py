@@ -81,7 +81,7 @@ class Program:
         """Start a command; raises `ProgramError` if it cannot be started."""
         executable = find_program(command[0], env.get("PATH"), folder)
         if executable is None:
-            raise ProgramError(f"There is no program {command[0]!r} to start it with.")
+            raise ProgramError(f"The program {command[0]!r} was not found.")
         pipe, mark = asyncio.subprocess.PIPE, secrets.token_hex(8)
         try:
             process = await asyncio.create_subprocess_exec(

@@ -183,7 +183,7 @@ def set_own(commands: Mapping[str, Sequence[str]]) -> None:
 def find(name: str) -> KnownAgent:
     """The agent with this name; raises `UnknownModelError` if there is none."""
     if name not in AGENTS:
-        raise UnknownModelError(f"There is no outside agent {name!r}. Known are {', '.join(AGENTS)}.")
+        raise UnknownModelError(f"There is no outside agent {name!r}. Use one of {', '.join(AGENTS)}.")
     return AGENTS[name]
 
 

@@ -259,7 +259,7 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
     )
     if (protocol := about.get("protocolVersion")) != PROTOCOL:
         raise AgentError(
-            f"{agent.title} speaks version {protocol} of the protocol, not {PROTOCOL}. {agent.install}"
+            f"{agent.title} uses version {protocol} of the protocol, not {PROTOCOL}. {agent.install}"
         )
     info, offers = as_object(about.get("agentInfo")), as_object(about.get("agentCapabilities"))
     servers = start.servers if as_object(offers.get("mcpCapabilities")).get("http") else ()

@@ -152,7 +152,7 @@ class AgentTurns(Turns):
         if quiet >= self._silence:
             login = f", or that you are logged in (`{self._agent.login}`)" if self._agent.login else ""
             raise AgentError(
-                f"{self._agent.title} said nothing for {quiet:.0f} seconds. Its vendor may be busy, or refuse its key:"
+                f"{self._agent.title} sent nothing for {quiet:.0f} seconds. Its vendor may be busy, or refuse its key:"
                 f" check that{login}."
             )
 
@@ -462,7 +462,7 @@ class AgentTurns(Turns):
             self._journal.tick()
             for call in self._calls.values():
                 if call.id in self._open_calls:
-                    self._finish_call(call, "STOPPED", "It did not say how this ended.")
+                    self._finish_call(call, "STOPPED", "The agent did not report the outcome.")
             self._finish_start("Stopped before it answered.")
             self._end_turn()
             closing = asyncio.ensure_future(_close(self._session, self._folder))

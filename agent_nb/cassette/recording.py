@@ -61,7 +61,7 @@ class CassetteRecording:
         for number, run in enumerate(runs, 1):
             which = f"variant {number}" if len(runs) > 1 else "the run"
             if next(run.events.of(TurnStarted), None) is None:
-                return f"Not recorded: {which} ended before the model was asked."
+                return f"Not recorded: {which} ended before the model was called."
             ending = ENDINGS[run.reason]
             # Such a run should rarely replace a good recording.
             if ending.is_by_user or run.reason == "failed":

@@ -144,7 +144,7 @@ def from_wire(data: Iterable[Json | None]) -> tuple[Content | None, ...]:
         else:
             start, end = wire.get("keep", (0, 0))
             if not 0 <= start <= len(before) - end <= len(before):
-                raise ValueError("A version keeps more than there is.")
+                raise ValueError("A version reuses more characters than the one before has.")
             before = before[:start] + str(wire["text"]) + before[len(before) - end :]
             versions.append(before)
         size += byte_size(versions[-1])

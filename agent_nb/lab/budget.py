@@ -50,7 +50,7 @@ class BudgetCounter:
                 yield self._read()
         except TimeoutError:
             raise ConfigError(
-                f"Another program holds {self.path.with_suffix('.lock')}, so the budget is unknown. Try again."
+                f"Another program has locked {self.path.with_suffix('.lock')}, so the budget is unknown. Try again."
             ) from None
         except OSError as error:
             raise ConfigError(

@@ -60,7 +60,7 @@ class LabCell(Rules):
         for rule in caps:
             for name in models:
                 if not has_price(name):
-                    raise self.lab.refusal(rule, f"The price of {name} is not known, so no budget can hold.")
+                    raise self.lab.refusal(rule, f"A budget needs a known price, and {name} has none.")
         lowest = min(caps, key=lambda rule: caps[rule], default="")
         if not lowest or (limits.usd is not None and limits.usd <= caps[lowest]):
             return limits
@@ -118,7 +118,7 @@ class LabCell(Rules):
         try:
             LabLog(self._cell.notebook.folder).append(entry)
         except TimeoutError:
-            yield f"This run is not in {FILE}: another program holds it."
+            yield f"This run is not in {FILE}, which another program has locked."
         except OSError as error:
             yield f"This run is not in {FILE}, which cannot be written: {error.strerror or error}."
 

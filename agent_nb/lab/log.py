@@ -138,9 +138,9 @@ class LogReading:
     def remarks(self) -> Iterator[str]:
         if self.breaks:
             does = "does" if len(self.breaks) == 1 else "do"
-            yield f"{_listed(self.breaks).capitalize()} {does} not fit what is before."
+            yield f"{_listed(self.breaks).capitalize()} {does} not match the line before."
         if self.rules:
-            yield f"At {_listed(self.rules)} the lab file had changed."
+            yield f"The lab file had changed at {_listed(self.rules)}."
 
 
 def read_log(data: bytes) -> LogReading:

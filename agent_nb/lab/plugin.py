@@ -62,7 +62,7 @@ class Lab(Plugin):
         if arguments == "log":
             return show_log(notebook.folder)
         if arguments:
-            raise ConfigError(f"`{notebook.command('lab')}` takes nothing or `log`, not {arguments!r}.")
+            raise ConfigError(f"`{notebook.command('lab')}` takes at most `log`, not {arguments!r}.")
         rules = self.watch(notebook.folder).rules()
         if rules is None:
             empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."

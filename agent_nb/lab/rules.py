@@ -119,7 +119,7 @@ def _is_usable(name: str) -> bool:
 def _times(moment: datetime, now: datetime) -> str:
     """Format both times in the lab's time zone, so that a wrong system clock is noticed."""
     here = now.astimezone(moment.tzinfo)
-    return f"{moment.isoformat(' ', 'minutes')}; the clock here says {here.isoformat(' ', 'minutes')}."
+    return f"{moment.isoformat(' ', 'minutes')}; the clock here shows {here.isoformat(' ', 'minutes')}."
 
 
 def find_lab(folder: Path) -> Path | None:
@@ -150,7 +150,7 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
     for name, value in content.items():
         if name != TABLE:
-            hint = did_you_mean(name.lower(), [TABLE]) or f"The rules stand below `[{TABLE}]`."
+            hint = did_you_mean(name.lower(), [TABLE]) or f"The rules belong below `[{TABLE}]`."
             raise ConfigError(f"{file}: there is no table or key {name[:40]!r}. {hint}")
         if not isinstance(value, dict):
             raise ConfigError(f"{file}: `{TABLE}` must be a table: write `[{TABLE}]`.")
@@ -224,7 +224,7 @@ def _moment(value: Any) -> datetime:
     if not isinstance(value, datetime):
         raise ConfigError(f"must be a date with a time such as {example}, not {_shown(value)}.")
     if value.tzinfo is None:
-        raise ConfigError(f"must say its time zone, such as {example}.")
+        raise ConfigError(f"must include a time zone, such as {example}.")
     return value
 
 

@@ -79,7 +79,7 @@ class NotebookReading:
         elif ran and ran[-1][1] > len(ran) + self.submits:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
         if failed := [cell for cell in self.cells if cell.is_check and cell.failed]:
-            yield f"The check of {_named(failed, capital=False)} does not hold."
+            yield f"The check of {_named(failed, capital=False)} failed."
 
 
 AGAIN = "Restart the kernel, run all cells and save."

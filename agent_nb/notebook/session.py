@@ -31,7 +31,7 @@ class MagicSettings(Configurable):
     instructions = Unicode("", help="Text appended to the system text of every run.")
     stack = Unicode("", help="Stack to build pages with.")
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.")
-    agents = Dict(help="Outside agents of your own, as commands: {'mine': ['my-agent', '--acp']}.")
+    agents = Dict(help="Your own outside agents, as commands: {'mine': ['my-agent', '--acp']}.")
     approve = Enum(
         APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
     )
@@ -44,7 +44,7 @@ class MagicSettings(Configurable):
     silence = Float(
         None,
         allow_none=True,
-        help="Seconds that a vendor may send nothing before the request is retried; None for 300, or 900 at"
+        help="Seconds without data from the vendor before the request is retried; None for 300, or 900 at"
         " effort high and above.",
     )
     budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.")

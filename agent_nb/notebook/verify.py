@@ -135,7 +135,7 @@ def _pickled(values: Iterable[tuple[str, Any, str]], path: Path, module: str) ->
         try:
             pickles[name] = importlib.import_module(module).dumps(namespace[name])
         except KeyError:
-            remarks[name] = f"{NOT_VERIFIED}: the notebook does not hold its value"
+            remarks[name] = f"{NOT_VERIFIED}: the notebook has no value for it"
         except Exception as error:  # `__reduce__` can raise anything
             remarks[name] = f"{NOT_VERIFIED}: it cannot be pickled ({_message(error)})"
     path.write_bytes(pickle.dumps(pickles))

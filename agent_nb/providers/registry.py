@@ -99,7 +99,7 @@ def default_model_name(besides: str = "") -> str | None:
 def _parse(name: str) -> tuple[Vendor, str]:
     if not isinstance(name, str):
         raise ConfigError(
-            f"A model is named such as 'anthropic:claude-opus-5-5', not with a {type(name).__name__}."
+            f"A model is a name such as 'anthropic:claude-opus-5-5', not a value of type {type(name).__name__}."
         )
     vendor_name, colon, model_name = name.strip().partition(":")
     if vendor_name.lower() not in VENDORS:
@@ -136,7 +136,7 @@ def _check_offline(vendor: Vendor, options: Mapping[str, Any]) -> None:
         if option in vendor.api.options or (option in ("base_url", "api_key") and value is None):
             continue
         accepted = " and ".join(f"`{name}`" for name in vendor.api.options if name != "folder")
-        raise ConfigError(f"`{vendor.name}:` asks no server: it takes {accepted}, not `{option}`.")
+        raise ConfigError(f"`{vendor.name}:` uses no server: it accepts {accepted}, not `{option}`.")
 
 
 def _protocol(vendor: Vendor, name: str) -> str:

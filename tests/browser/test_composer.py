@@ -62,7 +62,7 @@ def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     field.fill("Why?")
     field.press("Enter")
     assert copied(stage) == ["%%agent hero_2 --from hero -t kernel --budget 0.2\nWhy?"]
-    options = stage.widget.get_by_role("list", name="Options of the next cell")
+    options = stage.widget.get_by_role("list", name="Options for the next cell")
     assert options.get_by_role("listitem").all_inner_texts() == ["kernel", "$0.20"]
     assert findings(stage) == []
     options.get_by_role("button", name="Leave out -t kernel").click()

@@ -60,7 +60,7 @@ def test_a_lab_in_a_kernel(tmp_path):
         saved.write_bytes(notebook("%load_ext agent_nb", ASK))
         submitted = kernel.run("%agent submit")
         assert "s ago, lab-log.jsonl with 4 runs, 4 saved runs, 0 pages." in submitted.stdout
-        assert "At line 4 the lab file had changed." in submitted.stdout
+        assert "The lab file had changed at line 4." in submitted.stdout
 
         file.write_text(LAB.replace("0.05", "1.00") + 'mode = "hints"\n', encoding="utf-8")
         assert kernel.run(ASK).status == "ok"

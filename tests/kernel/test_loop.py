@@ -34,7 +34,7 @@ def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps, kind):
     ended = kernel.finish(cell)
     assert ended.status == "error"
     assert ended.error["ename"] == "CellInterrupted"
-    assert ended.error["traceback"] == ["KeyboardInterrupt: `hero` holds what was done so far."]
+    assert ended.error["traceback"] == ["KeyboardInterrupt: `hero` contains the results so far."]
     assert kernel.value("(hero.reason, hero.events[-1].type)") == "('interrupted', 'run_finished')"
     wait_for(lambda: server.requests[-1].closed)
 

@@ -77,7 +77,7 @@ def test_a_table_fits_the_terminal(terminal):
 def test_ctrl_c_stops_a_run(terminal):
     ask(terminal, "slow --pace 1", "A form", until="slow: ")
     os.kill(terminal.pid, 2)
-    terminal.expect("holds what was done so far")
+    terminal.expect("contains the results so far")
     terminal.expect(PROMPT)
     assert "interrupted" in enter(terminal, "slow.reason")
 
@@ -110,7 +110,7 @@ def test_a_tool_asks_in_the_terminal(terminal):
         assert ("[(True, None)]" if result == "ok" else "[(False, 'DENIED')]") in shown
     ask(terminal, "loud -m demo: --pace 0 -t shout", "A form", until=question)
     terminal.sendintr()
-    terminal.expect("holds what was done so far")
+    terminal.expect("contains the results so far")
     terminal.expect(PROMPT)
     assert "interrupted" in enter(terminal, "loud.reason")
 

@@ -79,7 +79,7 @@ def test_what_a_request_sends_is_an_option_of_the_cell():
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("effort", "The model sends `effort`"), ("tools", "no setting"), ("tier", "no setting")]
+    ("name", "why"), [("effort", "Set `effort` on"), ("tools", "no setting"), ("tier", "no setting")]
 )
 def test_an_agent_refuses_what_it_could_not_keep(name, why):
     with ScriptedProvider([]) as provider:

@@ -222,7 +222,7 @@ class Hub:
             if command.run_id == run.id or command.key == run.key:
                 run.check_variant(command.number)
                 return run
-        raise ConfigError("This kernel does not know that run.")
+        raise ConfigError("This kernel has no such run.")
 
 
 def _listen(handle: Callable[[Any], None]) -> Any:

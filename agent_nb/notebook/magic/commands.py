@@ -36,7 +36,7 @@ def run_command(session: Session, line: str) -> None:
     if command is None:
         raise UsageError(_unknown(session, word, arguments))
     if arguments.strip() and not command.takes_arguments:
-        raise UsageError(f"`{session.command(word)}` takes no argument, not {arguments.strip()!r}.")
+        raise UsageError(f"`{session.command(word)}` takes no arguments: remove {arguments.strip()!r}.")
     try:
         result = command.run(session, arguments.strip())
     except AgentError as error:
@@ -78,7 +78,7 @@ def _console(session: Session, arguments: str) -> Table:
         for number, line in entries.items()
     ]
     columns = ("number", "level", "file", "line", "message")
-    return Table(columns, rows, f"The page of `{name}` has logged nothing.")
+    return Table(columns, rows, f"The page of `{name}` has no console messages.")
 
 
 def _log(session: Session, arguments: str) -> str:
@@ -126,7 +126,7 @@ _ROWS = (
     Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),
     Command(
         "load NAME",
-        "Load the newest saved run of this name, also by id or path.",
+        "Load the newest saved run with this name, or a run by id or path.",
         _late("run_commands", "load_run"),
         candidates.saved_runs,
     ),
@@ -144,7 +144,7 @@ _ROWS = (
     ),
     Command(
         "cells NAME [--verify]",
-        "The code of a run as plain cells; `--verify` runs them in a fresh kernel and says what differs.",
+        "The code of a run as plain cells; `--verify` runs them in a fresh kernel and reports differences.",
         _late("run_commands", "cells_command"),
         candidates.runs,
     ),
@@ -160,22 +160,22 @@ _ROWS = (
     ),
     Command(
         "statement [NAME...]",
-        "A statement on the use of models for a paper, in Markdown: what the runs know, and blanks to fill in.",
+        "A statement on the use of models for a paper, in Markdown, from the data of the runs, with blanks to fill in.",
         _late("run_commands", "print_statement"),
         candidates.runs,
     ),
     Command(
         "page NAME [--off]",
-        "What the page of a run is bound to; `--off` ends its connection with the notebook.",
+        "Names that the page of a run is bound to; `--off` ends its connection with the notebook.",
         _late("run_commands", "page_command"),
         candidates.runs,
     ),
-    Command("console [NAME]", "What the previewed page has logged.", _console, candidates.runs),
-    Command("cost", "What this session has cost, by model.", _late("listings", "list_costs")),
+    Command("console [NAME]", "Console messages of the previewed page.", _console, candidates.runs),
+    Command("cost", "Cost of this session by model.", _late("listings", "list_costs")),
     Command("config", "The settings and their values.", _late("listings", "list_settings")),
     Command(
         "key [VENDOR [--forget]]",
-        "Enter a key that only this kernel's memory holds, or list where keys are.",
+        "Enter a key to keep in this kernel's memory only, or list where keys come from.",
         _late("key_command", "key_command"),
     ),
     Command(

@@ -147,7 +147,7 @@ def list_plugins(session: Session, arguments: str) -> Table | str:
         switch_off(name)
         return f"Cells run without the plugin {name}, for as long as this kernel runs."
     if arguments:
-        raise ConfigError(f"`{session.command('plugins')}` takes nothing or `off NAME`, not {arguments!r}.")
+        raise ConfigError(f"`{session.command('plugins')}` takes at most `off NAME`, not {arguments!r}.")
     rows = [
         (plugin.name, plugin.origin, "off" if plugin.is_off else plugin.problem or ", ".join(plugin.adds))
         for plugin in plugins()

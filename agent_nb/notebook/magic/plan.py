@@ -363,7 +363,7 @@ def _notes(prompt: Description, files: Sequence[str]) -> Iterator[str]:
     if prompt.masked:
         yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
     if prompt.broken:
-        yield "Half characters (lone surrogates) in the prompt are sent as \ufffd: they cannot be encoded."
+        yield "Lone surrogates in the prompt are sent as \ufffd: they cannot be encoded."
     if prompt.shortened:
         yield f"Too long for the prompt, so the model sees part of it: {_listed(prompt.shortened)}."
     if files:

@@ -109,7 +109,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
         run, unsaved = await _finish(plan, handle, view)
     if run.reason == "interrupted":
-        raise CellInterrupted(f"`{run.name}` holds what was done so far.")
+        raise CellInterrupted(f"`{run.name}` contains the results so far.")
     if run.reason == "failed" and not plan.options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
     if unsaved:
@@ -211,7 +211,7 @@ def _refusal(plan: Plan, run: Run, folder: str) -> str:
             return ""
     path, effect = next(iter(effects.items()))
     return (
-        f"Nothing was saved in {folder!r}: {path!r} {effect}, and nobody has agreed to that. Leave it out with "
+        f"Nothing was saved in {folder!r}: {path!r} {effect}, which needs your consent. Leave it out with "
         f"`files.delete({path!r})`, or save all with `{run.name}.files.save({folder!r}, overwrite=True)`."
     )
 
@@ -229,7 +229,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
         return None
     current = session.namespace.get(run.name)
     if not isinstance(current, Run) or current.id != run.id:
-        raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
+        raise ConfigError(f"`{run.name}` no longer refers to this run. Run the cell again.")
     if current.given_files is not None:
         raise ConfigError(
             f"`{run.name}` has your own edits, which picking a variant would discard. Run the cell again to pick."

@@ -61,9 +61,7 @@ def page_command(session: Session, arguments: str) -> Table | str:
         return f"The page of `{name}` is no longer connected to the notebook."
     types, is_closed = next(((store.bindings.types, store.closed) for store in stores), ({}, False))
     rows = [(bound_name, kind, "off" if is_closed else "on") for bound_name, kind in types.items()]
-    return Table(
-        ("name", "type", "connected"), rows, f"The page of `{name}` is bound to nothing in this kernel."
-    )
+    return Table(("name", "type", "connected"), rows, f"The page of `{name}` has no bindings in this kernel.")
 
 
 def load_run(session: Session, arguments: str) -> str:
@@ -78,7 +76,7 @@ def load_run(session: Session, arguments: str) -> str:
     if before is None or isinstance(before, Run):
         return loaded
     kind, remedy = type(before).__name__, session.command(f"undo {run.name}")
-    return f"{loaded}\n`{run.name}` held a value of type {kind}. `{remedy}` brings it back."
+    return f"{loaded}\n`{run.name}` was a value of type {kind}. `{remedy}` restores it."
 
 
 def _saved_file(session: Session, reference: str) -> Path:
@@ -169,7 +167,7 @@ def print_statement(session: Session, arguments: str) -> str:
             names_by_id.setdefault(id(value), name)
     names = arguments.split() or list(names_by_id.values())
     if not names:
-        raise UsageError(f"No variable holds a run. `{session.command('load NAME')}` loads a saved one.")
+        raise UsageError(f"No variable contains a run. `{session.command('load NAME')}` loads a saved one.")
     return statement_of([replace(_run(session, name, "statement hero"), name=name) for name in names])
 
 
@@ -199,7 +197,7 @@ def cells_command(session: Session, arguments: str) -> Table | None:
         print(f"The cells need these names: {', '.join(cells.inputs)}.")
     print(
         f'`{name}.to_notebook("{name}.ipynb")` writes them as a notebook; '
-        f"`{session.command(f'cells {name} {VERIFY}')}` runs them in a fresh kernel and says what differs."
+        f"`{session.command(f'cells {name} {VERIFY}')}` runs them in a fresh kernel and reports differences."
     )
     return None
 

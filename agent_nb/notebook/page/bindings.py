@@ -153,4 +153,4 @@ def _check_name(name: str) -> None:
             f"`{name}` has the name of a secret, so no page may use it. Bind it under another name."
         )
     if hasattr(AnyWidget, name) or name in _OWN:
-        raise ConfigError(f"Every widget has something called `{name}`. Bind it under another name.")
+        raise ConfigError(f"Every widget has an attribute `{name}`. Bind it under another name.")

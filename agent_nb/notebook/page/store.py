@@ -155,7 +155,7 @@ class PageStore:
     def _check(self, name: str, kind: Literal["value", "function"]) -> Binding:
         row = self.bindings.get(name)
         if row is None or (row.kind == "function") != (kind == "function"):
-            raise ConfigError(f"The page is bound to no {kind} `{shortened(name, 80)}`.")
+            raise ConfigError(f"The page has no bound {kind} `{shortened(name, 80)}`.")
         return row
 
     def _set_from_page(self, view: PageView, message: ViewMessage) -> None:

@@ -238,7 +238,7 @@ class Connection:
     async def _on_message(self, message: Any) -> None:
         self._unasked += 1
         if self._unasked > MAX_UNASKED and not self._stop.is_set():
-            self.problem = f"It sent more than {MAX_UNASKED:,} messages that nobody asked for."
+            self.problem = f"It sent more than {MAX_UNASKED:,} unsolicited messages."
             self._stop.set()
         if isinstance(message, mcp_types.ToolListChangedNotification):
             self.list_again()
@@ -383,10 +383,10 @@ class ToolListRepair:
         display_name = printable_line(name)[:60]
         if self._is_valid(entry, result):
             self.notes.append(
-                f"A part of what the server says about `{display_name}` is not valid, and left out."
+                f"Part of the server's description of `{display_name}` is invalid and left out."
             )
             return entry
-        self.notes.append(f"`{display_name}` is left out: what the server says about it is not valid.")
+        self.notes.append(f"`{display_name}` is left out: the server's description of it is invalid.")
         return None
 
     def _is_valid(self, entry: Json, result: Json) -> bool:

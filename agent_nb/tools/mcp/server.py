@@ -130,7 +130,7 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
         except ToolError as error:
             problem = printable_line(error.message.removeprefix("The tool's schema "))
     if problem:
-        return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model gets none."
+        return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model does not get it."
     if not schema.get("properties") and any(key in schema for key in _COMBINED[:3]):
         return {"type": "object", **schema}, ""  # the properties are in its alternatives: keep them all
     refused = [key for key in _COMBINED[:4] if key in schema]
@@ -240,7 +240,7 @@ class Server:
         notes = [note for tool in self.listed for note in tool.notes]
         notes += self._connection.notes if self._connection else ()
         notes += [
-            f"`{tool.shown}` is not offered: the server has changed what it says." for tool in self.changed
+            f"`{tool.shown}` is not offered: the server has changed its description." for tool in self.changed
         ]
         return [safe_text(note) for note in notes]
 

@@ -73,7 +73,7 @@ async def test_an_agent_that_hangs_ends_by_a_limit(fake, number):
     if number in (5, 8):  # it may take as long as it likes for a call
         assert run.reason == "max_seconds"
     else:
-        assert run.error.startswith(("fake did not start within 2 seconds", "fake said nothing for"))
+        assert run.error.startswith(("fake did not start within 2 seconds", "fake sent nothing for"))
     await closed()
 
 
@@ -147,7 +147,7 @@ async def test_details_and_secrets_of_an_error(run_fake, monkeypatch):
 
 async def test_another_version_of_the_protocol(run_fake):
     run = await run_fake([], initialize={"protocolVersion": 2})
-    assert run.error.startswith("fake speaks version 2 of the protocol, not 1.")
+    assert run.error.startswith("fake uses version 2 of the protocol, not 1.")
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ async def test_a_call_that_is_never_closed_is_closed_at_the_end(run_fake):
     run = await run_fake([call, {"say": "Done."}])
     check(run)
     [use] = run.tool_uses
-    assert (use.ok, use.summary) == (False, "It did not say how this ended.")
+    assert (use.ok, use.summary) == (False, "The agent did not report the outcome.")

@@ -81,7 +81,7 @@ def test_a_log_with_other_line_breaks_or_none_at_its_end_goes_on(log):
 def test_a_change_shows(log, change, breaks):
     reading = read_log(b"\n".join(change(lines(log))) + b"\n")
     assert reading.breaks == list(breaks)
-    assert "not fit what is before." in " ".join(reading.remarks())
+    assert "not match the line before." in " ".join(reading.remarks())
 
 
 def test_a_line_that_was_cut_short_stays_and_shows(log):
@@ -91,7 +91,7 @@ def test_a_line_that_was_cut_short_stays_and_shows(log):
     reading = read_log(log.read())
     assert lines(log)[2] == cut
     assert [each.run for each in reading.entries] == ["one", "two", "four"]
-    assert list(reading.remarks()) == ["Line 3 does not fit what is before."]
+    assert list(reading.remarks()) == ["Line 3 does not match the line before."]
     log.path.write_bytes(log.read().replace(cut, cut[:-1]))
     assert read_log(log.read()).breaks == [3, 4]
 
@@ -115,7 +115,7 @@ def test_a_lab_file_that_was_edited_is_said(tmp_path):
         log.append(entry("hero", minutes, lab=lab))
     reading = read_log(log.read())
     assert (reading.rules, reading.breaks) == ([3], [])
-    assert list(reading.remarks()) == ["At line 3 the lab file had changed."]
+    assert list(reading.remarks()) == ["The lab file had changed at line 3."]
 
 
 def test_two_notebooks_at_once_make_one_chain(tmp_path):

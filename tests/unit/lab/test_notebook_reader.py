@@ -34,7 +34,7 @@ def test_a_notebook_that_ran_from_top_to_bottom():
         ),
         (
             (("a", 1), (CHECK, 2, "CheckFailed")),
-            "The check of cell 2 (`%%agent hero --check '<form' in html`) does not hold.",
+            "The check of cell 2 (`%%agent hero --check '<form' in html`) failed.",
         ),
     ],
 )

@@ -63,10 +63,10 @@ def test_little_is_enough(text):
         ("[lab]\nzzz = 1", "lab.toml: there is no key 'zzz'. The keys are title, models,"),
         (
             "\n[laboratory]\nbudget = 1",
-            "lab.toml: there is no table or key 'laboratory'. The rules stand below",
+            "lab.toml: there is no table or key 'laboratory'. The rules belong below",
         ),
         ("[labs]", "lab.toml: there is no table or key 'labs'. Did you mean `lab`?"),
-        ("budget = 1", "lab.toml: there is no table or key 'budget'. The rules stand below `[lab]`."),
+        ("budget = 1", "lab.toml: there is no table or key 'budget'. The rules belong below `[lab]`."),
         ("lab = 3", "lab.toml: `lab` must be a table"),
         (
             "[lab]\n\nbudget = '1'",
@@ -87,7 +87,7 @@ def test_little_is_enough(text):
         ("[lab]\nvariants = 1.0", "not 1.0."),
         ("[lab]\nreplay = 'always'", 'lab.toml: `replay` must be "prefer"'),
         ("[lab]\nmode = 'on'", 'lab.toml: `mode` must be "full" or "hints" or "off"'),
-        ("[lab]\nopen = 2026-11-01T08:00:00", "lab.toml: `open` must say its time zone, such as"),
+        ("[lab]\nopen = 2026-11-01T08:00:00", "lab.toml: `open` must include a time zone, such as"),
         ("[lab]\nopen = 2026-11-01", "lab.toml: `open` must be a date with a time"),
         ("[lab]\nopen = '2026-11-01T08:00:00Z'", "without quotation marks, not '2026"),
         ("[lab]\nopen = 2026-02-30T08:00:00Z", "is not valid TOML: "),

@@ -24,12 +24,12 @@ def test_the_times_are_those_of_the_file_and_the_clock_is_named():
     lab = rules("open = 2026-11-01T08:00:00+01:00\nclose = 2026-12-01T18:00:00+01:00")
     with refused("open") as early:
         lab.check_open(datetime(2026, 11, 1, 6, 59, tzinfo=UTC))
-    assert "opens at 2026-11-01 08:00+01:00; the clock here says 2026-11-01 07:59+01:00." in str(early.value)
+    assert "opens at 2026-11-01 08:00+01:00; the clock here shows 2026-11-01 07:59+01:00." in str(early.value)
     lab.check_open(datetime(2026, 11, 1, 7, tzinfo=UTC))
     lab.check_open(datetime(2026, 12, 1, 16, 59, tzinfo=UTC))
     with refused("close") as late:
         lab.check_open(datetime(2026, 12, 1, 17, tzinfo=UTC))
-    assert "closed at 2026-12-01 18:00+01:00; the clock here says 2026-12-01 18:00+01:00." in str(late.value)
+    assert "closed at 2026-12-01 18:00+01:00; the clock here shows 2026-12-01 18:00+01:00." in str(late.value)
 
 
 def test_models_are_known_by_their_full_names(monkeypatch):

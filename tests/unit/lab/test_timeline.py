@@ -77,4 +77,4 @@ def test_the_timeline(shell, entries):
         assert "\u2068A form reversed" in shown[form]
         assert "Each line fits the one before." in shown[form]
     assert "<b>" not in shown["text/html"]
-    assert "takes nothing or `log`, not 'logs'" in str(shell.run("%agent lab logs").error)
+    assert "takes at most `log`, not 'logs'" in str(shell.run("%agent lab logs").error)

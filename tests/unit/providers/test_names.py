@@ -165,7 +165,7 @@ def test_a_setting_of_the_wrong_kind_is_named(settings, says):
 
 def test_a_name_is_text():
     with pytest.raises(
-        ConfigError, match="A model is named such as 'anthropic:claude-opus-5-5', not with a int"
+        ConfigError, match="A model is a name such as 'anthropic:claude-opus-5-5', not a value of type int"
     ):
         model(3)  # type: ignore[arg-type]
 
@@ -175,7 +175,7 @@ def test_a_name_is_text():
 )
 def test_what_an_offline_model_cannot_use_is_refused(given):
     (option,) = given
-    with pytest.raises(ConfigError, match=f"`demo:` asks no server: it takes `pace`, not `{option}`"):
+    with pytest.raises(ConfigError, match=f"`demo:` uses no server: it accepts `pace`, not `{option}`"):
         model("demo:", **given)
 
 

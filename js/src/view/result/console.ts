@@ -18,7 +18,7 @@ const MEANING =
 /** `onErrors` receives the number of errors; nothing else outside the console depends on what a page logs. */
 export function createConsole(context: Context, onErrors: (count: number) => void) {
 	const list = h("ul", { class: "anb-con" });
-	const empty = h("div", { class: "anb-empty" }, h("span", null, "The page has logged nothing."));
+	const empty = h("div", { class: "anb-empty" }, h("span", null, "No console messages."));
 	const network = createNetwork(context);
 	const element = h("div", { class: "anb-stage plain scrolls", tabindex: 0 }, network.element, list, empty);
 	const report = createReport(context, element);

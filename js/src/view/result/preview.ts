@@ -241,7 +241,7 @@ function createEmpty() {
 		const coming = busy || tail !== "";
 		setText(source, tail);
 		element.classList.toggle("source", tail !== "");
-		setText(text, coming ? "The page appears here as it is written." : early || "This run left no page.");
+		setText(text, coming ? "The page appears here as it is written." : early || "This run has no page.");
 	}
 
 	return {

@@ -71,7 +71,7 @@ function labelButtons(
 /** The options that the next cell repeats, each with a button that removes it. */
 function createOptions(context: Context, field: HTMLElement) {
 	const { choices, run } = context;
-	const element = h("ul", { class: "anb-options", "aria-label": "Options of the next cell" });
+	const element = h("ul", { class: "anb-options", "aria-label": "Options for the next cell" });
 	let drawn = "";
 	return {
 		element,
@@ -107,7 +107,7 @@ function listenForPresses(
 	function act(press: UIEvent, runs: boolean): void {
 		const text = cellText(run, choices);
 		if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
-		else if (!isReadable(text)) context.notify("The text has hidden characters. Type it again.");
+		else if (!isReadable(text)) context.notify("The text contains invisible characters. Type it again.");
 		// The cell of its base has not been run yet.
 		else void insert(context, press, text, { runs: runs && !choices.ask.base, onInserted });
 	}

@@ -36,7 +36,7 @@ export function createMeta(context: Context) {
 			const facts = factsNow(snapshot);
 			model.update(facts, snapshot);
 			replayed.hidden = !facts.replayed;
-			setAttribute(replayed, "title", `Played from ${facts.replayed}; no model was asked`);
+			setAttribute(replayed, "title", `Replayed from ${facts.replayed}; no model was called`);
 			setText(about, snapshot.run.meta.about.join(", "));
 			about.hidden = !about.textContent;
 			setText(elapsed, seconds(facts.now));

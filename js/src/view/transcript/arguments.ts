@@ -96,6 +96,6 @@ export function createChange(name: string, before: Json, after: Json): HTMLEleme
 	const absent = name in before ? (name in after ? "" : "+") : "-";
 	const table = createDiffTable(lines.filter(({ sign }) => sign !== absent));
 	table.setAttribute("role", "group");
-	table.setAttribute("aria-label", `Changes of ${printable(name)}`);
+	table.setAttribute("aria-label", `Changes to ${printable(name)}`);
 	return table;
 }

@@ -91,7 +91,7 @@ def test_a_class_with_a_budget_refuses_an_agent_whose_price_nobody_knows(cell, s
     allow(monkeypatch)
     Path("lab.toml").write_text("[lab]\nbudget = 1.0\n")
     refused = cell()
-    assert "The price of acp:mine is not known, so no budget can hold." in refused.stderr
+    assert "A budget needs a known price, and acp:mine has none." in refused.stderr
 
 
 def test_a_run_in_the_background(cell, shell, monkeypatch):

@@ -65,7 +65,7 @@ def test_with_data_schema_no_value_default_choice_or_docstring_is_sent(shell, se
     [
         ("--bind reviews --network", "loads nothing from the network"),
         ("--bind reviews --stack react", "no library of a stack"),
-        ("--bind layout", "Every widget has something called `layout`"),
+        ("--bind layout", "Every widget has an attribute `layout`"),
         ("--bind secret_token", "has the name of a secret"),
         ("--bind shell", "type Shell, which cannot be encoded as JSON"),
         ("--bind 'a b.c'", "names of variables"),

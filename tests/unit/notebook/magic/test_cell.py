@@ -317,7 +317,7 @@ async def test_picking_never_replaces_the_users_own_value(shell):
         pick(shell.session, race, 2)
     assert shell.names["hero"] is edited
     shell.names["hero"] = 3
-    with pytest.raises(ConfigError, match="holds something else now"):
+    with pytest.raises(ConfigError, match="no longer refers to this run"):
         pick(shell.session, race, 2)
     assert shell.names["hero"] == 3
 

@@ -198,7 +198,7 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
         ("xyzzy", "The commands are models, tools, mcp, use, runs"),
         ("make me a page", "Write a prompt in a cell, below a %%agent line."),
         ("tool for sale", "Write a prompt in a cell, below a %%agent line."),
-        ("models please", "`%agent models` takes no argument, not 'please'."),
+        ("models please", "`%agent models` takes no arguments: remove 'please'."),
         ("load", "Name a saved run, such as `%agent load hero`; `%agent runs` lists them."),
         ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
         ("undo", "Name the run to restore, such as `%agent undo hero`."),
@@ -224,7 +224,7 @@ def test_help_shows_options_and_commands(shell):
 
 
 def test_a_statement_is_about_the_named_runs_or_all(shell):
-    assert "No variable holds a run" in shell.run("%agent statement").stderr
+    assert "No variable contains a run" in shell.run("%agent statement").stderr
     shell.names.update(hero=replace(quick_run(), name="hero"), other=quick_run())
     shell.names["again"] = shell.names["_"] = shell.names["hero"]
     assert shell.run("%agent statement hero").stdout == shell.names["hero"].statement() + "\n"

@@ -73,7 +73,7 @@ WRONG = [
         "takes add NAME COMMAND..., add NAME URL, restart NAME or remove NAME, not 'ad x'",
     ),
     ("%agent mcp add 'no name' x", "is not a valid name"),
-    ("%agent mcp add x no-such-program", "There is no program 'no-such-program' to start it with."),
+    ("%agent mcp add x no-such-program", "The program 'no-such-program' was not found."),
     ("%agent mcp add x -e", "-e takes NAME or NAME=VALUE."),
     ("%agent mcp add x -e NO_SUCH_VARIABLE y", "The variable NO_SUCH_VARIABLE is not set"),
     ("%agent mcp add x 'y", "The line cannot be read: No closing quotation."),
@@ -112,7 +112,7 @@ def test_a_changed_tool_asks_again(shell, monkeypatch):
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
     cell = shell.run(line)
-    assert "`work` is not offered: the server has changed what it says." in cell.stdout
+    assert "`work` is not offered: the server has changed its description." in cell.stdout
     assert "sends your files elsewhere" in asked[0]
     monkeypatch.setattr("builtins.input", lambda question: "y")
     assert shell.run(line).ok
@@ -184,7 +184,7 @@ def test_a_change_between_sessions_asks_again(project, tmp_path, monkeypatch):
     project.run("%reload_ext agent_nb")
     monkeypatch.setattr("builtins.input", lambda question: "n")
     cell = project.run(LINE)
-    assert "`work` is not offered: the server has changed what it says." in cell.stdout
+    assert "`work` is not offered: the server has changed its description." in cell.stdout
 
 
 def test_the_question_shows_all_that_is_set(project, tmp_path, monkeypatch):

@@ -69,7 +69,7 @@ def test_loading_says_what_it_replaces_and_undo_brings_it_back(shell, tmp_path):
     replace(quick_run(), name="df").save(tmp_path / "x.run.json")
     mine = shell.names["df"] = {"a": 1}
     printed = shell.run("%agent load x.run.json").stdout
-    assert "`df` held a value of type dict. `%agent undo df` brings it back." in printed
+    assert "`df` was a value of type dict. `%agent undo df` restores it." in printed
     assert shell.names["df"].name == "df"
     assert "Restored the previous value of `df`, of type dict." in shell.run("%agent undo df").stdout
     assert shell.names["df"] is mine

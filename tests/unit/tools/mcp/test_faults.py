@@ -150,9 +150,9 @@ async def test_one_bad_entry_leaves_the_others():
     schemas = {tool.name: tool.spec.schema for tool in server.listed}
     assert schemas["untyped"] == {"type": "object", "properties": {"q": {"type": "string"}}}
     assert server.notes == [
-        "A part of what the server says about `text` is not valid, and left out.",
-        "A part of what the server says about `hints` is not valid, and left out.",
-        "A part of what the server says about `output` is not valid, and left out.",
+        "Part of the server's description of `text` is invalid and left out.",
+        "Part of the server's description of `hints` is invalid and left out.",
+        "Part of the server's description of `output` is invalid and left out.",
         "A tool without a name is left out.",
         "A tool without a name is left out.",
     ]
@@ -189,7 +189,7 @@ async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accep
     assert (await call(server)).text == "worked"
     await until(lambda: server.changed)
     assert server.tools == []
-    assert server.notes == ["`work` is not offered: the server has changed what it says."]
+    assert server.notes == ["`work` is not offered: the server has changed its description."]
     refused = await on_thread(_refused(before))
     assert "has changed or removed `work` since this run began" in refused
     server.accept()
