@@ -42,13 +42,13 @@ class Folder:
             parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(
-                f"An agent needs a folder of its own, and {str(parent)!r} cannot be one: {error.strerror}. Set"
+                f"An agent needs its own folder, and {str(parent)!r} cannot be one: {error.strerror}. Set"
                 " XDG_CACHE_HOME to a folder that you can write to."
             ) from None
         for above in (parent, *parent.parents):
             if above.stat().st_mode & stat.S_IWOTH:
                 raise ConfigError(
-                    f"An agent needs a folder of its own, and anyone can write to {str(above)!r}. Set XDG_CACHE_HOME"
+                    f"An agent needs its own folder, and anyone can write to {str(above)!r}. Set XDG_CACHE_HOME"
                     " to a folder below your home."
                 )
         _remove_old(parent)

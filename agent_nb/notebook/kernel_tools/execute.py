@@ -103,7 +103,7 @@ class Watchdog:
         if self._thread is not threading.main_thread():
             return
         signal.signal(_OWN_SIGNAL, self._previous_own)
-        # A cell that was started in the meantime has a handler of its own, and restores this one when it ends.
+        # A cell that was started in the meantime has its own handler, and restores this one when it ends.
         if signal.getsignal(signal.SIGINT) in (self._on_signal, signal.SIG_IGN, self._previous_own):
             signal.signal(signal.SIGINT, self._previous)
 

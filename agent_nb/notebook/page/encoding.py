@@ -149,7 +149,7 @@ def _units(
     build: Callable[[Sequence[Any]], Any],
     encode: Callable[[Any, int], Iterator[str]],
 ) -> Iterator[Iterable[str]]:
-    """Group small items into one unit; large items become units of their own."""
+    """Group small items into one unit; large items become separate units."""
     for at in range(0, len(items), _CELLS):
         part = items[at : at + _CELLS]
         try:
