@@ -174,7 +174,7 @@ def test_a_model_without_a_price_cannot_be_used_with_a_budget(shell, lab, monkey
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
     lab("budget = 1")
     error = str(shell.run("%%agent hero -m anthropic:unheard-of\nHello").error)
-    assert error.startswith("The price of anthropic:unheard-of is not known")
+    assert error.startswith("A budget needs a known price, and anthropic:unheard-of has none.")
     assert error.endswith("(`budget` in lab.toml)")
 
 
