@@ -1,6 +1,7 @@
 // Plays recorded runs against the real bundle, with a small stand-in for the kernel.
 //   ?run=hero&speed=4&dark&width=480&until=120   (speed 0: all at once; until: stop after that event)
 import widget from "/widget.js";
+import { META, READY } from "./defaults.js";
 import { Kernel } from "./kernel.js";
 
 const query = new URLSearchParams(location.search);
@@ -8,10 +9,15 @@ const runs = ["hero", "approval", "retry", "failed", "site", "three", "eight"];
 
 let stop = () => {};
 
+async function recorded(name) {
+	const record = await (await fetch(`runs/${name}.json`)).json();
+	return { ...record, meta: { ...META, ...record.meta }, ready: { ...READY, ...record.ready } };
+}
+
 async function start() {
 	stop();
 	const name = document.querySelector("#run").value;
-	const record = query.has("record") ? window.record : await (await fetch(`runs/${name}.json`)).json();
+	const record = query.has("record") ? window.record : await recorded(name);
 	const kernel = new Kernel(record);
 	window.kernel = kernel;
 	const cell = document.querySelector("#cell");

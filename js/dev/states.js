@@ -2,45 +2,10 @@
 //   states.html?dark&width=480&only=retry
 // `window.ready` resolves once all are drawn. `findings()`, in the console too, lists text that is covered or cut.
 import widget from "/widget.js";
+import { META, READY } from "./defaults.js";
 import { Kernel } from "./kernel.js";
 import { findings } from "./look.js";
 import { STATES } from "./scripts.js";
-
-const META = {
-	key: "",
-	name: "hero",
-	model: "anthropic:claude-opus-5-5",
-	demo: false,
-	magic: "agent",
-	digest: null,
-	default_model: "",
-	network: false,
-	failed_check: "",
-	repeats: [],
-	about: [],
-	annotations: [],
-	running_code: [],
-	undone: [],
-	bound: [],
-	connected: false,
-	numbers: [],
-	number: 0,
-	folds: false,
-	stage: false,
-};
-const READY = {
-	line: '`hero` and `files` are ready: `hero.files["index.html"]` (3.4 kB)',
-	files_name: "files",
-	variant: 0,
-	picked: false,
-	paths: [".agent_nb/runs/20261116-061953-hero-8acfa23904bf.json"],
-	digest: "",
-	again: "",
-	others: [],
-	failed_check: "",
-	numbers: [],
-	fix: null,
-};
 
 const query = new URLSearchParams(location.search);
 const place = document.querySelector("#states");
