@@ -264,8 +264,9 @@ class Agent:
         material["images"] = await read_images(material.get("images"))
         handle = self.start(prompt, **material)
         try:
-            async for event in handle:
-                yield event
+            async for batch in handle.batches():
+                for event in batch:
+                    yield event
         finally:
             handle.stop()
             await handle
