@@ -60,5 +60,5 @@ async def test_a_line_that_is_too_long_ends_the_reading(monkeypatch):
 
 
 async def test_a_program_that_is_not_there():
-    with pytest.raises(ProgramError, match="There is no program 'no-such-program'"):
+    with pytest.raises(ProgramError, match="The program 'no-such-program' was not found"):
         await Program.start(["no-such-program"], env={}, folder=None)

@@ -94,7 +94,7 @@ async def test_what_is_wrong_is_said_in_a_sentence():
         ((), {}, "Name the command"),
         (("https://127.0.0.1:9/mcp", "more"), {}, "takes no arguments"),
         (("https://127.0.0.1:9/mcp",), {"env": {"A": "b"}}, "use `headers`"),
-        (("no-such-program",), {}, "There is no program 'no-such-program'"),
+        (("no-such-program",), {}, "The program 'no-such-program' was not found"),
         (("http://127.0.0.1:9/mcp",), {}, "`127_0_0_1` could not be started. It cannot be reached"),
         (("x", "${NO_SUCH_VARIABLE}"), {}, "The variable NO_SUCH_VARIABLE is not set"),
     ):
