@@ -34,6 +34,11 @@ TOOL = """from agent_nb import tool
 def opening_hours(day: str) -> str:
     "Look up the opening hours for a day of the week."
     return "7:00 to 13:00\""""
+MANY = """from agent_nb import Agent
+
+prompts = {"form": "A contact form", "menu": "The menu of a bakery"}
+runs = await Agent("demo:").map(prompts)
+runs"""
 
 CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "models": (("%agent models",), 1),
@@ -42,6 +47,8 @@ CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "cells": ((SALES, BEST, "%agent cells best --verify"), 3),
     "tools": ((TOOL, "%%agent hours -t opening_hours\nA page with the opening hours on Sunday."), 1),
     "limits": (('%%agent hero --check "<form" in html\nA landing page for a small bakery in Lyon.',), 1),
+    "cassettes": ((HERO.replace("hero", "hero --record", 1), HERO), 2),
+    "many": ((MANY,), 1),
     "statement": ((HERO, "%agent statement hero"), 2),
 }
 """Notebooks whose pictures need no click: their cells, and the first cell that is shown."""
@@ -142,6 +149,16 @@ reviews = pd.DataFrame({"id": range(17, 22), "text": texts})"""
     shoot(page, "bound", 2, 3)
 
 
+def take_stage(page: Page, lab: Lab) -> None:
+    page.set_viewport_size({"width": 1240, "height": 700})
+    blue = "%%agent hero_2 --from hero\nMake it blue."
+    open_cells(page, lab, "stage", "%config AgentMagics.stage = True", HERO, blue)
+    expect(page.locator(".agent-nb-stage .anb-status .phase")).to_contain_text("done", timeout=90_000)
+    wait_for_kernel(page)
+    page.wait_for_timeout(2500)
+    save(page.screenshot(), "stage")
+
+
 def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
     """These cells, one below the other; with `leave`, neither is selected."""
     if leave:
@@ -153,7 +170,11 @@ def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
     assert first
     assert last
     clip = {**first, "height": last["y"] + last["height"] - first["y"]}
-    with Image.open(io.BytesIO(page.screenshot(clip=clip))) as image:
+    save(page.screenshot(clip=clip), name)
+
+
+def save(picture: bytes, name: str) -> None:
+    with Image.open(io.BytesIO(picture)) as image:
         colours = image.convert("RGB").quantize(
             256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
         )
@@ -168,6 +189,7 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "fix": take_fix,
     "replay": take_replay,
     "bound": take_bound,
+    "stage": take_stage,
 }
 
 
