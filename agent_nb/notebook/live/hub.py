@@ -31,6 +31,7 @@ from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
 from agent_nb.notebook.session import HUBS, settings
 from agent_nb.render import first_frame
 from agent_nb.run.annotations import safe_annotations
+from agent_nb.run.cells import Cells
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
@@ -302,11 +303,19 @@ def _undo(run: LiveRun, command: _Command) -> Json:
     return {"text": text}
 
 
-async def _verify(run: Run) -> Json:
-    from agent_nb.notebook.verify import EQUAL, check_verifiable, verify
+def _verify(run: Run) -> Coroutine[Any, Any, Json]:
+    """Refuse at once what cannot be verified; the returned coroutine does the rest."""
+    from agent_nb.notebook.verify import check_verifiable
 
-    cells, shell = run.to_cells(), get_ipython()
+    cells = run.to_cells()
     check_verifiable(run, cells)
+    return _verified(run, cells)
+
+
+async def _verified(run: Run, cells: Cells) -> Json:
+    from agent_nb.notebook.verify import EQUAL, verify
+
+    shell = get_ipython()
     table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
     differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
     text = "; ".join(differences[:MOST_DIFFERENCES])
