@@ -9,6 +9,8 @@ export default defineConfig({
 		environment: "happy-dom",
 		pool: "threads",
 		include: ["test/**/*.test.ts"],
+		isolate: false,
+		setupFiles: ["test/fresh.ts"],
 		testTimeout: 30_000,
 		server: { deps: { inline: ["markdown-it"] } },
 	},
