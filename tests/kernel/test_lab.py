@@ -27,8 +27,7 @@ def test_a_lab_in_a_kernel(tmp_path):
             JUPYTER_SERVER_ROOT=str(root),
             JPY_SESSION_NAME=str(folder / "week 3.ipynb"),
             XDG_DATA_HOME=str(tmp_path / "data"),
-            ANTHROPIC_API_KEY="sk-ant-test-key",
-            ANTHROPIC_BASE_URL=server.base_url("anthropic_messages"),
+            **server.as_anthropic(),
         ) as kernel,
     ):
         server.otherwise = lambda request: reply(Say("Hello."), Tokens(input=10_000, output=4_000))
@@ -38,7 +37,8 @@ def test_a_lab_in_a_kernel(tmp_path):
         first = kernel.run(DEMO, tags=["exercise"])
         assert first.status == "ok", first.errors
         assert f"follows the rules of {file.resolve()}: Woche 3, 第三週." in first.stdout
-        assert "(`models` in" in kernel.run("%%agent hero -m openai:gpt-6.1-sol\nHello").errors
+        refused = kernel.run("%%agent hero -m openai:gpt-6.1-sol\nHello")
+        assert f"(`models` in {file.resolve()})" in refused.errors
 
         background = kernel.run("%%agent other --background\nSay hello")
         assert background.status == "ok", background.errors

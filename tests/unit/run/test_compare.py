@@ -57,15 +57,6 @@ async def test_a_long_difference_is_cut():
     assert str(raised.value).count("\n") < 100
 
 
-async def test_a_run_reads_as_documents():
-    run = await run_script([write()], [text("The page is **ready**.")])
-    assert "The page is **ready**." in run.to_markdown()
-    page = run.to_html()
-    assert page.lower().startswith("<!doctype html>")
-    assert "ready" in page
-    assert "Bread" in page
-
-
 def checked(run, *checks):
     return compare(run, checks).checked[0]
 

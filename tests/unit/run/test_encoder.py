@@ -16,6 +16,7 @@ from agent_nb.events import FileDelta
 from agent_nb.files.diffs import apply_patch
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 from agent_nb.run.protocol import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder
+from tests.support.scripts import run_script, write
 
 SPAN = 0.1
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
@@ -23,20 +24,21 @@ PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p
 
 async def make_run(fragment: int = 20):
     turns = [
-        [
-            think("Hm. " * 20, fragment=3),
-            call("create_file", {"path": "index.html", "content": PAGE}, fragment=fragment),
-        ],
+        [think("Hm. " * 20, fragment=3), write(content=PAGE, fragment=fragment)],
         [call("edit_file", {"path": "index.html", "old": '"n7"', "new": "seven"})],
         [text("Done. " * 30, fragment=4)],
     ]
-    with ScriptedProvider(turns) as provider:
-        return await Agent(provider).run("go")
+    return await run_script(*turns)
 
 
 @pytest.fixture
 async def run():
     return await make_run()
+
+
+def in_batches(run: Run, size: int) -> list[dict]:
+    encoder, starts = Encoder(), range(0, len(run.events), size)
+    return [event for start in starts for event in encoder.encode(run.events[start : start + size])]
 
 
 def rebuild(wire: list[dict]) -> dict[str, str]:
@@ -58,18 +60,15 @@ def rebuild(wire: list[dict]) -> dict[str, str]:
 @pytest.mark.parametrize("fragment", [1, 20, 5000])
 async def test_the_page_is_sent_about_once(fragment):
     run = await make_run(fragment)
-    encoder, sent = Encoder(), 0
-    for start in range(0, len(run.events), 150):
-        sent += len(json.dumps(encoder.encode(run.events[start : start + 150]), ensure_ascii=False).encode())
+    sent = len(json.dumps(in_batches(run, 150), ensure_ascii=False).encode())
     content = len(json.dumps(PAGE + run.text + run.thinking, ensure_ascii=False).encode())
     fixed = 6_000 + 500 * (len(run.events) // 150)
     assert sent < 1.05 * content + fixed
 
 
 async def test_a_file_whose_path_comes_last_arrives_whole():
-    turns = [[call("create_file", {"content": PAGE, "path": "index.html"}, fragment=20)], [text("Done.")]]
-    with ScriptedProvider(turns) as provider:
-        run = await Agent(provider).run("go")
+    page = call("create_file", {"content": PAGE, "path": "index.html"}, fragment=20)
+    run = await run_script([page], [text("Done.")])
     wire = Encoder().encode(run.events)
     assert not [event for event in wire if event["type"] == "tool_args_delta" and "<" in event["text"]]
     assert rebuild(wire) == dict(run.files) == {"index.html": PAGE}
@@ -114,10 +113,8 @@ async def test_messages_and_long_arguments_stay_in_the_kernel(run):
 
 
 async def test_half_characters_do_not_break_the_wire():
-    with ScriptedProvider(
-        [[call("create_file", '{"path": "a.txt", "content": "\\ud83d"}')], [text("\ud83d ok")]]
-    ) as provider:
-        run = await Agent(provider).run("go")
+    half = call("create_file", '{"path": "a.txt", "content": "\\ud83d"}')
+    run = await run_script([half], [text("\ud83d ok")])
     json.dumps(Encoder().encode(run.events), ensure_ascii=False).encode()
 
 
@@ -126,17 +123,12 @@ KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwx"
 
 async def make_leaky_run():
     """Says a key in everything that streams, a few letters at a time."""
-    page = {"path": "index.html", "content": f"<p>\n{KEY}</p>\n<p>tasks</p>"}
-    turns = [
-        [
-            think(f"Hm, {KEY}", fragment=3),
-            call("create_file", page, fragment=3),
-            call("read_file", {"paths": [f"{KEY}.txt"]}, fragment=3),
-        ],
-        [text(f"It is {KEY}, is it? {KEY}", fragment=3)],
+    first = [
+        think(f"Hm, {KEY}", fragment=3),
+        write(content=f"<p>\n{KEY}</p>\n<p>tasks</p>", fragment=3),
+        call("read_file", {"paths": [f"{KEY}.txt"]}, fragment=3),
     ]
-    with ScriptedProvider(turns) as provider:
-        return await Agent(provider).run("go")
+    return await run_script(first, [text(f"It is {KEY}, is it? {KEY}", fragment=3)])
 
 
 def streams(wire: list[dict]) -> dict[str, str]:
@@ -149,9 +141,7 @@ def streams(wire: list[dict]) -> dict[str, str]:
 
 
 async def test_the_path_of_a_streamed_file_is_masked():
-    page = {"path": f"{KEY}.txt", "content": "a" * 100}
-    with ScriptedProvider([[call("create_file", page, fragment=3)], [text("Done.")]]) as provider:
-        run = await Agent(provider).run("go")
+    run = await run_script([write(f"{KEY}.txt", "a" * 100, fragment=3)], [text("Done.")])
     wire = Encoder().encode(run.events)
     assert KEY not in json.dumps(wire) + repr(run) + repr(run.files) + run.files._repr_html_()
     assert rebuild(wire) == {f"{MASK}.txt": "a" * 100}
@@ -159,10 +149,7 @@ async def test_the_path_of_a_streamed_file_is_masked():
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 1000])
 async def test_secrets_are_masked_across_batches(batch):
-    run = await make_leaky_run()
-    encoder, wire = Encoder(), []
-    for start in range(0, len(run.events), batch):
-        wire += encoder.encode(run.events[start : start + batch])
+    wire = in_batches(await make_leaky_run(), batch)
     assert "abcdefghijkl" not in json.dumps(wire)
     texts = streams(wire)
     assert texts["thinking_delta"] == f"Hm, {MASK}"
@@ -186,13 +173,8 @@ async def test_a_late_page_loses_no_letter():
 @pytest.mark.parametrize("batch", [1, 3, 1000])
 async def test_held_text_is_sent_in_its_place(batch):
     page = "A sk-short word, sk-other words, at the end sk-"
-    with ScriptedProvider(
-        [[call("create_file", {"path": "a.txt", "content": page}, fragment=2)], [text("Done.")]]
-    ) as provider:
-        run = await Agent(provider).run("go")
-    encoder, wire = Encoder(), []
-    for start in range(0, len(run.events), batch):
-        wire += encoder.encode(run.events[start : start + batch])
+    run = await run_script([write("a.txt", page, fragment=2)], [text("Done.")])
+    wire = in_batches(run, batch)
     pieces = [event for event in wire if event["type"] == "file_delta"]
     assert "".join(piece["text"] for piece in pieces) == page
     ends = [0, *itertools.accumulate(len(piece["text"]) for piece in pieces)]
@@ -200,9 +182,8 @@ async def test_held_text_is_sent_in_its_place(batch):
 
 
 async def test_an_argument_is_masked_before_it_is_cut():
-    page = {"path": "a.txt", "content": "x " * (LONGEST_ARGUMENT // 2 - 6) + KEY}
-    with ScriptedProvider([[call("create_file", page)], [text("Done.")]]) as provider:
-        run = await Agent(provider).run("go")
+    page = "x " * (LONGEST_ARGUMENT // 2 - 6) + KEY
+    run = await run_script([write("a.txt", page)], [text("Done.")])
     ready = next(event for event in Encoder().encode(run.events) if event["type"] == "tool_ready")
     assert "sk-" not in json.dumps(ready)
 
@@ -231,8 +212,6 @@ async def test_joined_deltas_keep_the_pace():
 
 
 async def test_estimates_of_the_usage_are_rare(run):
-    encoder, wire = Encoder(), []
-    for event in run.events:
-        wire += encoder.encode([event])
+    wire = in_batches(run, 1)
     estimates = [event["at"] for event in wire if event["type"] == "usage_updated" and event["estimated"]]
     assert len(estimates) <= 1 + run.seconds / ESTIMATE_INTERVAL

@@ -6,6 +6,7 @@ from agent_nb import Agent
 from agent_nb.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.find_element import HTML_LIMIT
+from tests.support.scripts import run_script, write
 
 PAGE = """<!doctype html>
 <title>Bakery</title>
@@ -21,13 +22,8 @@ PAGE = """<!doctype html>
 @pytest.fixture
 async def run():
     edit = {"path": "index.html", "old": "Hours", "new": "Opening hours"}
-    turns = [
-        [call("create_file", {"path": "index.html", "content": PAGE})],
-        [call("edit_file", edit), call("create_file", {"path": "about.html", "content": "<h1>About</h1>"})],
-        [text("Done.")],
-    ]
-    with ScriptedProvider(turns) as provider:
-        return await Agent(provider).run("go")
+    more = [call("edit_file", edit), write("about.html", "<h1>About</h1>")]
+    return await run_script([write(content=PAGE)], more, [text("Done.")])
 
 
 @pytest.mark.parametrize(

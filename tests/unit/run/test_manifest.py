@@ -6,11 +6,7 @@ from dataclasses import replace
 from agent_nb import Agent, Answer, load, tool
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-
-
-async def run_with(*tools):
-    with ScriptedProvider([[text("Done.")]]) as provider:
-        return await Agent(provider, tools=list(tools)).run("go")
+from tests.support.scripts import run_script
 
 
 def weather(described: str):
@@ -22,15 +18,17 @@ def weather(described: str):
 
 
 async def test_each_tool_has_its_own_hash():
-    one = await run_with(weather("Tells the weather."))
-    other = await run_with(weather("Tells the weather of tomorrow."))
+    one, other = [
+        await run_script([text("Done.")], tools=[weather(told)])
+        for told in ("Tells the weather.", "Tells the weather of tomorrow.")
+    ]
     assert set(one.manifest["tools_sha256"]) == {"forecast"}
     assert one.manifest["tools_sha256"] != other.manifest["tools_sha256"]
     assert one.manifest["prompt_sha256"] == other.manifest["prompt_sha256"]
 
 
 async def test_saving_keeps_the_hashes_of_tools(tmp_path):
-    run = await run_with(weather("Tells the weather."))
+    run = await run_script([text("Done.")], tools=[weather("Tells the weather.")])
     assert load(run.save(tmp_path / "run.jsonl")).manifest == run.manifest
 
 

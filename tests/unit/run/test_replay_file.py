@@ -14,6 +14,7 @@ from agent_nb._base.wire import to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run.replay_file import SCRIPT, replay_html
+from tests.support.scripts import write
 
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the built page: `make build`")
 
@@ -60,10 +61,6 @@ def requests_of(record: dict, variant: int = 0) -> list[dict]:
         | {"messages": [pool[place] for place in turn["messages"]]}
         for turn in turns.values()
     ]
-
-
-def write(path: str, content: str, **more):
-    return call("create_file", {"path": path, "content": content}, **more)
 
 
 async def run_of(*turns, **material):

@@ -17,20 +17,6 @@ from agent_nb.run.store import RunStore
 from tests.support.scripts import run_script, write
 
 SAVE = """
-import sys
-from dataclasses import replace
-from pathlib import Path
-from agent_nb import load
-from agent_nb.run.store import RunStore
-
-source, home, name, count = sys.argv[1:]
-run = load(source)
-print("begin", flush=True)
-for number in range(int(count)):
-    RunStore(Path(home)).save(replace(run, name=name, id=f"{name}{number}"))
-"""
-
-KILLED = """
 import os, signal, sys
 from dataclasses import replace
 from pathlib import Path
@@ -41,10 +27,12 @@ def kill(event, arguments):
     if event == "os.rename" and "killed" in str(arguments[1]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-source, home = sys.argv[1:]
+source, home, name, count = sys.argv[1:]
 run = load(source)
 sys.addaudithook(kill)
-RunStore(Path(home)).save(replace(run, name="killed", id="last"))
+print("begin", flush=True)
+for number in range(int(count)):
+    RunStore(Path(home)).save(replace(run, name=name, id=f"{name}{number}"))
 """
 
 
@@ -68,17 +56,10 @@ def names(store: RunStore) -> list[str]:
 
 
 def another_kernel(store: RunStore, run, name: str, count: int) -> subprocess.Popen[str]:
-    """A process that saves several runs under one name, and prints a line before it begins."""
+    """A process that saves several runs under one name; for `killed` it ends before the first has its name."""
     source = run.save(store.root.parent / "source.run.jsonl")
     command = [sys.executable, "-c", SAVE, str(source), str(store.root.parent), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def save_and_be_killed(store: RunStore, run) -> int:
-    """A process that saves a run and is killed before its file has its name; returns its exit code."""
-    source = run.save(store.root.parent / "source.run.jsonl")
-    command = [sys.executable, "-c", KILLED, str(source), str(store.root.parent)]
-    return subprocess.run(command, check=False).returncode
 
 
 async def test_a_list_has_the_names_models_and_ends(store, run):
@@ -202,7 +183,9 @@ async def test_what_killed_kernels_left_is_removed(store, run):
 @pytest.mark.skipif(os.name != "posix", reason="uses SIGKILL")
 async def test_a_kernel_that_is_killed_while_it_saves_leaves_the_others(store, run):
     save_all(store, run, "before")
-    assert save_and_be_killed(store, run) == -signal.SIGKILL
+    killed = another_kernel(store, run, "killed", 1)
+    killed.communicate(timeout=60)
+    assert killed.returncode == -signal.SIGKILL
     assert names(store) == ["before"]
     save_all(store, run, "after")
     assert names(store) == ["before", "after"]

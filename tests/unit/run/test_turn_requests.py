@@ -11,8 +11,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.turn_requests import shortened
-
-PAGE = {"path": "index.html", "content": "<h1>Hi</h1>"}
+from tests.support.scripts import run_script, write
 
 
 def roles(request):
@@ -20,9 +19,7 @@ def roles(request):
 
 
 async def test_each_turn_tells_what_was_sent():
-    with ScriptedProvider(
-        [[call("create_file", PAGE)], [call("list_files", {})], [text("Done.")]]
-    ) as provider:
+    with ScriptedProvider([[write()], [call("list_files", {})], [text("Done.")]]) as provider:
         run = await Agent(provider, limits=Limits(steps=3)).run("go")
     for step, sent in enumerate(provider.requests, 1):
         request = run.request(step)
@@ -34,8 +31,7 @@ async def test_each_turn_tells_what_was_sent():
 
 
 async def test_a_loaded_run_tells_its_history_too(tmp_path):
-    with ScriptedProvider([[call("create_file", PAGE)], [text("Done.")]]) as provider:
-        first = await Agent(provider).run("go")
+    first = await run_script([write()], [text("Done.")])
     with ScriptedProvider([[text("More.")]]) as provider:
         run = await Agent(provider).run("more", base=first)
     request = load(run.save(tmp_path / "run.json")).request(1)
@@ -65,8 +61,7 @@ async def test_secrets_are_masked_in_a_request():
 
 @pytest.mark.parametrize("step", [0, 3, "2"])
 async def test_a_turn_that_never_was_is_refused(step):
-    with ScriptedProvider([[call("create_file", PAGE)], [text("Done.")]]) as provider:
-        run = await Agent(provider).run("go")
+    run = await run_script([write()], [text("Done.")])
     with pytest.raises(ConfigError, match=r"no turn .*; this run has 1 to 2"):
         run.request(step)
 
