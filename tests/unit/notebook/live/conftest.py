@@ -1,11 +1,31 @@
 """A hub without a page: messages are kept, and commands are sent by the test."""
 
+import asyncio
+
 import pytest
 
+from agent_nb import Agent
+from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.live.hub import Hub
+from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.support.scripts import of
 
 PAGE = "page"
 """The window of the test."""
+
+
+async def questions(run, count):
+    """Waits until so many questions are open."""
+    for _ in range(30_000):
+        if len(run.questions) == count:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("nothing was asked")
+
+
+async def open_question(shown, handle):
+    await questions(shown, 1)
+    return of(handle, ApprovalRequested)[-1]
 
 
 class Desk:
@@ -21,6 +41,12 @@ class Desk:
         run.stream.watched.set()
         run.stream.windows[PAGE] = True
         return run
+
+    async def ask(self, *turns, tools, **settings):
+        """Starts a run of these turns; returns it, what is shown of it, and its first question."""
+        handle = Agent(ScriptedProvider([*turns, [text("Done.")]]), tools=tools, **settings).start("Do it.")
+        shown = self.show(handle, "hero-1")
+        return handle, shown, await open_question(shown, handle)
 
     def command(self, name, /, **fields):
         message = {"kind": "command", "id": f"#{len(self.sent)}", "client": PAGE, "command": name, **fields}

@@ -15,7 +15,7 @@ from tests.support.scripts import of, run_script
 from tests.support.shells import start_shell
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import CASE
-from tests.unit.notebook.live.test_hub import open_question, questions
+from tests.unit.notebook.live.conftest import questions
 
 
 @tool(approval="ask", identical_only=True)
@@ -44,9 +44,7 @@ async def question_after(before, shown, handle):
 
 
 async def test_a_yes_for_the_run_covers_its_later_code_and_every_call_is_shown(desk):
-    handle = Agent(ScriptedProvider([*CODE, [text("Done.")]]), tools=[PYTHON]).start("go")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    handle, shown, asked = await desk.ask(*CODE, tools=[PYTHON])
     assert asked.lets_run
     assert desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")["ok"]
     assert shown.stream.meta.running_code == (0,)
@@ -56,16 +54,13 @@ async def test_a_yes_for_the_run_covers_its_later_code_and_every_call_is_shown(d
 
 
 async def test_one_press_takes_it_back(desk):
-    turns = [*CODE[:2], [call("pause")], *CODE[2:], [text("Done.")]]
-
     @tool(approval="ask")
     def pause() -> str:
         """Waits for the user."""
         return "ok"
 
-    handle = Agent(ScriptedProvider(turns), tools=[PYTHON, pause]).start("go")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    turns = [*CODE[:2], [call("pause")], *CODE[2:]]
+    handle, shown, asked = await desk.ask(*turns, tools=[PYTHON, pause])
     desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")
     paused = asked = await question_after(asked, shown, handle)
     assert paused.name == "pause", "another tool asks all the same"
@@ -96,9 +91,7 @@ async def test_another_variant_asks(desk):
 @pytest.mark.parametrize("asking", [run_python, replace(run_python, origin="mcp:box/run_python")])
 async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
     """Neither a tool of the user with that name, nor one of a server."""
-    handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[asking]).start("go")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    handle, _, asked = await desk.ask(CODE[0], tools=[asking])
     assert not asked.lets_run
     answer = desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")
     assert answer["error"] == "`run_python` cannot be allowed for the whole run."
@@ -108,9 +101,7 @@ async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
 
 async def test_a_stricter_rule_forbids_it(desk):
     rules = ApprovalRules().at_least("ask")
-    handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[PYTHON], approve=rules).start("go")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    handle, _, asked = await desk.ask(CODE[0], tools=[PYTHON], approve=rules)
     assert not asked.lets_run
     handle.let_code_run(0, allowed=True)
     assert handle.running_code == (), "the engine holds the rule, whatever a page says"
@@ -155,9 +146,7 @@ def test_run_is_stricter_than_auto_and_looser_than_ask(rule, mode, stricter):
 async def test_edited_code_that_does_not_compile_stays_on_the_card(desk, tmp_path):
     with start_shell(tmp_path) as shell:
         python = real_run_python(shell.ipython)
-        handle = Agent(ScriptedProvider([*CODE[:1], [text("Done.")]]), tools=[python]).start("go")
-        shown = desk.show(handle, "hero-1")
-        asked = await open_question(shown, handle)
+        handle, shown, asked = await desk.ask(CODE[0], tools=[python])
         about = {"key": "hero-1", "call_id": asked.call_id}
         refused = desk.command("approve", **about, args={"code": "a = 1\nif a\n    b = 2"})
         assert refused["fields"] == {"code": "Line 2: expected ':'."}
@@ -190,9 +179,7 @@ async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
 
 async def test_a_yes_for_the_run_is_not_for_the_next_run_of_the_same_cell(desk):
     for number in (1, 2):
-        handle = Agent(ScriptedProvider([*CODE[:2], [text("Done.")]]), tools=[PYTHON]).start("go")
-        shown = desk.show(handle, "hero-1")
-        asked = await open_question(shown, handle)
+        handle, shown, asked = await desk.ask(*CODE[:2], tools=[PYTHON])
         assert shown.stream.meta.running_code == ()
         if number == 1:
             before = {"run_id": shown.id, "call_id": asked.call_id, "scope": "run"}

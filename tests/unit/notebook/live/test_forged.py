@@ -7,11 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_nb import Agent
 from agent_nb.notebook.live import hub as hub_module
-from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.providers.scripted import call, text
 from tests.support.scripts import run_script, write
-from tests.unit.notebook.live.test_hub import open_question, python
+from tests.unit.notebook.live.test_hub import python
 
 texts = st.text(st.characters(categories=("L", "N", "P", "Cs", "Cc")), max_size=20)
 numbers = st.integers(-(10**400), 10**400) | st.floats() | st.sampled_from([-1, 1, 2, 2**31, 2**63])
@@ -84,10 +83,7 @@ VALID = {"id": "#1", "client": "page", "variant": 0, "call_id": "", "note": "", 
 
 
 async def test_a_damaged_answer_approves_nothing(desk):
-    provider = ScriptedProvider([[call("python", {"code": "a = 1"})], [text("Done.")]])
-    handle = Agent(provider, tools=[python]).start("Do it.")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    handle, shown, asked = await desk.ask([call("python", {"code": "a = 1"})], tools=[python])
     valid = {**VALID, "call_id": asked.call_id, "args": asked.args, "run_id": shown.id}
 
     @often

@@ -11,7 +11,8 @@ from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
-from tests.support.scripts import run_script, write
+from tests.support.scripts import of, run_script, write
+from tests.unit.notebook.live.conftest import open_question, questions
 
 
 @tool(approval="ask")
@@ -24,15 +25,6 @@ def harmless() -> str:
 def dangerous() -> str:
     """Does much."""
     return "much"
-
-
-async def questions(run, count):
-    """Waits until so many questions are open."""
-    for _ in range(30_000):
-        if len(run.questions) == count:
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail("nothing was asked")
 
 
 async def test_always_is_for_the_tool_that_was_asked_about(desk):
@@ -58,16 +50,8 @@ def python(code: str, lines: int = 1) -> str:
     return f"ran {code}"
 
 
-async def open_question(shown, handle):
-    await questions(shown, 1)
-    return [event for event in handle.events if isinstance(event, ApprovalRequested)][-1]
-
-
 async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
-    provider = ScriptedProvider([[call("python", {"code": "a = 1"})], [text("Done.")]])
-    handle = Agent(provider, tools=[python]).start("Do it.")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    handle, shown, asked = await desk.ask([call("python", {"code": "a = 1"})], tools=[python])
     assert (asked.schema, asked.identical_only) == (python.spec.schema, True)
     about = {"key": "hero-1", "call_id": asked.call_id}
     refused = desk.command("approve", **about, args={"code": 3, "lines": "x", "more": 1})
@@ -89,21 +73,15 @@ async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
         'ran a = 2\n\nThe person changed `code` from "a = 1" to "a = 2"; do not repeat the original call.'
         "\nThe person approved this and says: Two is better."
     )
-    (resolved,) = [event for event in run.events if isinstance(event, ApprovalResolved)]
-    assert (resolved.by, resolved.proposed, resolved.executed) == (
-        "person",
-        {"code": "a = 1"},
-        {"code": "a = 2"},
-    )
+    (resolved,) = of(run, ApprovalResolved)
+    assert resolved.by == "person"
+    assert (resolved.proposed, resolved.executed) == ({"code": "a = 1"}, {"code": "a = 2"})
 
 
 async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk):
     secret = "sk-ant-api03-" + "k7Q" * 20
     args = {"code": f"connect('{secret}')", "lines": 1}
-    provider = ScriptedProvider([[call("python", args)], [text("Done.")]])
-    handle = Agent(provider, tools=[python]).start("Do it.")
-    shown = desk.show(handle, "hero-1")
-    asked = await open_question(shown, handle)
+    handle, _, asked = await desk.ask([call("python", args)], tools=[python])
     about = {"key": "hero-1", "call_id": asked.call_id}
     desk.command("hello", key="hero-1")
     (seen, *_) = [
@@ -117,15 +95,13 @@ async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk):
     assert half["fields"] == {"code": "A masked value cannot be edited."}
     assert desk.command("approve", **about, args={**seen, "lines": 2})["ok"]
     await handle
-    (resolved,) = [event for event in handle.events if isinstance(event, ApprovalResolved)]
+    (resolved,) = of(handle, ApprovalResolved)
     assert resolved.executed == {**args, "lines": 2}
 
 
 async def test_always_for_code_covers_the_same_code_alone(desk):
     turns = [[call("python", {"code": code})] for code in ("a", "a", "b")]
-    handle = Agent(ScriptedProvider([*turns, [text("Done.")]]), tools=[python]).start("Do it.")
-    shown = desk.show(handle, "hero-1")
-    first = await open_question(shown, handle)
+    handle, shown, first = await desk.ask(*turns, tools=[python])
     together = desk.command("approve", key="hero-1", call_id=first.call_id, scope="together")
     assert together["error"] == "Calls of `python` are approved one at a time."
     desk.command("approve", key="hero-1", call_id=first.call_id, scope="always")
@@ -134,7 +110,7 @@ async def test_always_for_code_covers_the_same_code_alone(desk):
     assert other.args == {"code": "b"}
     desk.command("deny", key="hero-1", call_id=other.call_id)
     run = await handle
-    decided = [(event.by, event.approved) for event in run.events if isinstance(event, ApprovalResolved)]
+    decided = [(event.by, event.approved) for event in of(run, ApprovalResolved)]
     assert decided == [("person", True), ("always", True), ("person", False)]
 
 
@@ -155,16 +131,14 @@ async def test_eight_variants_ask_at_once(desk):
     race = Agent(models[0], tools=[add]).race("Do it.", models=models)
     shown = desk.show(race, "hero-1")
     await questions(shown, 8)
-    assert desk.command("approve", key="hero-1", variant=2, call_id="c", scope="together", args={"n": 5})[
-        "ok"
-    ]
+    about = {"key": "hero-1", "call_id": "c"}
+    assert desk.command("approve", **about, variant=2, scope="together", args={"n": 5})["ok"]
     for _ in range(30_000):
-        asked = [event for event in race.events if isinstance(event, ApprovalRequested)]
-        if len(asked) == 12:
+        if len(of(race, ApprovalRequested)) == 12:
             break
         await asyncio.sleep(0.01)
-    assert desk.command("deny", key="hero-1", variant=1, call_id="c")["ok"]
-    assert desk.command("approve", key="hero-1", variant=3, call_id="c", scope="always")["ok"]
+    assert desk.command("deny", **about, variant=1)["ok"]
+    assert desk.command("approve", **about, variant=3, scope="always")["ok"]
     run = await race
     first = [variant.tool_uses[0].result.text.partition("\n")[0] for variant in run.variants]
     assert first[0::2] == ["added 5"] * 4
@@ -199,12 +173,8 @@ async def test_a_window_that_was_loaded_again_gets_its_runs_under_way(desk):
 
 
 async def test_the_first_answer_of_any_window_wins(desk):
-    handle = Agent(ScriptedProvider([[call("dangerous", id="c")], [text("Done.")]]), tools=[dangerous]).start(
-        "Go."
-    )
-    run = desk.show(handle, "k")
-    await questions(run, 1)
-    about = {"key": "k", "variant": 0, "call_id": "c"}
+    handle, _, _ = await desk.ask([call("dangerous", id="c")], tools=[dangerous])
+    about = {"key": "hero-1", "variant": 0, "call_id": "c"}
     assert desk.command("approve", **about, client="window-2")["ok"]
     assert "no longer open" in desk.command("deny", **about)["error"]
     done = await handle
@@ -254,8 +224,8 @@ async def test_notes_are_sent_when_a_run_is_displayed_with_them(desk):
 
 
 async def test_an_element_is_found_in_the_page_of_a_finished_run(desk):
-    page = {"path": "index.html", "content": "<main>\n<h2>One</h2>\n<h2>Two</h2></main>"}
-    handle = Agent(ScriptedProvider([[call("create_file", page)], [text("Done.")]])).start("Go.")
+    page = write(content="<main>\n<h2>One</h2>\n<h2>Two</h2></main>")
+    handle = Agent(ScriptedProvider([[page], [text("Done.")]])).start("Go.")
     live = desk.show(handle, "k")
     asked = {"run_id": live.id, "path": "html > body > main > h2:nth-of-type(2)", "variant": 0}
     assert desk.command("element", **asked)["error"] == "The run has not ended."

@@ -72,9 +72,18 @@ def helps(shell, code):
         ("%agent log ", ["on", "debug", "off"]),
         ("%%time\n%%agent hero --bud", ["--budget"]),
         ("x = 1\n%agent co", ["console", "cost", "config"]),
+        ("%%agent next\nLike {{h", ["hero", "heroic", "heat"]),
+        ("%%agent next\nLike {{ h", ["hero", "heroic", "heat"]),
+        ("%%agent next\nLike {{hero.h", []),
+        ("%%agent hero --save x", []),
+        ("%%agent villai", []),
+        ("%%agent hero villain", []),
+        ("%agent models h", []),
+        ("%agent load villain h", []),
+        ("%%agent hero\nA page about ha", []),
     ],
 )
-def test_tab_offers_matching_values(shell, line, offered):
+def test_tab_offers_matching_values_and_nothing_of_pythons(shell, line, offered):
     assert texts(shell, line) == offered
 
 
@@ -99,6 +108,7 @@ def test_each_completion_has_a_few_words_of_help(shell):
     assert options["--from"] == "Continue from this Run"
     assert options["--check"] == "Expression that must be true"
     assert all(0 < len(text) <= 44 for text in options.values())
+    assert not any(" " in each.type for each in shell.complete("%%agent hero -")), "it cannot wrap"
     assert helps(shell, "%agent lo")["load"].startswith("Load the newest")
     assert helps(shell, "%%agent hero --from ") == {"hero": "Run, demo, 1 file"}
     models = helps(shell, "%%agent hero -m ")
@@ -109,37 +119,6 @@ def test_each_completion_has_a_few_words_of_help(shell):
 def test_the_help_of_a_command_leaves_out_its_arguments(shell):
     first = {command: text.split()[0] for command, text in helps(shell, "%agent ").items()}
     assert [first[command] for command in ("key", "load", "log")] == ["Enter", "Load", "Print"]
-
-
-def test_the_help_cannot_wrap(shell):
-    assert not any(" " in each.type for each in shell.complete("%%agent hero -"))
-
-
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("%%agent hero --save x", []),
-        ("%%agent villai", []),
-        ("%%agent hero villain", []),
-        ("%agent models h", []),
-        ("%agent load villain h", []),
-        ("%%agent hero\nA page about ha", []),
-    ],
-)
-def test_without_a_match_nothing_is_offered_and_nothing_of_pythons(shell, line, offered):
-    assert texts(shell, line) == offered
-
-
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("h", ["hero", "heroic", "heat"]),
-        (" h", ["hero", "heroic", "heat"]),
-        ("hero.h", []),
-    ],
-)
-def test_braces_in_a_prompt_offer_variables(shell, typed, offered):
-    assert sorted(texts(shell, "%%agent next\nLike {{" + typed)) == sorted(offered)
 
 
 def test_the_text_after_the_cursor_does_not_matter(shell):

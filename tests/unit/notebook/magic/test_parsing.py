@@ -4,11 +4,11 @@ import pytest
 from IPython.core.error import UsageError
 
 
-def test_options_have_their_defaults(shell):
-    options = shell.options("")
-    assert (options.name, options.is_named, options.models, options.check) == ("run", False, (), None)
-    assert (options.background, options.plain, options.dry_run, options.no_raise) == (False,) * 4
-    assert (shell.options("run").name, shell.options("run").is_named) == ("run", True)
+def test_without_a_name_it_is_run(shell):
+    assert [(each.name, each.is_named) for each in map(shell.options, ("", "run"))] == [
+        ("run", False),
+        ("run", True),
+    ]
 
 
 def test_repeated_options_are_collected(shell):

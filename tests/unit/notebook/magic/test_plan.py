@@ -94,38 +94,24 @@ async def test_a_prompt_beside_a_stub_is_sent(shell, config):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("x --from nothing", "`nothing` is not defined. Run its cell first."),
-        ("x -c", "`x` is not defined"),
-        ("x --from number", "`number` is of type int, not a Run"),
-        ("x --from hero -c", "either --from NAME or -c, not both"),
-        ("x --compact", "add -c or --from NAME to continue one"),
-        ("x -w nothing", "`nothing` is not defined"),
-        ("x -t number", "`number` is of type int, not a tool"),
-        ("x -t nothing", "`nothing` is not defined"),
-    ],
-)
-async def test_missing_and_wrong_variables_are_named(shell, line, says):
-    shell.names.update(number=3, hero=quick_run())
-    with pytest.raises(UsageError) as caught:
-        await plan(shell, DEMO + line)
-    assert says in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
+        (f"{DEMO} x --from nothing", "`nothing` is not defined. Run its cell first."),
+        (f"{DEMO} x -c", "`x` is not defined"),
+        (f"{DEMO} x --from number", "`number` is of type int, not a Run"),
+        (f"{DEMO} x --from hero -c", "either --from NAME or -c, not both"),
+        (f"{DEMO} x --compact", "add -c or --from NAME to continue one"),
+        (f"{DEMO} x -w nothing", "`nothing` is not defined"),
+        (f"{DEMO} x -t number", "`number` is of type int, not a tool"),
+        (f"{DEMO} x -t nothing", "`nothing` is not defined"),
         ("x --budget 1 -m ollama:qwen3", "known price"),
         ("x -i no.png", "no.png"),
-        (
-            "x --pace 0 -m ollama:qwen3",
-            "--pace works only for a demo or a replay, not for 'ollama:qwen3'.",
-        ),
+        ("x --pace 0 -m ollama:qwen3", "--pace works only for a demo or a replay, not for 'ollama:qwen3'."),
         ("x -n 9", "variant"),
         ("x -m opnai:gpt-6", "openai:"),
         ("x -m openai:gpt-6-sol", "OPENAI_API_KEY"),
     ],
 )
-async def test_impossible_requests_are_refused_before_sending(shell, line, says):
+async def test_what_is_missing_or_impossible_is_refused_before_sending(shell, line, says):
+    shell.names.update(number=3, hero=quick_run())
     with pytest.raises((ConfigError, UsageError)) as caught:
         start((await plan(shell, line)).prepared)
     assert says in str(caught.value)
@@ -270,7 +256,7 @@ async def test_compacting_is_part_of_the_request(shell):
         True,
     )
     assert whole.key != compacted.key
-    [before, after] = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
+    before, after = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
     assert after < before
 
 

@@ -80,19 +80,3 @@ def test_the_cell_with_load_ext_is_not_counted(shell):
     rewriter.end_cell()
     rewriter.begin_cell()
     assert rewriter.executing == 1
-
-
-def test_without_autoawait_the_plain_magic_runs(shell):
-    shell.ipython.autoawait = False
-    try:
-        assert CellRewriter(shell.ipython, "agent")(["%%agent x\n"]) == ["%%agent x\n"]
-        assert shell.run("%%agent hero -m demo: --pace 0\nA form").ok
-    finally:
-        shell.ipython.autoawait = True
-    assert shell.names["hero"].reason == "end_turn"
-
-
-def test_a_cell_below_an_outer_magic_runs(shell):
-    shell.names.pop("hero", None)
-    assert shell.run("%%time\n%%agent hero -m demo: --pace 0\nA form").ok
-    assert shell.names["hero"].reason == "end_turn"

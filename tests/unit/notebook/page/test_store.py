@@ -45,6 +45,11 @@ class Window:
                 return json.loads(found[0])
             await asyncio.sleep(0.01)
 
+    async def follow(self, name):
+        """Asks for a name; returns its values once the first has come."""
+        self.send("get", name=name)
+        return await self.values(name, 1)
+
     def _whole(self, key, wanted):
         found, parts = [], []
         for message in self.got:
@@ -84,8 +89,7 @@ def test_a_name_is_a_value_a_function_or_filled_by_the_page():
 async def test_a_view_gets_the_value_and_every_change():
     store = await made(["rows"], rows=list(range(100_000)))
     window = Window(store)
-    window.send("get", name="rows")
-    assert await window.values("rows", 1) == [list(range(100_000))]
+    assert await window.follow("rows") == [list(range(100_000))]
     store.set("rows", [1])
     assert (await window.values("rows", 2))[-1] == [1]
 
@@ -93,8 +97,7 @@ async def test_a_view_gets_the_value_and_every_change():
 async def test_many_changes_are_few_messages_and_the_last_arrives():
     store = await made(["n"], n=0)
     window = Window(store)
-    window.send("get", name="n")
-    await window.values("n", 1)
+    await window.follow("n")
     for number in range(1, 1001):
         store.set("n", number)
     while (await window.values("n", 1))[-1] != 1000:  # noqa: ASYNC110
@@ -109,8 +112,7 @@ async def test_what_a_page_sets_reaches_python_and_the_other_views_alone():
     page.observe(lambda change: seen.append(change.new), "labels")
     one, other = Window(store, "one"), Window(store, "other")
     for window in (one, other):
-        window.send("get", name="labels")
-        await window.values("labels", 1)
+        await window.follow("labels")
     one.send("set", name="labels", text='{"17": "good"}')
     assert page.labels == {"17": "good"} == store.values["labels"]
     assert seen == [{"17": "good"}]
@@ -162,10 +164,9 @@ async def test_a_page_cannot_name_anything_else(message):
         store.receive(message, lambda answer: None)
 
 
-async def call(function, args="{}", name="function"):
-    store = await made([name], **{name: function})
-    window = Window(store)
-    window.send("call", id=1, name=name, text=args)
+async def call(function, args="{}"):
+    window = Window(await made(["function"], function=function))
+    window.send("call", id=1, name="function", text=args)
     return await window.result(1)
 
 
@@ -203,9 +204,14 @@ async def test_a_function_that_never_returns_is_stopped(monkeypatch):
     async def waits():
         await asyncio.sleep(100)
 
+    def catches():
+        while True:
+            with contextlib.suppress(BaseException):
+                time.sleep(0.01)
+
     monkeypatch.setattr(calls, "SECONDS", 0.3)
-    assert await call(forever) == "function took longer than 0.3 s and was stopped."
-    assert await call(waits) == "function took longer than 0.3 s and was stopped."
+    for function in (forever, waits, catches):
+        assert await call(function) == "function took longer than 0.3 s and was stopped."
 
 
 async def test_what_a_function_prints_is_a_note_and_its_figures_are_closed():
@@ -228,8 +234,7 @@ async def test_what_a_function_prints_is_a_note_and_its_figures_are_closed():
 async def test_a_function_may_change_a_value_of_its_own_page():
     store = await made(["n", "grow"], n=1, grow=lambda: store.set("n", store.values["n"] + 1))
     window = Window(store)
-    window.send("get", name="n")
-    await window.values("n", 1)
+    await window.follow("n")
     window.send("call", id=1, name="grow", text="{}")
     assert (await window.values("n", 2))[-1] == 2
 
@@ -297,8 +302,7 @@ async def test_a_value_may_be_set_in_another_thread():
     store = await made(["level"], level=1)
     page = make_page(store)
     window = Window(store)
-    window.send("get", name="level")
-    await window.values("level", 1)
+    await window.follow("level")
     await asyncio.to_thread(setattr, page, "level", 2)
     assert (await window.values("level", 2))[-1] == 2
 
@@ -318,25 +322,6 @@ async def test_texts_that_cannot_be_sent_do_not_leave_a_call_without_an_answer()
         def items(self):
             raise KeyError
 
-    store = await made(["fail", "odd", "broken"], fail=fail, odd=odd, broken=lambda: Broken())
-    window = Window(store)
-    window.send("call", name="fail", text=r'{"text": "\ud800"}', id=1)
-    window.send("call", name="odd", text="{}", id=2)
-    window.send("call", name="broken", text="{}", id=3)
-    assert await window.result(1) == "fail: ValueError: \ufffd"
-    assert await window.result(2) == "odd: OddError"
-    assert await window.result(3) == "`broken` cannot be read as JSON: KeyError."
-
-
-async def test_a_function_that_catches_everything_is_stopped(monkeypatch):
-    monkeypatch.setattr(calls, "SECONDS", 0.1)
-
-    def stay():
-        while True:
-            with contextlib.suppress(BaseException):
-                time.sleep(0.01)
-
-    store = await made(["stay"], stay=stay)
-    window = Window(store)
-    window.send("call", name="stay", text="{}", id=1)
-    assert await window.result(1) == "stay took longer than 0.1 s and was stopped."
+    assert await call(fail, r'{"text": "\ud800"}') == "function: ValueError: \ufffd"
+    assert await call(odd) == "function: OddError"
+    assert await call(lambda: Broken()) == "`function` cannot be read as JSON: KeyError."

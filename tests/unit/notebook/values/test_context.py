@@ -16,7 +16,6 @@ from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expan
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.providers.scripted import text as say
-from tests.support.shells import start_shell
 
 
 class Sulking:
@@ -25,20 +24,20 @@ class Sulking:
 
 
 def test_references_become_their_values():
-    names = {"town": {"name": "Lyon"}, "shape": SimpleNamespace(rows=[3, 4]), "n": 2}
-    described = expand("{{n}} pages for {{ town['name'] }}, row {{shape.rows[1]}}", names)
-    assert described.text == "2 pages for Lyon, row 4"
+    names = {"town": {"name": "Lyon"}, "shape": SimpleNamespace(rows=[3, 4]), "n": 2, "twice": "{{n}}"}
+    described = expand(r"\{{n}} is {{n}}: {{ town['name'] }}, row {{shape.rows[1]}}, {{twice}}", names)
+    assert described.text == "{{n}} is 2: Lyon, row 4, {{n}}"
 
 
 @pytest.mark.parametrize(
-    "prompt", ["a {css: {b}}", "{{1 + 1}}", "{{}}", "{ {n} }", "{{n }", "${{{}}}", "{{n()}}"]
+    "prompt",
+    [
+        *("a {css: {b}}", "{{1 + 1}}", "{{}}", "{ {n} }", "{{n }", "${{{}}}", "{{n()}}"),
+        *("{{東京、大阪}}", "{{“n”}}", "{{n—n}}"),
+    ],
 )
 def test_other_braces_are_left_alone(prompt):
     assert expand(prompt, {"n": 2}).text == prompt
-
-
-def test_an_escaped_reference_is_left_alone():
-    assert expand(r"\{{n}} is {{n}}", {"n": 2}).text == "{{n}} is 2"
 
 
 @pytest.mark.parametrize("name", ["東京", "עיר", "نص", "नाम", "ชื่อ", "cafe\u0301", "naïve_2"])
@@ -47,15 +46,6 @@ def test_a_name_can_be_of_any_script(name):
     exec(f"{name} = {{'{name}': 1}}", namespace)
     assert expand(f"a {{{{ {name} }}}}", namespace).text == f"a {{'{name}': 1}}"
     assert lookup(f"{name}['{name}']", namespace) == 1
-
-
-@pytest.mark.parametrize("prompt", ["{{東京、大阪}}", "{{“x”}}", "{{x—y}}"])
-def test_braces_around_other_marks_are_left_alone(prompt):
-    assert expand(prompt, {"x": 1}).text == prompt
-
-
-def test_a_value_is_not_expanded_again():
-    assert expand("{{a}}", {"a": "{{b}}", "b": "no"}).text == "{{b}}"
 
 
 @pytest.mark.parametrize(
@@ -201,11 +191,6 @@ def test_secrets_are_masked_by_their_name(name, value):
     assert MASK in described
 
 
-@pytest.mark.parametrize("name", ["keyboard", "monkey", "tokens", "key_figures", "config.user"])
-def test_ordinary_names_are_not_masked(name):
-    assert describe(name, "in the open").text == "in the open"
-
-
 def test_a_number_called_token_is_not_masked():
     assert describe("config", {"max_token": 5, "name": "x"}).text == "{'max_token': 5, 'name': 'x'}"
 
@@ -262,12 +247,17 @@ def test_a_value_that_raises_is_named():
         describe("mood", Sulking())
 
 
-def test_the_last_cells_are_sent_with_output(tmp_path):
-    with start_shell(tmp_path) as shell:
-        for code in ("first = 1", "print('second')", "third = 'sk-hushhush0123456789abcdefghijklmn'; third"):
-            shell.run(code)
-        shell.run("%%agent described --cells 2 --pace 0 -m demo:\nA page")
-        prompt = shell.names["described"].prompt
+def prompt_after(shell, *codes, cells=1):
+    """The prompt of a cell that sends the last cells."""
+    for code in codes:
+        shell.run(code)
+    assert shell.run(f"%%agent described --cells {cells} --pace 0 -m demo:\nA page").ok
+    return shell.names["described"].prompt
+
+
+def test_the_last_cells_are_sent_with_output(shell):
+    third = "third = 'sk-hushhush0123456789abcdefghijklmn'; third"
+    prompt = prompt_after(shell, "first = 1", "print('second')", third, cells=2)
     assert prompt.startswith("A page\n\nCell 2:\n```python\nprint('second')\n```")
     assert "Cell 3:" in prompt
     assert "first = 1" not in prompt
@@ -288,38 +278,27 @@ def test_the_last_cells_are_sent_with_output(tmp_path):
         "import pandas as pd\npd.DataFrame([[chr(104) + 'ush-hush']], columns=['password'])",
     ],
 )
-def test_what_cells_call_a_secret_is_masked(tmp_path, code):
-    with start_shell(tmp_path) as shell:
-        shell.run("config = {}")
-        assert shell.run(code).ok
-        shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
-        prompt = shell.names["described"].prompt
+def test_what_cells_call_a_secret_is_masked(shell, code):
+    prompt = prompt_after(shell, "config = {}", code)
+    assert "\nError:\n" not in prompt
     assert prompt.replace("'ush-hush'", "").count("ush-hush") == 0
     assert MASK in prompt
 
 
-def test_the_error_of_a_cell_is_sent_without_colours_and_secrets(tmp_path):
-    with start_shell(tmp_path) as shell:
-        shell.run("password = 'hush-hush'; rows = []; rows[3]")
-        shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
-        prompt = shell.names["described"].prompt
+def test_the_error_of_a_cell_is_sent_without_colours_and_secrets(shell):
+    prompt = prompt_after(shell, "password = 'hush-hush'; rows = []; rows[3]")
     assert "IndexError: list index out of range" in prompt.partition("\nError:\n")[2]
     assert "\x1b" not in prompt
     assert "hush-hush" not in prompt
 
 
-def test_other_text_in_cells_stays(tmp_path):
+def test_other_text_in_cells_stays(shell):
     code = "name = 'by price' if 'token' == 'x' else \"sort_key\"; rows = {'user': 'ann'}"
-    with start_shell(tmp_path) as shell:
-        shell.run(code)
-        shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
-        assert code in shell.names["described"].prompt
+    assert code in prompt_after(shell, code)
 
 
-def test_more_cells_than_there_are_can_be_asked_for(tmp_path):
-    with start_shell(tmp_path) as shell:
-        assert shell.run("%%agent described --cells 9 --pace 0 -m demo:\nA page").ok
-        assert shell.names["described"].prompt == "A page"
+def test_more_cells_than_there_are_can_be_asked_for(shell):
+    assert prompt_after(shell, cells=9) == "A page"
 
 
 def run_with(files, text="I made a page."):

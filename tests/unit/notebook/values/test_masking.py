@@ -134,7 +134,11 @@ def test_names_of_keys_are_secret(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["key", "sort_key", "primary_key", "public_key", "cache_key", "row['key']", "keyboard", "tokens"]
+    "name",
+    [
+        *("key", "sort_key", "primary_key", "public_key", "cache_key", "row['key']", "keyboard", "tokens"),
+        *("monkey", "key_figures", "config.user"),
+    ],
 )
 def test_other_names_with_key_are_not(name):
     assert describe(name, "by price").text == "by price"

@@ -42,23 +42,15 @@ async def test_each_front_end_gets_its_view(handle, front_end, plain, attended, 
     assert type(view_for(front_end, handle, Options(plain=plain), watched=attended)) is view
 
 
-async def test_the_plain_view_prints_only_text(shell, run, handle):
-    with capture_output() as seen:
-        view = PlainView(handle)
-        view.start(NOTE)
-        view.finish(run, "files", [])
-    assert seen.stdout == f"{NOTE}\n{TEXT.render(run)}\n"
-    assert not seen.outputs
-
-
-async def test_the_frozen_view_displays_once(shell, run, handle):
-    with capture_output() as seen:
-        view = FrozenView(handle)
-        view.start(NOTE)
-        view.finish(run, "files", [])
-    assert seen.stdout == f"{NOTE}\n\n"
-    (output,) = seen.outputs
-    assert output.data == bundle(run)
+async def test_the_plain_view_prints_only_text_and_the_frozen_one_displays_once(shell, run, handle):
+    plain = (PlainView, f"{NOTE}\n{TEXT.render(run)}\n", [])
+    for kind, printed, displayed in (plain, (FrozenView, f"{NOTE}\n\n", [bundle(run)])):
+        with capture_output() as seen:
+            view = kind(handle)
+            view.start(NOTE)
+            view.finish(run, "files", [])
+        assert seen.stdout == printed
+        assert [output.data for output in seen.outputs] == displayed
 
 
 async def test_a_displayed_run_shows_its_bundle(shell, run):
