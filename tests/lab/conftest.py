@@ -49,7 +49,7 @@ def vendor() -> Iterator[WireServer]:
 
 @pytest.fixture(scope="package")
 def lab(tmp_path_factory: pytest.TempPathFactory, vendor: WireServer) -> Iterator[Lab]:
-    with start_lab(tmp_path_factory.mktemp("lab"), environment=vendor.as_anthropic()) as lab:
+    with start_lab(tmp_path_factory.mktemp("lab"), environment=vendor.as_openai()) as lab:
         yield lab
 
 

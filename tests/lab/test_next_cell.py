@@ -46,7 +46,7 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
 
 
 def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
-    model = '%config AgentMagics.model = "anthropic:claude-opus-5-5"'
+    model = '%config AgentMagics.model = "openai:gpt-6.1-sol"'
     line = "%%agent look -t kernel --approve auto --budget 0.20"
     for name in ("total", "half"):
         code = {"code": f"{name} = 1 + 1"}

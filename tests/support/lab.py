@@ -40,7 +40,7 @@ LOAD = (
     "%load_ext agent_nb\n__import__('agent_nb.notebook.live.live_run', fromlist=['PATIENCE']).PATIENCE = 300"
 )
 """On a slow machine a page may be late; the kernel would ask and look without it after 5 seconds."""
-MODEL = "-m anthropic:claude-opus-5-5"
+MODEL = "-m openai:gpt-6.1-sol"
 """Answered by the vendor of `tests/lab/conftest.py`, as it was planned."""
 
 PATIENCE = 1000 * waiting.PATIENCE
