@@ -17,7 +17,7 @@ from tests.support.widget_stage import Stage, edited, event, wrote
 
 SETTLE = 400
 """Milliseconds in which a page that connects has connected."""
-SAMPLE = ("slash", "frame", "refresh", "document", "svg-style")
+SAMPLE = ("slash", "svg-style")
 """Pages for the forms that take a second each; `make test-trust` shows all of them."""
 ALL = pytest.param(tuple(ISSUED), marks=pytest.mark.trust, id="all")
 

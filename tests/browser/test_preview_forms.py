@@ -27,7 +27,10 @@ def streamed(page: str, size: int = 60) -> list[dict[str, Any]]:
     [
         "f.submit()",
         pytest.param("f.requestSubmit()", marks=pytest.mark.wide),
-        "addEventListener('submit', (e) => e.stopImmediatePropagation(), true); f.requestSubmit()",
+        pytest.param(
+            "addEventListener('submit', (e) => e.stopImmediatePropagation(), true); f.requestSubmit()",
+            marks=pytest.mark.wide,
+        ),
         "const i = document.createElement('iframe'); i.srcdoc = f.outerHTML + '<script>document.forms[0].submit()<'"
         " + '/script>'; document.body.append(i)",
     ],

@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.widget_stage import PATIENCE, DevServer
 
+pytestmark = pytest.mark.wide
+
 UNFOLD = """() => {
     for (const run of document.querySelectorAll('[data-anb-run]'))
         run.shadowRoot.querySelector('.anb-body.folded .anb-fold')?.click();
@@ -27,13 +29,7 @@ def page(browser: Any, server: DevServer) -> Iterator[Any]:
 
 @pytest.mark.parametrize(
     ("width", "theme"),
-    [
-        (420, "dark"),
-        *[
-            pytest.param(*other, marks=pytest.mark.wide)
-            for other in ((1400, "light"), (1400, "dark"), (700, "light"), (420, "light"))
-        ],
-    ],
+    [(420, "dark"), (1400, "light"), (1400, "dark"), (700, "light"), (420, "light")],
 )
 def test_no_text_is_covered_or_cut(page: Any, width: int, theme: str):
     page.set_viewport_size({"width": width, "height": 900})

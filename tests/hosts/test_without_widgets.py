@@ -32,9 +32,7 @@ def vendor():
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory, vendor):
-    with start_lab(
-        tmp_path_factory.mktemp("lab"), environment=vendor.as_openai(), disabled=[MANAGER]
-    ) as lab:
+    with start_lab(tmp_path_factory.mktemp("lab"), environment=vendor.as_openai(), disabled=[MANAGER]) as lab:
         yield lab
 
 

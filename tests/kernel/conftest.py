@@ -17,8 +17,8 @@ def server() -> Iterator[WireServer]:
 
 @pytest.fixture(scope="module")
 def vendor(server: WireServer) -> dict[str, str]:
-    """The environment of a kernel whose Anthropic is that server."""
-    return server.as_anthropic()
+    """The environment of a kernel whose OpenAI is that server."""
+    return server.as_openai()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from tests.support.wire import Call, Say, Think, Tokens, WireServer, problem, re
 
 __all__ = ["quiet"]
 
-MODEL = "anthropic:claude-opus-5-5"
+MODEL = "openai:gpt-6.1-sol"
 CELL = f"%%agent hero -m {MODEL}\nA page for a bakery"
 PAGE = "<!doctype html>\n<h1>Pain</h1>\n"
 SDKS = "[name for name in ('openai', 'anthropic', 'google.genai') if name in __import__('sys').modules]"
@@ -31,7 +31,7 @@ def plan(server: WireServer) -> None:
 
 
 def keyed(server: WireServer) -> dict[str, str]:
-    return server.as_anthropic("a-key-of-the-tests-1234")
+    return server.as_openai("a-key-of-the-tests-1234")
 
 
 @pytest.fixture(scope="module")

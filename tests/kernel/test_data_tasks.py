@@ -31,12 +31,12 @@ def home(tmp_path_factory):
 @pytest.fixture(scope="module", autouse=True)
 def recorded(home):
     """Records the run in a kernel with a key, and yields that kernel."""
-    with WireServer.in_thread() as server, start_kernel(home, **server.as_anthropic()) as kernel:
+    with WireServer.in_thread() as server, start_kernel(home, **server.as_openai()) as kernel:
         server.plan(
             reply(Say("I compute it."), Call("run_python", {"code": CODE})),
             reply(Say("The answer is @slope[3.45].")),
         )
-        options = "-m anthropic: -t kernel --approve run_python=auto --record"
+        options = "-m openai: -t kernel --approve run_python=auto --record"
         cell = kernel.run(f"%%agent fitted {options}\n{QUESTION}")
         assert cell.status == "ok", cell.errors
         yield kernel

@@ -9,7 +9,7 @@ from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.live_page import Page
 from tests.support.wire import Call, Say, WireServer, reply
 
-MODEL = "-m anthropic:claude-opus-5-5 -t kernel"
+MODEL = "-m openai:gpt-6.1-sol -t kernel"
 NAMES = "application/vnd.agent-nb.names+json"
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.kernels import ASKING, PATIENCE
 from tests.support.wire import Call, Hold, Say, reply
 
-MODEL = "-m anthropic:claude-opus-5-5"
+MODEL = "-m openai:gpt-6.1-sol"
 
 
 def test_batches_are_contiguous_to_the_end(page):
@@ -205,7 +205,7 @@ def test_the_page_can_read_the_request_of_a_turn(page):
     request = page.command("request", step=2)
     assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
     assert "draw" in [tool["name"] for tool in request["tools"]]
-    assert request["model"] == "anthropic:claude-opus-5-5"
+    assert request["model"] == "openai:gpt-6.1-sol"
     assert "no turn 3" in page.command("request", step=3)["error"]
     assert "no variant 5" in page.command("request", step=1, variant=4)["error"]
 

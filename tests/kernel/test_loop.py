@@ -6,7 +6,7 @@ from tests.support.kernels import Cell
 from tests.support.waiting import wait_for
 from tests.support.wire import Call, Hold, Say, Think, reply
 
-MODEL = "-m anthropic:claude-opus-5-5"
+MODEL = "-m openai:gpt-6.1-sol"
 
 
 def has_sent(cell: Cell, kind: str) -> bool:
@@ -42,7 +42,7 @@ def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps, kind):
 def test_an_interrupt_ends_a_plain_cell_that_awaits_a_run(kernel, server):
     server.plan(reply(Say("Well"), Hold()))
     cell = kernel.start(
-        "from agent_nb import Agent\nhandle = Agent('anthropic:claude-opus-5-5').start('A page')\n"
+        "from agent_nb import Agent\nhandle = Agent('openai:gpt-6.1-sol').start('A page')\n"
         "handle.subscribe(lambda event: print(event.type))\nawait handle"
     )
     kernel.until(cell, lambda cell: "text_delta" in cell.stdout)

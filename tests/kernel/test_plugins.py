@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 import venv
 from pathlib import Path
@@ -26,12 +27,12 @@ plugin = Plugin()
 def environment(tmp_path_factory) -> Path:
     """A fresh environment with the example installed. It borrows what agent_nb needs from this one."""
     folder = tmp_path_factory.mktemp("fresh")
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", EXAMPLE], check=True)
+    venv.create(folder)
     (site,) = folder.glob("lib/python*/site-packages")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--target", site, EXAMPLE], check=True)
     (site / "borrowed.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
-    return python
+    return folder / "bin" / "python"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the layout of an environment differs")

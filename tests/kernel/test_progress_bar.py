@@ -11,7 +11,7 @@ from tests.support.wire import Hold, Say, reply
 SETUP = """
 from agent_nb import Agent, model
 agent = Agent(model("demo:", pace=0))
-real = Agent("anthropic:claude-opus-5-5")
+real = Agent("openai:gpt-6.1-sol")
 prompts = {"bakery": "A bakery page", "form": "A form"}
 """
 
@@ -59,7 +59,7 @@ def test_tqdm_disable_switches_it_off(kernel):
 
 
 INTERRUPTED = """
-telling = Agent("anthropic:claude-opus-5-5")
+telling = Agent("openai:gpt-6.1-sol")
 telling.on_event(lambda event: print(event.text, flush=True) if event.type == "text_delta" else None)
 work = telling.map(prompts, concurrency=1)
 await work

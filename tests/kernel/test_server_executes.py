@@ -6,7 +6,7 @@ from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.live_page import Page
 from tests.support.wire import Call, Hold, Say, reply
 
-CELL = "%%agent hero -m anthropic:claude-opus-5-5"
+CELL = "%%agent hero -m openai:gpt-6.1-sol"
 
 
 @pytest.fixture(scope="module")

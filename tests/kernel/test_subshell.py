@@ -11,13 +11,13 @@ from tests.support.wire import Call, Hold, WireServer, reply
 
 @pytest.mark.skipif(ipykernel.version_info < (7, 0), reason="subshells came with ipykernel 7")
 def test_stop_works_from_a_subshell(tmp_path):
-    with WireServer.in_thread() as server, start_kernel(tmp_path, **server.as_anthropic()) as kernel:
+    with WireServer.in_thread() as server, start_kernel(tmp_path, **server.as_openai()) as kernel:
         control = kernel.client.control_channel
         control.send(kernel.client.session.msg("create_subshell_request"))
         page = Page(kernel)
         page.subshell = kernel.client.get_control_msg(timeout=PATIENCE)["content"]["subshell_id"]
         server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
-        cell = page.start("%%agent stopped -m anthropic:claude-opus-5-5\nA page")
+        cell = page.start("%%agent stopped -m openai:gpt-6.1-sol\nA page")
         page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
         assert page.command("stop")["ok"]
         page.finish(cell)

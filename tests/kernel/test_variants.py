@@ -3,7 +3,7 @@
 from tests.support.live_page import Page
 from tests.support.wire import Hold, Say, reply
 
-MODEL = "anthropic:claude-opus-5-5"
+MODEL = "openai:gpt-6.1-sol"
 THREE = "%%agent hero -m demo: -n 3 --pace 0\nA landing page for a bakery"
 
 

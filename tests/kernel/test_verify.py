@@ -6,7 +6,7 @@ from tests.support.kernels import start_kernel
 from tests.support.waiting import wait_for
 from tests.support.wire import Call, Say, reply
 
-MODEL = "-m anthropic:claude-opus-5-5 -t kernel --approve auto"
+MODEL = "-m openai:gpt-6.1-sol -t kernel --approve auto"
 
 
 @pytest.fixture(scope="module")

@@ -86,6 +86,7 @@ def test_a_press_puts_a_run_on_the_stage_and_the_next_one_follows(page: Page, la
     expect(in_cells(page).first).not_to_have_class("anb-frame shut")
 
 
+@pytest.mark.wide
 def test_the_stage_stays_with_a_pinned_run_over_a_reload_and_a_restart(page: Page, lab: Lab):
     stage = open_run(page, lab, "kept", OPENS, DASH, BLUE)
     press(stage, "dash v2")

@@ -68,6 +68,7 @@ def test_the_variables_follow_the_pick(page):
     expect(page.get_by_text("(1, True, True)")).to_be_visible()
 
 
+@pytest.mark.wide
 def test_a_reload_keeps_the_pick(page):
     save(page)
     page.reload()
@@ -75,6 +76,7 @@ def test_a_reload_keeps_the_pick(page):
     expect(page.locator(".anb-foot .ready").first).to_contain_text("Variant 2 of 3, as picked")
 
 
+@pytest.mark.wide
 def test_the_saved_notebook_shows_all_three(page, lab):
     book = json.loads((lab.root / "variants.ipynb").read_text(encoding="utf-8"))
     (output,) = [output for output in book["cells"][1]["outputs"] if "data" in output]
