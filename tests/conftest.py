@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # jsonschema checks the format "iri" with it, which no test needs; its grammar takes each process 2 s to load.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
+gc.set_threshold(100_000, 50, 100)  # the default takes a sixth of the time of the tests
+
 settings.register_profile("quick", max_examples=40, deadline=None)
 settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
@@ -59,6 +61,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
             return "tests/lab" if nodeid.startswith("tests/lab/") else super()._split_scope(nodeid)
 
     return ByFile(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says why a test was run once more, which pytest-rerunfailures does not."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"RERUN {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
 
 
 def pytest_unconfigure() -> None:
