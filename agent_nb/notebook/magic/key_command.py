@@ -1,12 +1,9 @@
-"""`%agent key`, which stores a key in this kernel's memory, and the card for a model without a key."""
+"""`%agent key`, which stores a key in this kernel's memory, and the error for a model without a key."""
 
 import getpass
-import html
 import warnings
-from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.display import display
 
 from agent_nb._base.constants import DEMO_MODEL, IN_BROWSER
 from agent_nb._base.secrets import register
@@ -16,7 +13,6 @@ from agent_nb.notebook.asking import NO_INPUT
 from agent_nb.notebook.session import Session
 from agent_nb.providers.settings import forget_key, key_source, remember_key
 from agent_nb.providers.vendors import VENDORS, Vendor
-from agent_nb.render.safe_markdown import with_code
 
 FORGET = "--forget"
 
@@ -85,38 +81,9 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
     if vendor is None:
         return str(error)
     command = session.command(f"key {vendor.name}")
-    if hasattr(session.shell, "kernel"):
-        display(_card(vendor, command), raw=True)
     alternative = ", and keeps it in this tab alone" if IN_BROWSER else f", or set `{vendor.keys[0]}`"
-    return f"{vendor.title} needs a key: run `{command}`, which asks for it{alternative}."
-
-
-def _card(vendor: Vendor, command: str) -> dict[str, Any]:
-    asks = f"run `{command}`. It asks for the key and keeps it in"
-    ways = [
-        f"For this kernel: {asks} memory alone.",
-        f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.",
-    ]
-    if IN_BROWSER:
-        ways = [f"For this tab: {asks} the tab's memory alone, until you close or reload the page."]
-    page = vendor.key_page
-    remedies = [
-        *ways,
-        *([f"No key yet? Get one at {page}"] if page else []),
-        f"Without a key: `-m {DEMO_MODEL}` answers offline.",
-    ]
-    title = f"{vendor.title} needs an API key"
-    link = f'<a href="{page}" target="_blank" rel="noopener noreferrer">{page}</a>'
-    items = "".join(f"<li>{with_code(text)}</li>" for text in remedies)
-    items = items.replace(page, link) if page else items
-    lines = [f"- {text}" for text in remedies]
-    style = (
-        "border:1px solid var(--jp-warn-color1,#f57c00);border-radius:4px;padding:8px 14px;max-width:640px;"
-        "margin:0 0 8px;font-family:var(--jp-ui-font-family,system-ui);line-height:1.6"
+    page = f" Get a key at {vendor.key_page}" if vendor.key_page else ""
+    return (
+        f"{vendor.title} needs a key: run `{command}`, which asks for it{alternative}. Without a key, `-m {DEMO_MODEL}`"
+        f" answers offline.{page}"
     )
-    markup = f'<strong>{html.escape(title)}</strong><ul style="margin:4px 0 0;padding-left:18px">{items}</ul>'
-    return {
-        "text/html": f'<div class="anb-key" style="{style}">{markup}</div>',
-        "text/markdown": "\n".join([f"**{title}**", "", *lines]),
-        "text/plain": "\n".join([title, *lines]),
-    }
