@@ -20,8 +20,6 @@ TRIED_AT_MOST = 3
 LONGEST_REASON = 160
 LONGEST_LINE = 120
 LARGEST_IMAGE = 120_000
-_DATA_URI = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+")
-_IMAGE_FILE = re.compile(r".+\.(?:png|jpe?g|gif|webp|svg)", re.I)
 _FORMATS = {
     "date": "2025-06-21",
     "time": "09:30:00Z",
@@ -103,7 +101,7 @@ def _summary(use: Use, *, asks: bool, on_page: bool) -> str:
 
 def _finding(use: Use) -> ToolPage:
     result = use.result
-    if result is not None and (result.images or _sources(result)):
+    if result is not None and result.images:
         images = "its image" if len(result.images) < 2 else "its images"
         alt = f"Result of {use.call.name}"
         image = '<br><img src="{{src}}" alt="{{alt}}" style="max-width:100%">'
@@ -117,14 +115,8 @@ def _finding(use: Use) -> ToolPage:
 
 
 def _sources(result: ToolResult) -> list[str]:
-    files = [path for path in result.versions if _IMAGE_FILE.fullmatch(path)]
-    images = [image for image in result.images if len(image.data) <= LARGEST_IMAGE]
-    data_uris = [result.text.strip()] if _DATA_URI.fullmatch(result.text.strip()) else []
-    return [
-        *files,
-        *(f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in images),
-        *data_uris,
-    ]
+    images = (image for image in result.images if len(image.data) <= LARGEST_IMAGE)
+    return [f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in images]
 
 
 def _first_line(result: ToolResult | None) -> str:
