@@ -203,7 +203,6 @@ SCHEMAS: list[dict[str, Any]] = [
     {"properties": {"n": {"type": "integer", "minimum": 3, "maximum": 9}}, "required": ["n"]},
     {"properties": {"n": {"type": "integer", "maximum": -4}}, "required": ["n"]},
     {"properties": {"mode": {"enum": ["slow", "fast"]}, "on": {"type": "boolean"}}, "required": ["mode", "on"]},
-    {"properties": {"when": {"type": "string", "format": "date"}}, "required": ["when"]},
     {"properties": {"tags": {"type": "array", "items": {"type": "string"}, "minItems": 2}}, "required": ["tags"]},
     {"properties": {"a": {"anyOf": [{"type": "null"}, {"type": "integer"}]}}, "required": ["a"]},
     {"properties": {"p": {"$ref": "#/$defs/P"}}, "required": ["p"],
