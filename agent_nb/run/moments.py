@@ -1,7 +1,6 @@
 """The moments of a run: its files after each change, and the positions of its annotations."""
 
 import math
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,7 +16,6 @@ from agent_nb.run.annotations import Annotation
 from agent_nb.run.record import RunRecord
 
 MOST_ANNOTATIONS = 200
-_NAMED = re.compile(r"(turn|change) +0*(\d{1,9})", re.IGNORECASE)
 _ROUNDED = 0.1
 """Tolerance in seconds for times after the end: the page rounds times to one digit."""
 
@@ -89,11 +87,8 @@ class _Moments:
             if self._times and math.isfinite(time) and 0 <= time <= self._times[-1] + _ROUNDED:
                 time = min(time, self._times[-1])
                 return time, (bisect_right(self._times, time), time)
-        elif isinstance(at, str):
-            match = _NAMED.fullmatch(at.strip())
-            name = f"{match[1].lower()} {match[2]}" if match else at.strip().lower()
-            if count := self._by_name.get(name):
-                return name, (count, self._times[count - 1])
+        elif isinstance(at, str) and (count := self._by_name.get(at)):
+            return at, (count, self._times[count - 1])
         raise ConfigError(
             f"There is no moment {shortened(repr(at), 60)} in this run: it has {self._list_moments()}."
         )

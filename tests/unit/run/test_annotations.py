@@ -38,7 +38,7 @@ def test_a_note_makes_a_new_run(run: Run):
 
 def test_notes_are_in_the_order_of_the_run(run: Run):
     noted = run
-    for at in ("end", "change 2", " Turn  2 ", "change 1", 0, "turn 01", "end"):
+    for at in ("end", "change 2", "turn 2", "change 1", 0, "turn 1", "end"):
         noted = noted.annotate(at, str(at))
     assert moments(noted) == [0.0, "turn 1", "change 1", "turn 2", "change 2", "end", "end"]
     assert [note.text for note in noted.annotations][-2:] == ["end", "end"]
