@@ -1,7 +1,6 @@
 """The log of a lab: one JSON line per run, in the student's own folder."""
 
 import json
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -27,7 +26,6 @@ MAX_PROMPT = 10_000
 Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
-_RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +196,4 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _shown(text: str) -> str:
-    """Return one short line, with right-to-left text isolated so that it cannot reorder other columns."""
-    line = shortened(printable_line(text), _MOST_CHARACTERS)
-    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in line):
-        return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
-    return line
+    return shortened(printable_line(text), _MOST_CHARACTERS)

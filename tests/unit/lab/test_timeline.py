@@ -74,7 +74,7 @@ def test_the_timeline(shell, entries):
         assert "hero" in shown[form]
         assert "demo, done" in shown[form]
         assert "\u202e" not in shown[form]
-        assert "\u2068A form reversed" in shown[form]
+        assert "A form reversed" in shown[form]
         assert "Each line fits the one before." in shown[form]
     assert "<b>" not in shown["text/html"]
     assert "takes at most `log`, not 'logs'" in str(shell.run("%agent lab logs").error)
