@@ -51,7 +51,6 @@ class Case:
     """Whether a web page that claims to be a stream can be told from one."""
     renames_arguments: bool = False
     """Whether some names of arguments are refused, so that others are sent."""
-    priced: bool = True
 
     def __str__(self) -> str:
         return self.protocol
@@ -65,14 +64,8 @@ class Case:
 
 
 CASES = (
-    Case(
-        "responses",
-        "openai:gpt-6.1-sol",
-        messages="input",
-        uncounted=(),
-        signs="as it came",
-    ),
-    Case("chat", "openrouter:some/model", renames_arguments=True, priced=False),
+    Case("responses", "openai:gpt-6.1-sol", messages="input", uncounted=(), signs="as it came"),
+    Case("chat", "openrouter:some/model", renames_arguments=True),
     Case(
         "anthropic_messages",
         "anthropic:claude-opus-5-5",
@@ -121,6 +114,13 @@ def results_of(turn: Turn, text: str = "3 hits", **more: Any) -> Message:
         ToolResult(call_id=call.id, name=call.name, text=text, **more) for call in turn.message.tool_calls
     )
     return Message(role="tool", parts=results)
+
+
+async def two_turns(provider: VendorProvider, **results: Any) -> Turn:
+    """The first turn, after a second request that answers its calls."""
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn, **results)))
+    return turn
 
 
 def strings_in(value: Any) -> Iterator[str]:

@@ -9,8 +9,8 @@ from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Text, Thinking, ToolCall, assistant, user
 from agent_nb.providers import model
-from tests.support.wire import Call, Raw, Refuse, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of
+from tests.support.wire import Call, Raw, Say, Think, WireServer, reply
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Cut, Reply, problem
 
@@ -87,18 +87,10 @@ async def test_a_stream_may_end_without_done(server: WireServer):
     assert (await turn_of(CHAT.provider(server))).stop == "end_turn"
 
 
-async def test_a_refusal_is_data_with_its_words(server: WireServer):
-    server.plan(reply(Refuse("I cannot help with that.")))
-    turn = await turn_of(CHAT.provider(server))
-    assert (turn.stop, turn.detail) == ("refusal", "I cannot help with that.")
-
-
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 async def test_thinking_goes_back_under_its_own_name(server: WireServer, field: str):
     server.plan(reply(Think("Hm, so."), *TWO_CALLS, options={"reasoning": field}), reply(Say("Done.")))
-    provider = CHAT.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    await two_turns(CHAT.provider(server))
     sent = server.requests[1].body["messages"][2]
     assert sent[field] == "Hm, so."
     assert len({"reasoning", "reasoning_content"} & set(sent)) == 1
@@ -107,9 +99,7 @@ async def test_thinking_goes_back_under_its_own_name(server: WireServer, field: 
 
 async def test_deepseek_gets_the_field_even_when_empty(server: WireServer):
     server.plan(reply(*TWO_CALLS), reply(Say("Done.")))
-    provider = model("deepseek:", api_key=KEY, base_url=server.base_url("chat"))
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    await two_turns(model("deepseek:", api_key=KEY, base_url=server.base_url("chat")))
     assert server.requests[1].body["messages"][2]["reasoning_content"] == ""
 
 
@@ -129,9 +119,7 @@ async def test_fragments_of_thinking_go_back_as_one_with_its_signature(server: W
         reply(*fragments, chunk({"content": "I search.", "reasoning_details": [signature]}), *TWO_CALLS),
         reply(Say("Done.")),
     )
-    provider = CHAT.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    await two_turns(CHAT.provider(server))
     thinking = {"text": "Hm, so.\n", "format": "anthropic-claude-v1", "signature": "c2lnbmVk"}
     assert server.requests[1].body["messages"][2]["reasoning_details"] == [
         {"type": "reasoning.text", "index": 0, **thinking},
@@ -268,10 +256,7 @@ async def test_images_of_results_follow_in_a_user_message(server: WireServer):
 @pytest.mark.parametrize(("vendor", "sent"), [("openrouter", True), ("deepseek", False), ("ollama", False)])
 async def test_made_images_go_to_those_who_see(server: WireServer, vendor: str, sent: bool):
     server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
-    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"))
-    question = user("A red page")
-    turn = await turn_of(provider, ask(question))
-    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,)), user("Well?")))
+    await two_turns(model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat")), images=(RED_PNG,))
     assert ("image_url" in str(server.requests[1].body["messages"])) is sent
 
 

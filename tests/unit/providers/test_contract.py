@@ -1,6 +1,7 @@
 """What every provider owes the engine, held against the real SDKs over real sockets."""
 
 import asyncio
+import base64
 import json
 from dataclasses import replace
 
@@ -21,7 +22,17 @@ from tests.support.wire import (
     WireServer,
     reply,
 )
-from tests.support.wire.cases import CASES, Case, ask, collect, results_of, strings_in, turn_of
+from tests.support.wire.cases import (
+    CASES,
+    RED_PNG,
+    Case,
+    ask,
+    collect,
+    results_of,
+    strings_in,
+    turn_of,
+    two_turns,
+)
 
 SIGNATURE = "c2lnbmVkK3RoaXMvYW5kPT90aGF0+/8="
 
@@ -109,9 +120,7 @@ async def test_a_call_without_arguments_is_an_empty_object(case: Case, server: W
 
 async def test_the_second_request_echoes_the_first_answer(case: Case, server: WireServer):
     server.plan(full_reply(), reply(Say("Done.")))
-    provider = case.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    await two_turns(case.provider(server))
     first, second = (request.body for request in server.requests)
     sent = list(strings_in(second))
     assert "3 hits" in sent
@@ -151,6 +160,38 @@ async def test_another_vendors_message_is_rebuilt(case: Case, server: WireServer
     assert "3 hits" in body
     assert "foreign-signature" not in body
     assert "secret musings" not in body
+
+
+BEFORE_AN_IMAGE = {
+    "responses": "'image_url': 'data:image/png;base64,",
+    "chat": "'image_url': {'url': 'data:image/png;base64,",
+    "anthropic_messages": "'media_type': 'image/png', 'data': '",
+    "interactions": "'image', 'data': '",
+    "generate_content": "'data': '",
+}
+
+
+async def test_images_go_into_prompts_and_results(case: Case, server: WireServer):
+    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
+    provider = case.provider(server)
+    question = user("What colour?", RED_PNG)
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
+    image = BEFORE_AN_IMAGE[case.protocol] + base64.b64encode(RED_PNG.data).decode()
+    assert str(server.requests[1].body).count(image) == 2
+
+
+async def test_calls_and_results_without_a_counterpart_are_accepted(case: Case, server: WireServer):
+    server.plan(reply(Call("search", "{}", id="a"), Call("search", "{}", id="b")), reply(Say("Done.")))
+    provider = case.provider(server)
+    turn = await turn_of(provider)
+    first, lost = (
+        Message(role="tool", parts=(ToolResult(call_id=name, name="search", text="3 hits"),))
+        for name in ("a", "lost")
+    )
+    opening = assistant("Welcome!"), user("Hello?")
+    await turn_of(provider, ask(*opening, lost, turn.message, first, user("And now?")))
+    assert server.refusals == []
 
 
 async def test_broken_arguments_do_not_break_the_next_request(case: Case, server: WireServer):

@@ -61,11 +61,8 @@ async def test_an_event_with_the_id_of_the_last_one_is_read_once(server: WireSer
 
 
 async def test_a_step_that_starts_twice_may_be_tried_again(server: WireServer):
-    start = {
-        "event_type": "step.start",
-        "index": 0,
-        "step": {"type": "function_call", "id": "a", "name": "search"},
-    }
+    step = {"type": "function_call", "id": "a", "name": "search"}
+    start = {"event_type": "step.start", "index": 0, "step": step}
     server.plan(reply(Raw(sse(start)), Raw(sse(start))))
     with pytest.raises(ProviderError, match="twice") as caught:
         await collect(CASE["interactions"].provider(server))
@@ -74,31 +71,13 @@ async def test_a_step_that_starts_twice_may_be_tried_again(server: WireServer):
 
 async def test_arguments_may_be_repeated_with_other_white_space(server: WireServer):
     item = {"id": "fc", "type": "function_call", "call_id": "a", "name": "search"}
-    server.plan(
-        reply(
-            Raw(
-                sse(
-                    {
-                        "type": "response.output_item.added",
-                        "output_index": 0,
-                        "item": {**item, "arguments": ""},
-                    }
-                )
-            ),
-            Raw(
-                sse({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"q":1}'})
-            ),
-            Raw(
-                sse(
-                    {
-                        "type": "response.output_item.done",
-                        "output_index": 0,
-                        "item": {**item, "arguments": '{"q": 1}'},
-                    }
-                )
-            ),
-        )
-    )
+    first = {"output_index": 0}
+    events = [
+        {"type": "response.output_item.added", **first, "item": {**item, "arguments": ""}},
+        {"type": "response.function_call_arguments.delta", **first, "delta": '{"q":1}'},
+        {"type": "response.output_item.done", **first, "item": {**item, "arguments": '{"q": 1}'}},
+    ]
+    server.plan(reply(*(Raw(sse(event)) for event in events)))
     turn = await turn_of(CASE["responses"].provider(server))
     assert [call.arguments for call in turn.message.tool_calls] == ['{"q":1}']
 

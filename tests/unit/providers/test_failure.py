@@ -1,7 +1,6 @@
 """Every exception class of every SDK ends as a `ProviderError`: none is left unmapped."""
 
 import inspect
-import pkgutil
 from importlib import import_module
 from typing import Any
 
@@ -92,24 +91,8 @@ UNREAD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "retryable"),
-    [
-        ("openai:m", openai.RateLimitError, True),
-        ("openai:m", openai.InternalServerError, True),
-        ("openai:m", openai.AuthenticationError, False),
-        ("anthropic:m", anthropic._exceptions.OverloadedError, True),
-        ("anthropic:m", anthropic.NotFoundError, False),
-        ("gemini:m", compat_errors.RateLimitError, True),
-        ("gemini:m", compat_errors.PermissionDeniedError, False),
-        ("gemini:m", genai_errors.ServerError, True),
-        ("openai:m", httpx2.ReadTimeout, True),
-        ("anthropic:m", httpx2.RemoteProtocolError, True),
-        ("openai:m", httpx2.UnsupportedProtocol, False),
-    ],
-)
-def test_only_passing_trouble_is_retryable(name, kind, retryable):
-    assert error_of(name, instance_of(kind)).retryable == retryable
+def test_an_address_that_cannot_be_asked_is_not_retried():
+    assert not error_of("openai:m", instance_of(httpx2.UnsupportedProtocol)).retryable
 
 
 def test_a_wrapped_network_error_shows_its_cause():
@@ -126,75 +109,45 @@ def test_a_local_server_that_is_off_is_not_retried():
     assert "Start Ollama" in str(error)
 
 
-def test_the_sdk_error_modules_are_where_we_look():
-    names = {
-        module.name for module in pkgutil.iter_modules(import_module("google.genai._gaos.errors").__path__)
-    }
-    assert "genaierror" in names
-
-
 TOO_LONG = [
-    (
-        "openai:gpt-6.1-sol",
-        400,
-        "context_length_exceeded",
-        "Your input exceeds the context window of this model.",
-        None,
-    ),
-    ("anthropic:claude-opus-5-5", 400, "", "prompt is too long: 200679 tokens > 199999 maximum", 199_999),
+    ("openai:gpt-6.1-sol", "Your input exceeds the context window of this model.", None),
+    ("anthropic:claude-opus-5-5", "prompt is too long: 200679 tokens > 199999 maximum", 199_999),
     (
         "anthropic:claude-opus-4-1",
-        400,
-        "",
-        "input length and `max_tokens` exceed context limit: 199759 + 8192 > 200000, decrease input length",
+        "input length and `max_tokens` exceed context limit: 9 + 8 > 200000",
         200_000,
     ),
     (
-        "gemini:gemini-4-argon",
-        400,
-        "",
-        "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
+        "gemini:x",
+        "The input token count (2) exceeds the maximum number of tokens allowed (1048576).",
         1_048_576,
     ),
-    (
-        "openrouter:x/y",
-        400,
-        "",
-        "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens.",
-        32_768,
-    ),
-    ("vllm:x", 400, "BadRequestError", "This model's maximum context length is 10000 tokens.", 10_000),
-    (
-        "chat:x",
-        400,
-        "3051",
-        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
-        32_768,
-    ),
-    (
-        "llamacpp:x",
-        400,
-        "exceed_context_size_error",
-        "request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it",
-        4_096,
-    ),
-    ("llamacpp:x", 500, "server_error", "Context size has been exceeded.", None),
-    ("lmstudio:x", 400, "", "Cannot truncate prompt with n_keep (4270) >= n_ctx (4096)", 4_096),
+    ("openrouter:x/y", "This endpoint's maximum context length is 32768 tokens. However, you", 32_768),
+    ("vllm:x", "This model's maximum context length is 10000 tokens.", 10_000),
+    ("chat:x", "Prompt contains 4 tokens, too large for model with 32768 maximum context length", 32_768),
+    ("llamacpp:x", "request (4390 tokens) exceeds the available context size (4096 tokens), try", 4_096),
+    ("lmstudio:x", "Cannot truncate prompt with n_keep (4270) >= n_ctx (4096)", 4_096),
     (
         "lmstudio:x",
-        400,
-        "",
         "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with"
         " context length of only 32768 tokens, which is not enough.",
         32_768,
     ),
 ]
+CODES = {
+    "openai:gpt-6.1-sol": "context_length_exceeded",
+    "llamacpp:x": "exceed_context_size_error",
+    "chat:x": "3051",
+}
 
 
-@pytest.mark.parametrize(("name", "status", "code", "message", "window"), TOO_LONG)
-def test_each_vendor_says_in_its_own_words_that_a_request_is_too_long(name, status, code, message, window):
+@pytest.mark.parametrize(
+    ("name", "message", "window", "status"),
+    [*((*row, 400) for row in TOO_LONG), ("llamacpp:x", "Context size has been exceeded.", None, 500)],
+)
+def test_each_vendor_says_in_its_own_words_that_a_request_is_too_long(name, message, window, status):
     settings = model(name, api_key=KEY, base_url="http://127.0.0.1:9/v1").settings
-    error = failure.from_status(settings, status, message, body={"code": code})
+    error = failure.from_status(settings, status, message, body={"code": CODES.get(name, "")})
     assert error.too_long
     assert error.window == window
     assert not error.retryable

@@ -8,12 +8,12 @@ import pytest
 from agent_nb import Agent
 from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
-from agent_nb.messages import Message, Text, ToolCall, ToolResult, user
+from agent_nb.messages import Message, Text, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from agent_nb.providers.http import tls
 from agent_nb.tools.file_tools import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, Case, ask, collect, results_of, turn_of
+from tests.support.wire.cases import CASE, KEY, Case, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse
 from tests.support.wire.rules import Asked, first_refusal
 from tests.support.wire.steps import Cut, problem
@@ -26,9 +26,7 @@ async def test_steps_come_back_in_order_and_unchanged(server: WireServer):
     server.plan(
         reply(Think("Hm.", SIGNATURE), Say("So."), Call("search", {"q": 1}, id="c")), reply(Say("Done."))
     )
-    provider = INTERACTIONS.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn, code="FAILED")))
+    await two_turns(INTERACTIONS.provider(server), code="FAILED")
     assert server.requests[1].body["input"][1:] == [
         {"type": "thought", "signature": SIGNATURE, "summary": [{"type": "text", "text": "Hm."}]},
         {"type": "model_output", "content": [{"type": "text", "text": "So."}]},
@@ -109,9 +107,7 @@ async def test_signed_parts_stay_alone(server: WireServer):
         ),
         reply(Say("Done.")),
     )
-    provider = GENERATE.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    turn = await two_turns(GENERATE.provider(server))
     sent = server.requests[1].body["contents"][1]["parts"]
     signature = base64.urlsafe_b64encode(base64.b64decode(SIGNATURE)).decode()
     assert [
@@ -138,18 +134,6 @@ async def test_a_malformed_call_may_be_tried_again(server: WireServer):
     with pytest.raises(ProviderError, match="MALFORMED_FUNCTION_CALL") as caught:
         await collect(GENERATE.provider(server))
     assert caught.value.retryable
-
-
-@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
-async def test_images_go_into_prompts_and_results(server: WireServer, case):
-    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
-    provider = case.provider(server)
-    question = user("What colour?", RED_PNG)
-    turn = await turn_of(provider, ask(question))
-    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
-    image = base64.b64encode(RED_PNG.data).decode()
-    plain = str(server.requests[1].body).replace("-", "+").replace("_", "/")
-    assert plain.count(image) == 2
 
 
 async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch: pytest.MonkeyPatch):
@@ -206,66 +190,24 @@ async def test_an_effort_becomes_a_level_or_a_budget(server: WireServer, name: s
     assert sent == {"include_thoughts": True, **thinking}
 
 
-FOREIGN = (
-    user("Hello?"),
-    Message(
-        role="assistant",
-        parts=(
-            Text(""),
-            ToolCall(id="functions.search:0", name="search", arguments="{}"),
-            ToolCall(id="functions.search:1", name="search", arguments="{}"),
-        ),
-    ),
-    Message(
-        role="tool",
-        parts=(
-            ToolResult(call_id="functions.search:0", name="search", text="3 hits"),
-            ToolResult(call_id="functions.search:1", name="search", text=""),
-        ),
-    ),
-)
-"""A turn that another vendor's model has begun."""
-
-
-@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
-async def test_the_turn_of_another_vendor_goes_on(server: WireServer, case: Case):
-    server.plan(reply(Say("Done.")))
-    await turn_of(case.provider(server), ask(*FOREIGN))
-
-
-@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
-async def test_calls_and_results_without_a_counterpart_are_paired(server: WireServer, case: Case):
-    server.plan(reply(Call("search", "{}", id="a"), Call("search", "{}", id="b")), reply(Say("Done.")))
-    provider = case.provider(server)
-    turn = await turn_of(provider)
-    first = Message(role="tool", parts=(ToolResult(call_id="a", name="search", text="3 hits"),))
-    lost = Message(role="tool", parts=(ToolResult(call_id="lost", name="search", text="3 hits"),))
-    await turn_of(provider, ask(user("Hello?"), lost, turn.message, first, user("And now?")))
-
-
-async def test_only_the_first_call_of_another_vendor_is_marked_as_unsigned(server: WireServer):
-    server.plan(reply(Say("Done.")))
-    await turn_of(GENERATE.provider(server), ask(*FOREIGN))
-    first, second = server.requests[0].body["contents"][1]["parts"]
+async def test_the_turn_of_another_vendor_goes_on_with_its_first_call_marked_as_unsigned(server: WireServer):
+    ids = ("functions.search:0", "functions.search:1")
+    calls = tuple(ToolCall(id=each, name="search", arguments="{}") for each in ids)
+    results = tuple(ToolResult(call_id=each, name="search", text=each[-2:]) for each in ids)
+    turn = assistant(Text(""), *calls), Message(role="tool", parts=results)
+    for case in (INTERACTIONS, GENERATE):
+        server.plan(reply(Say("Done.")))
+        await turn_of(case.provider(server), ask(user("Hello?"), *turn))
+    first, second = server.requests[1].body["contents"][1]["parts"]
     mark = base64.urlsafe_b64encode(b"skip_thought_signature_validator").decode()
     assert first["thoughtSignature"] == mark
     assert "thoughtSignature" not in second
 
 
-async def test_a_thought_without_a_signature_is_not_sent_back(server: WireServer):
-    server.plan(reply(Think("Hm.", ""), Call("search", "{}", id="c")), reply(Say("Done.")))
-    provider = INTERACTIONS.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
-    kinds = [step["type"] for step in server.requests[1].body["input"]]
-    assert kinds == ["user_input", "function_call", "function_result"]
-
-
-async def test_an_output_without_text_is_not_sent_back(server: WireServer):
-    server.plan(reply(Say(""), Call("search", "{}", id="c")), reply(Say("Done.")))
-    provider = INTERACTIONS.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+@pytest.mark.parametrize("empty", [Think("Hm.", ""), Say("")], ids=["unsigned thought", "no text"])
+async def test_steps_that_would_be_refused_are_not_sent_back(server: WireServer, empty: Think | Say):
+    server.plan(reply(empty, Call("search", "{}", id="c")), reply(Say("Done.")))
+    await two_turns(INTERACTIONS.provider(server))
     kinds = [step["type"] for step in server.requests[1].body["input"]]
     assert kinds == ["user_input", "function_call", "function_result"]
 

@@ -25,100 +25,50 @@ def sent_in(body: Any, name: str) -> bool:
             return False
 
 
+UNVERIFIED = "Your organization must be verified to generate reasoning summaries."
+NO_EFFORT = "Unsupported parameter: 'reasoning.effort' is not supported with this model."
 REFUSALS = [
     (
         "anthropic_messages",
         "thinking",
-        "thinking",
-        problem(400, '"thinking.type.adaptive" is not supported for this model. Use "output_config.effort".'),
+        '"thinking.type.adaptive" is not supported. Use "output_config.effort".',
     ),
-    (
-        "anthropic_messages",
-        "effort",
-        "effort",
-        problem(400, "This model does not support the effort parameter."),
-    ),
-    (
-        "anthropic_messages",
-        "cache_control",
-        "cache_control",
-        problem(400, "A maximum of 4 blocks with cache_control may be provided. Found 5."),
-    ),
-    (
-        "anthropic_messages",
-        "eager_input_streaming",
-        "eager_input_streaming",
-        problem(400, "tools.0.custom.eager_input_streaming: Extra inputs are not permitted"),
-    ),
+    ("anthropic_messages", "effort", "This model does not support the effort parameter."),
+    ("anthropic_messages", "cache_control", "A maximum of 4 blocks with cache_control may be provided."),
+    ("anthropic_messages", "eager_input_streaming", "tools.0.custom.eager_input_streaming: Extra inputs"),
     (
         "responses",
         "reasoning.summary",
-        "summary",
-        problem(
-            400,
-            "Your organization must be verified to generate reasoning summaries.",
-            param="reasoning.summary",
-            code="unsupported_value",
-        ),
+        UNVERIFIED,
+        {"param": "reasoning.summary", "code": "unsupported_value"},
     ),
     (
         "responses",
         "reasoning.effort",
-        "effort",
-        problem(
-            400,
-            "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
-            param="reasoning.effort",
-            code="unsupported_parameter",
-        ),
+        NO_EFFORT,
+        {"param": "reasoning.effort", "code": "unsupported_parameter"},
     ),
-    (
-        "responses",
-        "include",
-        "include",
-        problem(400, "Encrypted content is not supported with this model.", param="include"),
-    ),
-    (
-        "interactions",
-        "thinking_level",
-        "thinking_level",
-        problem(400, "'high' is not a supported thinking level for this model. Allowed values are: low."),
-    ),
-    (
-        "interactions",
-        "thinking_summaries",
-        "thinking_summaries",
-        problem(400, "Unknown parameter 'generation_config.thinking_summaries'."),
-    ),
-    (
-        "generate_content",
-        "thinking_level",
-        "thinking_level",
-        problem(400, "Thinking level HIGH is not supported for this model."),
-    ),
-    (
-        "generate_content",
-        "thinking_config",
-        "thinkingConfig",
-        problem(400, "Thinking is not enabled for this model."),
-    ),
+    ("responses", "include", "Encrypted content is not supported with this model.", {"param": "include"}),
+    ("interactions", "thinking_level", "'high' is not a supported thinking level for this model."),
+    ("interactions", "thinking_summaries", "Unknown parameter 'generation_config.thinking_summaries'."),
+    ("generate_content", "thinking_level", "Thinking level HIGH is not supported for this model."),
+    ("generate_content", "thinking_config", "Thinking is not enabled for this model."),
 ]
-"""Protocol, the parameter's name, its key in the body, and the vendor's refusal."""
+"""Protocol, the parameter's name, and the vendor's refusal."""
 
 
-@pytest.mark.parametrize(("protocol", "name", "key", "refusal"), REFUSALS, ids=lambda value: str(value)[:20])
-async def test_the_run_goes_on_without_it(
-    server: WireServer, protocol: str, name: str, key: str, refusal: Reply
-):
+@pytest.mark.parametrize("refused", REFUSALS, ids=lambda row: f"{row[0]}-{row[1]}")
+async def test_the_run_goes_on_without_it(server: WireServer, refused: tuple[Any, ...]):
+    protocol, name, message, *fields = refused
+    refusal = problem(400, message, **(fields[0] if fields else {}))
+    key = "thinkingConfig" if name == "thinking_config" else name.rpartition(".")[2]
     server.plan(refusal, reply(WRITES), reply(Say("Done.")))
     agent = Agent(CASE[protocol].provider(server, effort="high"))
     events = [event async for event in agent.stream("A page.")]
     assert isinstance(events[-1], RunFinished)
     assert (events[-1].reason, events[-1].error) == ("end_turn", None)
-    retries = [event for event in events if isinstance(event, TurnRetrying)]
-    assert [f"Retrying without `{name}`, which this model refuses." in retry.why for retry in retries] == [
-        True
-    ]
+    (retry,) = (event for event in events if isinstance(event, TurnRetrying))
+    assert f"Retrying without `{name}`, which this model refuses." in retry.why
     assert [sent_in(request.body, key) for request in server.requests] == [True, False, False]
 
 
@@ -166,11 +116,8 @@ async def test_refused_signatures_are_dropped_for_good_and_new_ones_stay(server:
 
     assert [kinds(request, 1) for request in (1, 2, 3)] == [["thinking", "text"], ["text"], ["text"]]
     assert kinds(3, 3) == ["thinking", "tool_use"]
-    assert [bool(message.vendor) for message in run.messages if message.role == "assistant"] == [
-        False,
-        True,
-        True,
-    ]
+    signed = [bool(message.vendor) for message in run.messages if message.role == "assistant"]
+    assert signed == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -188,15 +135,11 @@ async def test_openais_items_are_rebuilt_when_they_are_refused(server: WireServe
     server.plan(reply(Think("Hm."), WRITES), refusal, reply(Say("Done.")))
     run = await Agent(CASE["responses"].provider(server)).run("A page.")
     assert (run.reason, run.text) == ("end_turn", "Done.")
-    assert [item.get("type") for item in server.requests[1].body["input"][1:]] == [
-        "reasoning",
-        "function_call",
-        "function_call_output",
-    ]
-    assert [item.get("type") for item in server.requests[2].body["input"][1:]] == [
-        "function_call",
-        "function_call_output",
-    ]
+    refused, sent = (
+        [item.get("type") for item in request.body["input"][1:]] for request in server.requests[1:]
+    )
+    assert refused == ["reasoning", "function_call", "function_call_output"]
+    assert sent == ["function_call", "function_call_output"]
 
 
 async def test_a_refusal_inside_the_stream_counts_too(server: WireServer):

@@ -4,6 +4,7 @@ import pytest
 
 from agent_nb.messages import Source
 from agent_nb.providers.parts import arguments_object, source_text
+from agent_nb.providers.streaming import encoded
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,11 @@ from agent_nb.providers.parts import arguments_object, source_text
 )
 def test_arguments_are_always_an_object(text, value):
     assert arguments_object(text) == value
+
+
+def test_a_body_that_is_not_json_is_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encoded({"temperature": float("nan")})
 
 
 def test_a_source_reads_as_a_link():

@@ -8,7 +8,7 @@ import pytest
 from agent_nb.errors import ProviderError
 from agent_nb.messages import ToolSpec, user
 from tests.support.wire import Raw, Refuse, Say, WireServer, reply
-from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
+from tests.support.wire.cases import CASE, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Call, Cut, End, Think
 
@@ -41,9 +41,7 @@ async def test_reasoning_goes_back_before_what_it_led_to(server: WireServer):
     server.plan(
         reply(Think("Hm."), Think("So."), Say("I search."), Call("search", {"q": 1})), reply(Say("Done."))
     )
-    provider = OPENAI.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    await two_turns(OPENAI.provider(server))
     assert [item.get("type") for item in server.requests[1].body["input"][1:]] == [
         "reasoning",
         "reasoning",
@@ -73,11 +71,7 @@ async def test_a_call_that_was_cut_goes_back_as_valid_json(server: WireServer):
         ),
         reply(Say("Done.")),
     )
-    provider = OPENAI.provider(server)
-    turn = await turn_of(provider)
-    await turn_of(
-        provider, ask(user("Hello?"), turn.message, results_of(turn, "Cut off.", code="INVALID_JSON"))
-    )
+    await two_turns(OPENAI.provider(server), text="Cut off.", code="INVALID_JSON")
     _, call, output = server.requests[1].body["input"]
     assert (call["name"], json.loads(call["arguments"])) == ("search", {"invalid_json": '{"q": "ca'})
     assert (call["call_id"], output["output"]) == ("c", "Cut off.")
@@ -93,11 +87,12 @@ async def test_a_tool_is_sent_as_not_strict(server: WireServer):
     assert (sent["strict"], sent["parameters"]) == (False, schema)
 
 
-async def test_a_refusal_is_data_with_its_words(server: WireServer):
+@pytest.mark.parametrize("protocol", ["responses", "chat"])
+async def test_a_refusal_is_data_with_its_words(server: WireServer, protocol: str):
     server.plan(reply(Refuse("I cannot help with that.")))
-    turn = await turn_of(OPENAI.provider(server))
+    turn = await turn_of(CASE[protocol].provider(server))
     assert (turn.stop, turn.detail) == ("refusal", "I cannot help with that.")
-    assert turn.message.text == "I cannot help with that."
+    assert protocol == "chat" or turn.message.text == "I cannot help with that."
 
 
 def failed(code: str, message: str) -> Raw:
@@ -127,16 +122,3 @@ async def test_arguments_that_come_whole_are_taken(server: WireServer):
     server.plan(reply(done, Call("search", "{}")))
     turn = await turn_of(OPENAI.provider(server))
     assert turn.message.tool_calls[0].arguments == '{"q": 1}'
-
-
-async def test_images_go_into_prompts_and_results(server: WireServer):
-    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
-    provider = OPENAI.provider(server)
-    question = user("What colour?", RED_PNG)
-    turn = await turn_of(provider, ask(question))
-    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
-    first = server.requests[0].body["input"][0]["content"]
-    assert [block["type"] for block in first] == ["input_text", "input_image"]
-    assert first[1]["image_url"].startswith("data:image/png;base64,")
-    output = server.requests[1].body["input"][-1]["output"]
-    assert [block["type"] for block in output] == ["input_text", "input_image"]

@@ -22,7 +22,6 @@ from tests.support.clocks import SharedClock
 from tests.support.wire import (
     Call,
     Cut,
-    End,
     ErrorEvent,
     Hold,
     Reply,
@@ -185,15 +184,6 @@ async def test_stopping_a_run_closes_the_socket(case: Case, server: WireServer):
     await request.closed.wait()
     assert run.reason == "stopped"
     assert not request.finished
-
-
-async def test_a_refusal_ends_the_run_with_its_words(case: Case, server: WireServer):
-    if not case.refuses:
-        pytest.skip("This protocol has no word for a refusal.")
-    server.plan(reply(Say("No."), End("refusal", explanation="That is against our rules.")))
-    run = await Agent(case.provider(server)).run("Something bad.")
-    assert run.reason == "refusal"
-    assert run.error
 
 
 async def test_a_conversation_that_is_too_long_is_compacted_and_sent_again(case: Case, server: WireServer):

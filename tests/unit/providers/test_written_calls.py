@@ -17,24 +17,15 @@ from tests.support.wire import Call, End, Say, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case
 
 CHAT = CASE["chat"]
-STYLE = """```json
-{
-  "name": "create_file",
-  "arguments": {
-    "path": "css/site.css",
-    "content": "body { background-color: #333; color: #fff; }"
-  }
-}
-```"""
-README = """```json
-{
-  "name": "create_file",
-  "arguments": {
-    "path": "README.md",
-    "content": "# Lyon Bakery\\n\\nWelcome to our bakery in Lyon! Enjoy our delicious pastries and breads."
-  }
-}
-```"""
+
+
+def fenced(path: str, content: str) -> str:
+    call = {"name": "create_file", "arguments": {"path": path, "content": content}}
+    return f"```json\n{json.dumps(call, indent=2)}\n```"
+
+
+STYLE = fenced("css/site.css", "body { background-color: #333; color: #fff; }")
+README = fenced("README.md", "# Lyon Bakery\n\nWelcome to our bakery in Lyon! Enjoy our pastries and breads.")
 DOUBLED = '{{"name": "weather", "arguments": {"city": "Lyon"}}}}'
 PROSE = "To add 21 and 21, the result is 42."
 WEATHER = {"name": "weather", "arguments": {"city": "Lyon"}}
