@@ -97,12 +97,6 @@ def test_an_edit_keeps_what_it_did_and_loses_its_texts_and_its_diff():
     assert result_of(compacted.messages[2]).text.startswith("Edited a.css (+1 -1).\n(content of a.css,")
 
 
-def test_a_file_of_an_earlier_release_has_no_version():
-    messages = [user("Go"), *called("create_file", "Ok.", path="a.css", content=PAGE), user("Go on")]
-    compacted = compact(messages, 3, TOOLBOX, empty)
-    assert args_of(compacted.messages[1])["content"] == "(content of a.css left out; read it with read_file)"
-
-
 def test_without_a_tool_to_read_with_the_note_names_none():
     box = Toolbox(tool for tool in TOOLBOX if not tool.reads)
     compacted = compact([*asked(1), user("Go on")], 4, box, empty)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent_nb import Agent, Limits, tool
+from agent_nb import Agent, Limits, Run, tool
 from agent_nb.errors import ProviderError, RunFailedError
 from agent_nb.events import (
     ApprovalResolved,
@@ -53,10 +53,11 @@ async def test_no_two_calls_of_a_run_share_an_id():
     ids = ["call", "call", "call#2", "call", "call#2"]
     written = [write(f"{number}.txt", id=id_) for number, id_ in enumerate(ids)]
     cut = fail(ProviderError("The connection was cut.", retryable=True))
-    run = await run_script([*written, cut], written, [text("Done.")])
-    assert len({event.call_id for event in of(run, ToolFinished)}) == len(ids)
-    assert [use.call.id for use in run.tool_uses] == ids
-    assert [use.title for use in run.tool_uses] == [f"create {number}.txt" for number in range(5)]
+    later = write("5.txt", id="call")
+    run = await run_script([*written, cut], written, [later], [text("Done.")])
+    assert len({event.call_id for event in of(run, ToolFinished)}) == len(ids) + 1
+    assert [use.call.id for use in run.tool_uses] == [*ids, "call"]
+    assert [use.title for use in run.tool_uses] == [f"create {number}.txt" for number in range(6)]
 
 
 async def test_retries_end_with_the_vendors_words():
@@ -132,6 +133,14 @@ async def test_seconds_end_a_run_that_stalls():
     assert run.reason == "max_seconds"
 
 
+async def stopped(turn, **settings) -> Run:
+    """A run that is stopped in its turn, which stalls."""
+    handle = Agent(ScriptedProvider([turn]), **settings).start("go")
+    await asyncio.sleep(0.01)
+    handle.stop()
+    return await handle
+
+
 @pytest.mark.parametrize(
     "turn",
     [
@@ -143,11 +152,7 @@ async def test_seconds_end_a_run_that_stalls():
     ids=["before-anything", "thinking", "text", "arguments"],
 )
 async def test_stop_in_a_stream_leaves_a_finished_run(turn):
-    provider = ScriptedProvider([turn])
-    handle = Agent(provider).start("go")
-    await asyncio.sleep(0.01)
-    handle.stop()
-    run = await handle
+    run = await stopped(turn)
     assert run.reason == "stopped"
     assert isinstance(run.events[-1], RunFinished)
     started = [(event.call_id, "STOPPED") for event in of(run, ToolStarted)]
@@ -166,10 +171,8 @@ async def test_stop_in_a_stream_leaves_a_finished_run(turn):
     ids=["path first", "no path yet", "path last", "no page"],
 )
 async def test_stop_keeps_a_file_as_far_as_it_was_written(arguments, files):
-    handle = Agent(ScriptedProvider([[call("create_file", arguments, fragment=4), stall()]])).start("go")
-    await asyncio.sleep(0.01)
-    handle.stop()
-    assert dict((await handle).files) == files
+    run = await stopped([call("create_file", arguments, fragment=4), stall()])
+    assert dict(run.files) == files
 
 
 @pytest.mark.parametrize("reason", ["stopped", "interrupted", "max_seconds"])
@@ -193,10 +196,8 @@ async def test_a_limit_reached_in_a_text_keeps_what_was_said():
 
 
 async def test_a_page_in_an_unfinished_answer_is_kept():
-    handle = Agent(ScriptedProvider([[text("```html\n<h1>Bre"), stall()]]), tools=[]).start("go")
-    await asyncio.sleep(0.01)
-    handle.stop()
-    assert (await handle).html == "<h1>Bre"
+    run = await stopped([text("```html\n<h1>Bre"), stall()], tools=[])
+    assert run.html == "<h1>Bre"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """The cost of images is part of the cost of a run: reported, limited by the budget, and the same in a replay."""
 
 import json
+from typing import Any
 
 import pytest
 
-from agent_nb import Agent, Limits, replay
+from agent_nb import Agent, Limits, Run, replay
 from agent_nb.events import ToolFinished, ToolProgress, UsageUpdated
 from agent_nb.providers import model
 from agent_nb.providers.prices import ImageTokens, price_of, price_of_image
@@ -45,33 +46,31 @@ def talk(run) -> float:
     return cost
 
 
-def answer_images(server: WireServer, *, turns: list[Reply], **fields) -> None:
-    """Images on request; the turns of the model in order."""
-    left = list(turns)
+def answer_images(server: WireServer, *turns: Reply, **image: Any) -> None:
+    """Images on request; the turns of the model in order, and at last a sentence."""
+    left = [*turns, *[reply(Say("A page."))] * 3]
 
     def answer(request) -> Reply:
-        return openai_images(png(), **fields) if "/images/" in request.path else left.pop(0)
+        return openai_images(png(), **image) if "/images/" in request.path else left.pop(0)
 
     server.otherwise = answer
+
+
+async def run_on(server: WireServer, vendor: str = "openai", **limits: float) -> Run:
+    async with agent_on(server, vendor, **limits) as agent:
+        return await agent.run(PROMPT)
 
 
 def asked_for_images(server: WireServer) -> int:
     return sum("/images/" in request.path for request in server.requests)
 
 
-async def test_images_are_part_of_the_cost(server):
-    answer_images(server, turns=[draw(2), reply(Say("A page."))])
-    async with agent_on(server) as agent:
-        run = await agent.run(PROMPT)
+async def test_images_are_part_of_the_cost_that_is_told_when_it_is_known(server):
+    answer_images(server, draw(2))
+    run = await run_on(server)
     assert run.cost == pytest.approx(talk(run) + 2 * IMAGE_COST)
     assert run.cost > 2 * IMAGE_COST
     assert run.compare().rows()[0]["cost"] == run.manifest["cost"] == run.cost
-
-
-async def test_the_cost_is_told_when_it_is_known(server):
-    answer_images(server, turns=[draw(2), reply(Say("A page."))])
-    async with agent_on(server) as agent:
-        run = await agent.run(PROMPT)
     before, after, end = of(run, UsageUpdated)
     (finished,) = of(run, ToolFinished)
     assert after.cost - before.cost == pytest.approx(2 * IMAGE_COST)
@@ -81,8 +80,7 @@ async def test_the_cost_is_told_when_it_is_known(server):
 
 async def test_geminis_images_are_counted_too(server):
     server.plan(draw(1), gemini_image(png(), text="Here."), reply(Say("A page.")))
-    async with agent_on(server, "gemini") as agent:
-        run = await agent.run(PROMPT)
+    run = await run_on(server, "gemini")
     name = f"gemini:{VENDORS['gemini'].image_model}"
     counted = ImageTokens(input_tokens=10, output_tokens=1250, output_image_tokens=1120)
     assert run.cost == pytest.approx(talk(run) + price_of_image(name, counted))
@@ -92,8 +90,7 @@ async def test_an_answer_without_an_image_is_charged(server):
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 2000, "totalTokenCount": 2010}
     usage["candidatesTokensDetails"] = [{"modality": "TEXT", "tokenCount": 2000}]
     server.plan(draw(1), gemini_image(text="I cannot.", usageMetadata=usage), reply(Say("A page.")))
-    async with agent_on(server, "gemini") as agent:
-        run = await agent.run(PROMPT)
+    run = await run_on(server, "gemini")
     assert not run.tool_uses[0].ok
     assert run.cost > talk(run) + 0.01
 
@@ -103,20 +100,17 @@ async def test_edits_and_cutouts_are_counted(server):
         draw(1),
         reply(Call("edit_image", {"source": "assets/0.png", "prompt": "Red", "path": "a.png"}, id="call_b")),
         reply(Call("remove_background", {"source": "a.png", "path": "b.png"}, id="call_c")),
-        reply(Say("A page.")),
     ]
-    answer_images(server, turns=turns)
-    async with agent_on(server, usd=1.0) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, *turns)
+    run = await run_on(server, usd=1.0)
     assert [use.ok for use in run.tool_uses] == [True] * 3
     assert run.cost == pytest.approx(talk(run) + 3 * IMAGE_COST)
 
 
 async def test_an_unknown_price_leaves_the_cost_unknown(server, monkeypatch):
     monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_images(server, turns=[draw(1), reply(Say("A page."))])
-    async with agent_on(server) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, draw(1))
+    run = await run_on(server)
     assert "assets/0.png" in run.files
     assert run.cost is None
     assert of(run, UsageUpdated)[1].cost is None
@@ -124,18 +118,16 @@ async def test_an_unknown_price_leaves_the_cost_unknown(server, monkeypatch):
 
 async def test_an_unknown_price_draws_placeholders_under_a_budget(server, monkeypatch):
     monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_images(server, turns=[draw(1), reply(Say("A page."))])
-    async with agent_on(server, usd=1.0) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, draw(1))
+    run = await run_on(server, usd=1.0)
     assert asked_for_images(server) == 0
     assert "placeholder" in run.tool_uses[0].summary
     assert run.cost == pytest.approx(talk(run))
 
 
 async def test_a_batch_over_the_budget_is_never_sent(server):
-    answer_images(server, turns=[draw(8), draw(1, "call_b"), reply(Say("A page."))])
-    async with agent_on(server, usd=0.2) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, draw(8), draw(1, "call_b"))
+    run = await run_on(server, usd=0.2)
     assert asked_for_images(server) == 1
     refused, drawn = run.tool_uses
     assert (refused.ok, drawn.ok) == (False, True)
@@ -148,27 +140,24 @@ async def test_a_batch_over_the_budget_is_never_sent(server):
 
 async def test_expensive_images_are_expected_to_stay_expensive(server):
     counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
-    answer_images(server, turns=[draw(1), draw(2, "call_b"), reply(Say("A page."))], usage=counted)
-    async with agent_on(server, usd=0.6) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, draw(1), draw(2, "call_b"), usage=counted)
+    run = await run_on(server, usd=0.6)
     assert asked_for_images(server) == 1
     assert run.tool_uses[1].summary.startswith("The 2 images would cost about $0.60, and $0.30")
 
 
 async def test_images_end_a_run_over_its_budget(server):
     counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
-    answer_images(server, turns=[draw(1), reply(Say("A page."))], usage=counted)
-    async with agent_on(server, usd=0.1) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, draw(1), usage=counted)
+    run = await run_on(server, usd=0.1)
     assert (run.reason, len(run.tool_uses)) == ("budget", 1)
     assert run.cost > 0.3
 
 
 async def test_an_uncounted_image_is_held_to_the_budget(server):
     """A vendor that reports no usage leaves the cost unknown, and still buys no second image."""
-    answer_images(server, turns=[draw(1), draw(1, "call_b"), reply(Say("A page."))], usage=None)
-    async with agent_on(server, usd=0.08) as agent:
-        run = await agent.run(PROMPT)
+    answer_images(server, draw(1), draw(1, "call_b"), usage=None)
+    run = await run_on(server, usd=0.08)
     assert asked_for_images(server) == 1
     assert run.tool_uses[1].summary == "The image would cost about $0.05, and $0.03 of the budget is left."
     assert run.cost is None
@@ -176,12 +165,7 @@ async def test_an_uncounted_image_is_held_to_the_budget(server):
 
 async def test_variants_share_one_budget_for_images(server):
     """What one variant has under way is not there for the other."""
-    turns = [draw(3), draw(3), *[reply(Say("A page."))] * 2]
-
-    def answer(request) -> Reply:
-        return openai_images(png()) if "/images/" in request.path else turns.pop(0)
-
-    server.otherwise = answer
+    answer_images(server, draw(3), draw(3))
     async with agent_on(server, usd=0.2) as agent:
         run = await agent.race(PROMPT, variants=2)
     assert asked_for_images(server) == 3
@@ -193,7 +177,7 @@ async def test_variants_share_one_budget_for_images(server):
 
 
 async def test_many_prompts_count_their_images(server):
-    answer_images(server, turns=[draw(2), reply(Say("A page."))] * 3)
+    answer_images(server, *[draw(2), reply(Say("A page."))] * 3)
     async with agent_on(server) as agent:
         runs = await agent.map([PROMPT, "A shop", "A garage"], concurrency=1, budget=3 * IMAGE_COST)
     assert [run.reason for run in runs] == ["end_turn", "budget", "budget"]

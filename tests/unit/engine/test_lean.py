@@ -60,7 +60,9 @@ async def test_tools_of_your_own_and_what_images_need_are_added(server: WireServ
     given, own = [request.body for request in server.requests]
     assert names(given) == [*FILE_TOOLS, "extract_assets"]
     assert names(own) == ["weather"]
-    assert "create_file" not in own["messages"][0]["content"]
+    system = own["messages"][0]["content"]
+    assert "create_file" not in system
+    assert "write it into your answer" in system, "small models leave out what the tools gave"
 
 
 async def test_an_argument_that_is_not_named_still_works(server: WireServer):
@@ -68,12 +70,6 @@ async def test_an_argument_that_is_not_named_still_works(server: WireServer):
     server.plan(reply(Call("edit_file", edits)), reply(Say("Done.")))
     run = await local(server).run("Change it.", files={"a.txt": "a"})
     assert run.files["a.txt"] == "c"
-
-
-async def test_the_answer_is_asked_to_hold_what_the_tools_gave(server: WireServer):
-    server.plan(reply(Say("Sunny.")))
-    await local(server, tools=[weather]).run("Weather?")
-    assert "write it into your answer" in server.requests[0].body["messages"][0]["content"]
 
 
 async def test_a_server_of_your_own_gets_a_low_temperature_unless_you_set_one(server: WireServer):

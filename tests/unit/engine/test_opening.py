@@ -200,25 +200,16 @@ async def test_a_conversation_of_plain_dicts_seeds_files():
 
 @pytest.mark.parametrize("failed_first", [True, False])
 async def test_a_repeated_id_means_its_own_turn(failed_first):
+    def result(call_id: str, name: str, code: str | None) -> Message:
+        return Message(role="tool", parts=(ToolResult(call_id=call_id, name=name, text="", code=code),))
+
+    edit = ToolCall("call_0", "edit_file", '{"path": "a.txt", "old": "x", "new": "y"}')
+    page = ToolCall("call_0", "create_file", json.dumps({"path": "index.html", "content": PAGE}))
+    denied = ToolCall("call_1", "create_file", '{"path": "a.txt", "content": "not kept"}')
+    results = result("call_0", "create_file", None), result("call_1", "create_file", "DENIED")
     turns = [
-        [
-            assistant(ToolCall("call_0", "edit_file", '{"path": "a.txt", "old": "x", "new": "y"}')),
-            Message(
-                role="tool",
-                parts=(ToolResult(call_id="call_0", name="edit_file", text="no", code="FAILED"),),
-            ),
-        ],
-        [
-            assistant(
-                ToolCall("call_0", "create_file", json.dumps({"path": "index.html", "content": PAGE})),
-                ToolCall("call_1", "create_file", '{"path": "a.txt", "content": "not kept"}'),
-            ),
-            Message(role="tool", parts=(ToolResult(call_id="call_0", name="create_file", text="ok"),)),
-            Message(
-                role="tool",
-                parts=(ToolResult(call_id="call_1", name="create_file", text="no", code="DENIED"),),
-            ),
-        ],
+        [assistant(edit), result("call_0", "edit_file", "FAILED")],
+        [assistant(page, denied), *results],
     ]
     history = [user("A page"), *itertools.chain(*(turns if failed_first else reversed(turns)))]
     with ScriptedProvider([[text("ok")]]) as provider:

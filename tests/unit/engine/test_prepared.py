@@ -83,14 +83,6 @@ async def test_a_replay_has_the_settings_of_the_recording(tmp_path):
     assert prepared.run_settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
 
 
-async def test_variants_share_an_id_and_a_budget():
-    agent = Agent(scripted("One.", "Two."))
-    prepared = agent.prepare_variants("Say a number", variants=2)
-    run = await Race(start_variants(prepared))
-    assert [variant.variant for variant in run.variants] == [0, 1]
-    assert len({variant.id for variant in run.variants}) == 1
-
-
 async def test_all_variants_of_a_cassette_are_prepared(tmp_path):
     first = Agent(scripted("One.", "Two.")).recording(tmp_path / "two.jsonl")
     await first.race("Say a number", variants=2)

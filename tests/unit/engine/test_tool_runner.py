@@ -156,18 +156,6 @@ async def test_progress_is_told_from_a_thread():
     assert [event.text for event in of(run, ToolProgress)] == ["one", "two"]
 
 
-async def test_hooks_change_calls_and_results():
-    def rename(one: ToolCall) -> ToolCall:
-        return ToolCall(one.id, one.name, one.arguments.replace("a.txt", "b.txt"))
-
-    async def append(one: ToolCall, result: ToolResult) -> ToolResult:
-        return replace(result, text=result.text + " Checked.")
-
-    run = await run_hooked([write("a.txt", "old")], [text("ok")], before=[rename], after=[append])
-    assert list(run.files) == ["b.txt"]
-    assert run.tool_uses[0].result.text.endswith("Checked.")
-
-
 async def test_a_result_belongs_to_the_call_that_was_made():
     """Vendors refuse a result whose id or name is not that of the call before it."""
 
