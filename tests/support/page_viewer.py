@@ -2,18 +2,16 @@
 
 import asyncio
 import base64
-import io
 from typing import Any
 
 import PIL.Image
 
 from agent_nb.looking.page_check import CheckRequest, PageCheck, read_report
+from tests.support.drawings import encoded
 
 
 def png_of(image: PIL.Image.Image) -> str:
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG")
-    return base64.b64encode(buffer.getvalue()).decode()
+    return base64.b64encode(encoded(image)).decode()
 
 
 def plain_png(width: int, height: int) -> str:

@@ -72,17 +72,14 @@ class Fake:
                 for line in lines:
                     sys.stdout.write(line + "\n")
             case "unknown":
+                update = {"sessionUpdate": "weather", "sky": "clear"}
                 for message in (
                     {"method": "_vendor/news", "params": 5},
                     {"method": "session/update", "params": {}},
+                    {"method": "session/update", "params": {"sessionId": "s1", "update": update}},
+                    {"id": "x", "method": "terminal/create", "params": {}},
                 ):
                     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-                update = {"sessionUpdate": "weather", "sky": "clear"}
-                params = {"sessionId": "s1", "update": update}
-                sys.stdout.write(
-                    json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}) + "\n"
-                )
-                sys.stdout.write('{"jsonrpc": "2.0", "id": "x", "method": "terminal/create", "params": {}}\n')
             case "stderr":
                 for _ in range(4000):
                     sys.stderr.write(
@@ -169,8 +166,7 @@ class Fake:
     def do_think(self, think):
         self.update("agent_thought_chunk", content={"type": "text", "text": think})
 
-    def do_update(self, update, **fields):
-        self.update(update, **fields)
+    do_update = update
 
     def do_disk(self, disk, text):
         Path(disk).parent.mkdir(parents=True, exist_ok=True)
@@ -181,9 +177,6 @@ class Fake:
 
     def do_delete(self, delete):
         os.unlink(delete)
-
-    def do_ask(self, ask, then, options=OPTIONS):
-        self.ask(ask, then, options)
 
     def do_flood(self, flood):
         """Talks without a pause, and does not listen."""
@@ -215,26 +208,20 @@ class Fake:
         return end
 
     def do_edit(self, edit, text):
-        self.edit(edit, text)
-
-    def do_tool(self, tool, args):
-        self.call_tool(tool, args)
-
-    def edit(self, path, text):
         """Asks for a file as Gemini CLI does, writes it, and says so."""
-        old = Path(path).read_text() if Path(path).exists() else ""
-        diff = {"type": "diff", "path": os.path.abspath(path), "oldText": old, "newText": text}
+        old = Path(edit).read_text() if Path(edit).exists() else ""
+        diff = {"type": "diff", "path": os.path.abspath(edit), "oldText": old, "newText": text}
         call = {
             "toolCallId": f"edit-{self.sent}",
-            "title": f"Writing to {path}",
+            "title": f"Writing to {edit}",
             "kind": "edit",
             "content": [diff],
         }
-        self.ask(call, [{"disk": path, "text": text}], OPTIONS)
+        self.do_ask(call, [{"disk": edit, "text": text}])
 
-    def ask(self, call, then, options):
+    def do_ask(self, ask, then, options=OPTIONS):
         number = f"q{self.sent}"
-        params = {"sessionId": "s1", "toolCall": call, "options": options}
+        params = {"sessionId": "s1", "toolCall": ask, "options": options}
         self.send(id=number, method="session/request_permission", params=params)
         with self.arrived:
             self.arrived.wait_for(lambda: number in self.answers)
@@ -243,18 +230,18 @@ class Fake:
         if outcome.get("optionId") in ("this-time", "for-ever"):
             for step in then:
                 self.step(step)
-            self.update("tool_call_update", toolCallId=call["toolCallId"], status="completed")
+            self.update("tool_call_update", toolCallId=ask["toolCallId"], status="completed")
 
-    def call_tool(self, name, args):
+    def do_tool(self, tool, args):
         """Calls a tool of the MCP server that it was offered, as an agent does: it asks first."""
         [server] = self.servers
-        native = f"mcp_{server['name']}_{name}__{self.sent}"
-        self.ask({"toolCallId": native, "title": name, "kind": "other"}, [], OPTIONS)
+        native = f"mcp_{server['name']}_{tool}__{self.sent}"
+        self.do_ask({"toolCallId": native, "title": tool, "kind": "other"}, [])
         headers = {header["name"]: header["value"] for header in server["headers"]}
         for method, params in (
             ("initialize", {}),
             ("tools/list", {}),
-            ("tools/call", {"name": name, "arguments": args}),
+            ("tools/call", {"name": tool, "arguments": args}),
         ):
             body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
             request = urllib.request.Request(

@@ -1,3 +1,4 @@
+# ruff: noqa: F401 - names for the tests
 """A loopback server for all wire protocols: real sockets and the real SDKs, no mocks."""
 
 from tests.support.wire.images import Upload, gemini_image, openai_images
@@ -26,33 +27,3 @@ from tests.support.wire.steps import (
     problem,
     reply,
 )
-
-__all__ = [
-    "BadJson",
-    "Call",
-    "Comment",
-    "Cut",
-    "End",
-    "ErrorEvent",
-    "Event",
-    "Fault",
-    "Hold",
-    "Pause",
-    "Raw",
-    "Redacted",
-    "Refuse",
-    "Reply",
-    "Request",
-    "Say",
-    "Step",
-    "Think",
-    "Tokens",
-    "Unknown",
-    "Upload",
-    "WireServer",
-    "gemini_image",
-    "openai_images",
-    "page",
-    "problem",
-    "reply",
-]

@@ -6,34 +6,38 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+class Step:
+    """A part of an answer."""
+
+
 @dataclass(frozen=True)
-class Think:
+class Think(Step):
     text: str
     signature: str = "c2lnbmVk"
     """Valid base64, because one of the SDKs decodes it on the way."""
 
 
 @dataclass(frozen=True)
-class Redacted:
+class Redacted(Step):
     """Thinking that the vendor encrypts (Anthropic only; the others skip it)."""
 
     data: str
 
 
 @dataclass(frozen=True)
-class Say:
+class Say(Step):
     text: str
 
 
 @dataclass(frozen=True)
-class Refuse:
+class Refuse(Step):
     """The model's own text of a refusal."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Step):
     name: str
     arguments: str | Mapping[str, Any]
     id: str = ""
@@ -42,15 +46,13 @@ class Call:
 
     @property
     def json(self) -> str:
-        return (
-            self.arguments
-            if isinstance(self.arguments, str)
-            else json.dumps(self.arguments, ensure_ascii=False)
-        )
+        if isinstance(self.arguments, str):
+            return self.arguments
+        return json.dumps(self.arguments, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(Step):
     """What the vendor counts; `input` and `output` are totals."""
 
     input: int = 100
@@ -61,7 +63,7 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class End:
+class End(Step):
     """Why the answer ends; by default `tool_use` if there are calls, else `end_turn`."""
 
     stop: str
@@ -69,48 +71,48 @@ class End:
 
 
 @dataclass(frozen=True)
-class Hold:
+class Hold(Step):
     """Sends nothing more until the client disconnects or the test sets `let_go`."""
 
 
 @dataclass(frozen=True)
-class Pause:
+class Pause(Step):
     seconds: float
 
 
 @dataclass(frozen=True)
-class Raw:
+class Raw(Step):
     """Bytes exactly as they are."""
 
     data: bytes
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Step):
     """An event with exactly this data."""
 
     data: Any
 
 
 @dataclass(frozen=True)
-class Comment:
+class Comment(Step):
     """A comment, as routers send to keep a connection open."""
 
     text: str = "PROCESSING"
 
 
 @dataclass(frozen=True)
-class Unknown:
+class Unknown(Step):
     """An event of an unknown type."""
 
 
 @dataclass(frozen=True)
-class BadJson:
+class BadJson(Step):
     """An event whose data is not JSON."""
 
 
 @dataclass(frozen=True)
-class ErrorEvent:
+class ErrorEvent(Step):
     """An error in the middle of the stream, in the vendor's own shape."""
 
     status: int = 529
@@ -118,7 +120,7 @@ class ErrorEvent:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cut(Step):
     """The stream ends here: `eof` with a proper body but no terminal event, `fin` or `rst` inside a chunk."""
 
     how: str = "eof"
@@ -130,26 +132,6 @@ class Fault:
 
     kind: str
     index: int
-
-
-Step = (
-    Think
-    | Redacted
-    | Say
-    | Refuse
-    | Call
-    | Tokens
-    | End
-    | Hold
-    | Pause
-    | Raw
-    | Event
-    | Comment
-    | Unknown
-    | BadJson
-    | ErrorEvent
-    | Cut
-)
 
 
 @dataclass(frozen=True)

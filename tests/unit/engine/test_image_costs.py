@@ -12,8 +12,8 @@ from agent_nb.providers.prices import ImageTokens, price_of, price_of_image
 from agent_nb.providers.vendors import VENDORS
 from tests.support.cassettes import facts
 from tests.support.drawings import png
-from tests.support.image_desk import KEY
 from tests.support.scripts import of
+from tests.support.tool_desk import KEY
 from tests.support.wire import (
     Call,
     Reply,

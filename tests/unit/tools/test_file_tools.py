@@ -1,6 +1,5 @@
 import asyncio
 import io
-import json
 import sys
 from typing import Any
 
@@ -8,64 +7,46 @@ import PIL.Image
 import pytest
 
 from agent_nb._base.secrets import mask
-from agent_nb.errors import ToolError
-from agent_nb.events import Change
-from agent_nb.files import Files, Workspace
-from agent_nb.messages import ToolCall
-from agent_nb.tools import Toolbox, ToolContext, ToolOutput
+from agent_nb.tools import Toolbox
 from agent_nb.tools.file_tools import FILE_TOOLS, nearest_lines
+from tests.support.tool_desk import Desk
 
 PAGE = "<main>\n  <h1>Bakery</h1>\n  <p>Bread</p>\n  <p>Cake</p>\n</main>\n"
 
 
-class Desk:
-    """The file tools over a workspace."""
+class FileDesk(Desk):
+    """The file tools over a workspace. A name stands for a path: `a_html` for `a.html`."""
 
     def __init__(self, **contents: str | bytes) -> None:
-        self.changes: list[Change] = []
-        self.box = Toolbox.default()
-        files = Files({path.replace("_", "."): content for path, content in contents.items()})
-        self.space = Workspace(files, self.changes.append)
-
-    async def call(self, name: str, **args: Any) -> ToolOutput:
-        tool, checked = self.box.prepare(ToolCall("1", name, json.dumps(args)))
-        context = ToolContext(files=self.space, progress=lambda line: None, call_id="c1")
-        return await self.box.run(tool, checked, context)
-
-    async def fail(self, name: str, **args: Any) -> ToolError:
-        before = self.space.files
-        with pytest.raises(ToolError) as caught:
-            await self.call(name, **args)
-        assert self.space.files is before
-        return caught.value
+        super().__init__({path.replace("_", "."): content for path, content in contents.items()})
 
 
 async def test_create_tells_size_and_lines() -> None:
-    desk = Desk()
+    desk = FileDesk()
     output = await desk.call("create_file", path="./index.html", content=PAGE)
-    assert desk.space.files == {"index.html": PAGE}
+    assert desk.files == {"index.html": PAGE}
     assert (output.text, output.summary) == ("Created index.html (62 bytes, 5 lines).", "62 bytes, 5 lines")
     assert (desk.changes[0].call_id, desk.changes[0].action) == ("c1", "created")
 
 
 async def test_create_again_replaces_the_file() -> None:
-    desk = Desk(a_html=PAGE)
+    desk = FileDesk(a_html=PAGE)
     output = await desk.call("create_file", path="a.html", content=PAGE.replace("Bread", "Buns"))
     assert output.summary == "+1 -1"
     assert output.text.startswith("Replaced a.html")
     again = await desk.call("create_file", path="a.html", content=PAGE.replace("Bread", "Buns"))
     assert again.summary == "no change"
-    assert desk.space.files.versions("a.html") == (PAGE, PAGE.replace("Bread", "Buns"))
+    assert desk.files.versions("a.html") == (PAGE, PAGE.replace("Bread", "Buns"))
 
 
 async def test_create_replaces_binary_by_text() -> None:
-    desk = Desk(a_png=b"\0")
+    desk = FileDesk(a_png=b"\0")
     assert (await desk.call("create_file", path="a.png", content="")).text.startswith("Replaced")
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "C:\\x", "a\0b", "css/", ""])
 async def test_unsafe_paths_are_told_to_model(path: str) -> None:
-    desk = Desk()
+    desk = FileDesk()
     for name, more in [("create_file", {"content": ""}), ("read_file", {}), ("delete_file", {})]:
         error = await desk.fail(name, path=path, **more)
         assert error.code == "FAILED"
@@ -73,34 +54,34 @@ async def test_unsafe_paths_are_told_to_model(path: str) -> None:
 
 
 async def test_huge_file_is_refused_in_words() -> None:
-    error = await Desk().fail("create_file", path="a.txt", content="x" * 50_000_000)
+    error = await FileDesk().fail("create_file", path="a.txt", content="x" * 50_000_000)
     assert "'a.txt' is too large (50 MB; the limit for text files is 5.0 MB)" in str(error)
 
 
 async def test_edit_returns_diff_and_line() -> None:
-    desk = Desk(a_html=PAGE)
+    desk = FileDesk(a_html=PAGE)
     output = await desk.call("edit_file", path="a.html", old="Bread", new="Buns")
-    assert desk.space.files["a.html"] == PAGE.replace("Bread", "Buns")
+    assert desk.files["a.html"] == PAGE.replace("Bread", "Buns")
     assert output.summary == "+1 -1"
     assert output.text.startswith("Edited a.html (+1 -1), first changed line 3.\n--- a/a.html\n")
     assert "-  <p>Bread</p>\n+  <p>Buns</p>\n" in output.text
-    assert output.outputs == ({"text/x-diff": desk.space.files.diff("a.html")},)
+    assert output.outputs == ({"text/x-diff": desk.files.diff("a.html")},)
 
 
 async def test_several_edits_build_on_each_other() -> None:
-    desk = Desk(a_html=PAGE)
+    desk = FileDesk(a_html=PAGE)
     edits = [
         {"old": "Bread", "new": "Rolls"},
         {"old": "Rolls", "new": "Buns"},
         {"old": "<p>", "new": "<li>", "count": -1},
     ]
     await desk.call("edit_file", path="a.html", edits=edits)
-    assert desk.space.files["a.html"] == PAGE.replace("Bread", "Buns").replace("<p>", "<li>")
+    assert desk.files["a.html"] == PAGE.replace("Bread", "Buns").replace("<p>", "<li>")
     assert len(desk.changes) == 1
 
 
 async def test_edits_are_all_or_none() -> None:
-    desk = Desk(a_html=PAGE)
+    desk = FileDesk(a_html=PAGE)
     error = await desk.fail(
         "edit_file", path="a.html", edits=[{"old": "Bread", "new": "x"}, {"old": "Tarts", "new": "y"}]
     )
@@ -109,17 +90,17 @@ async def test_edits_are_all_or_none() -> None:
 
 
 async def test_ambiguous_edit_counts_the_places() -> None:
-    error = await Desk(a_html=PAGE).fail("edit_file", path="a.html", old="<p>", new="<li>")
+    error = await FileDesk(a_html=PAGE).fail("edit_file", path="a.html", old="<p>", new="<li>")
     assert "was found 2 times" in error.message
     assert "`count` (-1 for all)" in error.hint
 
 
 async def test_count_replaces_that_many() -> None:
-    desk = Desk(a_txt="x x x")
+    desk = FileDesk(a_txt="x x x")
     await desk.call("edit_file", path="a.txt", old="x", new="y", count=2)
-    assert desk.space.files["a.txt"] == "y y x"
+    assert desk.files["a.txt"] == "y y x"
     await desk.call("edit_file", path="a.txt", old="y", new="z", count=9)
-    assert desk.space.files["a.txt"] == "z z x"
+    assert desk.files["a.txt"] == "z z x"
 
 
 @pytest.mark.parametrize(
@@ -136,17 +117,17 @@ async def test_count_replaces_that_many() -> None:
     ],
 )
 async def test_unclear_edits_are_refused(args: dict[str, Any], message: str) -> None:
-    assert message in str(await Desk(a_html=PAGE).fail("edit_file", path="a.html", **args))
+    assert message in str(await FileDesk(a_html=PAGE).fail("edit_file", path="a.html", **args))
 
 
 async def test_edit_keeps_windows_line_ends() -> None:
-    desk = Desk(a_txt="one\r\ntwo\r\nthree\r\n")
+    desk = FileDesk(a_txt="one\r\ntwo\r\nthree\r\n")
     await desk.call("edit_file", path="a.txt", old="one\ntwo", new="1\n2")
-    assert desk.space.files["a.txt"] == "1\r\n2\r\nthree\r\n"
+    assert desk.files["a.txt"] == "1\r\n2\r\nthree\r\n"
 
 
 async def test_edit_of_missing_or_binary_file() -> None:
-    desk = Desk(index_html="", a_png=b"\0")
+    desk = FileDesk(index_html="", a_png=b"\0")
     missing = await desk.fail("edit_file", path="indx.html", old="a", new="b")
     assert str(missing) == "There is no file indx.html. Files: index.html, a.png."
     assert "binary file (image/png)" in str(await desk.fail("edit_file", path="a.png", old="a", new="b"))
@@ -154,7 +135,7 @@ async def test_edit_of_missing_or_binary_file() -> None:
 
 async def test_large_diff_is_shortened_for_model() -> None:
     text = "".join(f"line {number}\n" for number in range(2000))
-    desk = Desk(a_txt=text)
+    desk = FileDesk(a_txt=text)
     output = await desk.call("edit_file", path="a.txt", old="line", new="row", count=-1)
     assert output.text.endswith("[diff truncated]")
     assert len(output.text) < 9_000
@@ -162,12 +143,12 @@ async def test_large_diff_is_shortened_for_model() -> None:
 
 
 async def test_two_edits_of_one_file_both_hold() -> None:
-    desk = Desk(a_html=PAGE)
+    desk = FileDesk(a_html=PAGE)
     await asyncio.gather(
         desk.call("edit_file", path="a.html", old="Bread", new="Buns"),
         desk.call("edit_file", path="a.html", old="Cake", new="Tart"),
     )
-    assert desk.space.files["a.html"] == PAGE.replace("Bread", "Buns").replace("Cake", "Tart")
+    assert desk.files["a.html"] == PAGE.replace("Bread", "Buns").replace("Cake", "Tart")
     assert [change.version for change in desk.changes] == [2, 3]
 
 
@@ -206,7 +187,7 @@ def test_the_search_for_nearest_lines_is_bounded(line: str, wanted: str) -> None
 
 
 async def test_miss_shows_the_nearest_lines() -> None:
-    error = await Desk(a_html=PAGE).fail("edit_file", path="a.html", old="<h1>The Bakery</h1>", new="x")
+    error = await FileDesk(a_html=PAGE).fail("edit_file", path="a.html", old="<h1>The Bakery</h1>", new="x")
     lines = "The closest lines:\n1  <main>\n2    <h1>Bakery</h1>\n3    <p>Bread</p>\n"
     assert error.hint == lines + "Or write the whole file again with create_file."
 
@@ -239,12 +220,12 @@ def test_a_shown_part_of_a_line_has_no_half_of_a_key(width: int) -> None:
 
 
 async def test_read_gives_the_exact_text() -> None:
-    output = await Desk(a_html=PAGE).call("read_file", path="a.html")
+    output = await FileDesk(a_html=PAGE).call("read_file", path="a.html")
     assert (output.text, output.summary) == (PAGE, "5 lines")
 
 
 async def test_read_takes_ranges_and_numbers() -> None:
-    desk = Desk(a_html=PAGE)
+    desk = FileDesk(a_html=PAGE)
     output = await desk.call("read_file", path="a.html", start=2, end=3, numbered=True)
     assert (output.text, output.summary) == ("2    <h1>Bakery</h1>\n3    <p>Bread</p>", "lines 2-3 of 5")
     assert (await desk.call("read_file", path="a.html", start=5, end=99)).text == "</main>"
@@ -255,11 +236,11 @@ async def test_read_takes_ranges_and_numbers() -> None:
 
 
 async def test_read_of_empty_file_is_empty() -> None:
-    assert (await Desk(a_txt="").call("read_file", path="a.txt")).text == ""
+    assert (await FileDesk(a_txt="").call("read_file", path="a.txt")).text == ""
 
 
 async def test_read_several_keeps_the_found() -> None:
-    desk = Desk(a_html=PAGE, b_css="p {}\n")
+    desk = FileDesk(a_html=PAGE, b_css="p {}\n")
     output = await desk.call(
         "read_file", files=[{"path": "a.html", "end": 1}, {"path": "b.css"}, {"path": "../c"}]
     )
@@ -271,7 +252,7 @@ async def test_read_several_keeps_the_found() -> None:
 
 
 async def test_read_needs_exactly_one_form() -> None:
-    desk = Desk(a_txt="x")
+    desk = FileDesk(a_txt="x")
     for args in ({}, {"path": "a.txt", "files": [{"path": "a.txt"}]}):
         error = await desk.fail("read_file", **args)
         assert (error.code, error.message) == ("SCHEMA", "Give either `path` or `files`.")
@@ -280,27 +261,27 @@ async def test_read_needs_exactly_one_form() -> None:
 async def test_pictures_are_shown_to_model() -> None:
     buffer = io.BytesIO()
     PIL.Image.new("RGB", (2, 2)).save(buffer, "PNG")
-    output = await Desk(a_png=buffer.getvalue()).call("read_file", path="a.png")
+    output = await FileDesk(a_png=buffer.getvalue()).call("read_file", path="a.png")
     assert output.images[0].data == buffer.getvalue()
     assert output.text.startswith("a.png is a binary file (image/png, ")
-    desk = Desk(a_png=buffer.getvalue(), b_png=b"not one")
+    desk = FileDesk(a_png=buffer.getvalue(), b_png=b"not one")
     assert (await desk.call("read_file", path="b.png")).images == ()
     assert len((await desk.call("read_file", files=[{"path": "./a.png"}, {"path": "b.png"}])).images) == 1
 
 
 async def test_list_tells_every_file() -> None:
-    desk = Desk(index_html=PAGE, a_png=b"\0\1")
+    desk = FileDesk(index_html=PAGE, a_png=b"\0\1")
     output = await desk.call("list_files")
     assert output.text == "index.html  text/html  62 bytes  5 lines\na.png  image/png  2 bytes"
     assert output.summary == "2 files"
-    assert (await Desk().call("list_files")).text == "There are no files yet."
+    assert (await FileDesk().call("list_files")).text == "There are no files yet."
 
 
 async def test_delete_removes_and_remembers() -> None:
-    desk = Desk(a_txt="x")
+    desk = FileDesk(a_txt="x")
     assert (await desk.call("delete_file", path="a.txt")).summary == "deleted"
-    assert dict(desk.space.files) == {}
-    assert desk.space.files.versions("a.txt") == ("x", None)
+    assert dict(desk.files) == {}
+    assert desk.files.versions("a.txt") == ("x", None)
     assert "There are no files yet: create one." in str(await desk.fail("delete_file", path="a.txt"))
 
 

@@ -2,7 +2,6 @@
 
 import enum
 import functools
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
@@ -11,10 +10,9 @@ import matplotlib
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.files import Files, Workspace
-from agent_nb.messages import ToolCall
-from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
+from agent_nb.tools import Toolbox, ToolContext, tool
 from agent_nb.tools.function import parse_docstring
+from tests.support.tool_desk import run
 
 matplotlib.use("Agg")
 
@@ -34,17 +32,6 @@ class Place:
 class Options(TypedDict):
     depth: int
     unit: NotRequired[Unit]
-
-
-def context() -> ToolContext:
-    return ToolContext(files=Workspace(Files()), progress=lambda line: None)
-
-
-async def call(function: Callable[..., Any] | Tool, **args: Any) -> ToolOutput:
-    box = Toolbox([function])
-    (only,) = box
-    found, checked = box.prepare(ToolCall("1", only.name, json.dumps(args)))
-    return await box.run(found, checked, context())
 
 
 def properties(function: Callable[..., Any]) -> dict[str, Any]:
@@ -225,7 +212,7 @@ async def test_arguments_arrive_as_annotated() -> None:
     ) -> None:
         seen.extend([unit, place, places, options, maybe, many, x])
 
-    await call(
+    await run(
         function,
         unit="c",
         place={"name": "Lyon"},
@@ -251,7 +238,7 @@ async def test_union_takes_the_fitting_kind() -> None:
         return repr(value)
 
     for value in (5, "5", [5], None):
-        assert (await call(function, value=value)).text == repr(value)
+        assert (await run(function, value=value)).text == repr(value)
 
 
 async def test_context_is_given_not_shown() -> None:
@@ -261,7 +248,7 @@ async def test_context_is_given_not_shown() -> None:
         return f"{len(context.files.files)} file"
 
     assert list(note.spec.schema["properties"]) == ["text"]
-    assert (await call(note, text="hi")).text == "1 file"
+    assert (await run(note, text="hi")).text == "1 file"
 
 
 async def test_async_and_wrapped_functions_work() -> None:
@@ -271,8 +258,8 @@ async def test_async_and_wrapped_functions_work() -> None:
     def wraps(a: int) -> Any:
         return slow(a)
 
-    assert (await call(slow, a=1)).text == "2"
-    assert (await call(wraps, a=2)).text == "3"
+    assert (await run(slow, a=1)).text == "2"
+    assert (await run(wraps, a=2)).text == "3"
 
 
 async def test_partials_methods_and_objects_work() -> None:
@@ -293,8 +280,8 @@ async def test_partials_methods_and_objects_work() -> None:
         "Tell the price.",
         ["bread"],
     )
-    assert (await call(half, bread="rolls")).text == "2 rolls"
-    assert (await call(tool(name="shop")(Shop()), bread="rolls")).text == "rolls"
+    assert (await run(half, bread="rolls")).text == "2 rolls"
+    assert (await run(tool(name="shop")(Shop()), bread="rolls")).text == "rolls"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import studio_for
 from tests.support.drawings import as_image, encoded, gif, huge_png, opened, png, screenshot
-from tests.support.image_desk import KEY, Desk
+from tests.support.tool_desk import KEY, Desk
 
 
 async def test_crops_are_what_the_box_holds():

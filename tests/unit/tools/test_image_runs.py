@@ -12,8 +12,8 @@ from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Toolbox
 from tests.support.drawings import as_image, opened, png, screenshot
-from tests.support.image_desk import KEY
 from tests.support.scripts import of, write
+from tests.support.tool_desk import KEY
 from tests.support.wire import Call, Reply, Say, WireServer, openai_images, reply
 
 PAGE = '<!doctype html><img src="assets/hero.png"><div style="background:url(\'assets/oven.png\')">x</div>'
@@ -63,7 +63,7 @@ def test_tools_that_were_given_stay():
     assert offered(ScriptedProvider([]), []) == []
 
 
-async def test_pictures_are_files_of_the_run():
+async def test_pictures_are_files_of_the_run_and_the_model_sees_them():
     run = await run_script()
     assert run.reason == "end_turn"
     # The screenshot's border is half red and half blue: no plain background, and the model is told.
@@ -77,10 +77,6 @@ async def test_pictures_are_files_of_the_run():
         ("assets/dot.png", "c3", "image/png"),
     ]
     assert [event.text for event in of(run, ToolProgress)] == ["1 of 2", "2 of 2"]
-
-
-async def test_the_model_sees_and_is_told():
-    run = await run_script()
     result = run.messages[2].parts[0]
     assert isinstance(result, ToolResult)
     assert [opened(image).size for image in result.images] == [(768, 432), (768, 768)]

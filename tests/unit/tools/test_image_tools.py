@@ -14,7 +14,7 @@ from agent_nb.providers.studio import studio_for
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.tools import Toolbox, image_tools
 from tests.support.drawings import as_image, encoded, on_ground, opened, png
-from tests.support.image_desk import KEY, Desk
+from tests.support.tool_desk import KEY, Desk
 from tests.support.wire import Reply, gemini_image, openai_images, problem
 
 

@@ -12,12 +12,12 @@ import pytest
 from agent_nb.errors import ToolError
 from agent_nb.tools import ToolContext, tool
 from agent_nb.tools import toolbox as invoking
-from tests.support.bench import Bench, run
+from tests.support.tool_desk import Desk, run
 
 
 async def test_hanging_sync_tool_times_out() -> None:
     release = threading.Event()
-    bench = Bench()
+    desk = Desk()
     late: list[Exception] = []
     ended = threading.Event()
 
@@ -32,12 +32,12 @@ async def test_hanging_sync_tool_times_out() -> None:
         ended.set()
 
     with pytest.raises(ToolError, match=r"`hangs` did not finish within 0\.05 seconds") as caught:
-        await run(hangs, bench)
+        await run(hangs, desk)
     assert caught.value.code == "TIMEOUT"
     release.set()
     await asyncio.to_thread(ended.wait, 10)
     assert "has ended" in str(late[0])
-    assert (bench.changes, bench.lines) == ([], [])
+    assert (desk.changes, desk.lines) == ([], [])
 
 
 async def test_hanging_async_tool_is_cancelled() -> None:
@@ -149,7 +149,7 @@ async def test_context_variables_reach_the_thread() -> None:
 
 
 async def test_changes_are_told_on_loop_thread() -> None:
-    bench = Bench()
+    desk = Desk()
 
     def writes(context: ToolContext) -> str:
         context.files.write("a.txt", "1")
@@ -158,15 +158,15 @@ async def test_changes_are_told_on_loop_thread() -> None:
         context.files.delete("a.txt")
         return f"{threading.get_ident()}"
 
-    output = await run(writes, bench)
-    assert bench.threads == {threading.get_ident()}
+    output = await run(writes, desk)
+    assert desk.threads == {threading.get_ident()}
     assert output.text != str(threading.get_ident())
-    assert [(change.action, change.call_id) for change in bench.changes] == [
+    assert [(change.action, change.call_id) for change in desk.changes] == [
         ("created", "c1"),
         ("edited", "c1"),
         ("deleted", "c1"),
     ]
-    assert bench.lines == ["half way"]
+    assert desk.lines == ["half way"]
 
 
 async def test_refused_write_reaches_the_thread() -> None:

@@ -7,15 +7,9 @@ import threading
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.files import Files, Workspace
-from agent_nb.tools import Toolbox, ToolContext, ToolOutput, tool
+from tests.support.tool_desk import run
 
 KEY = "sk-ant-api03-" + "AbCdEf12" * 6
-
-
-async def run(function) -> ToolOutput:
-    made = tool(function)
-    return await Toolbox([made]).run(made, {}, ToolContext(files=Workspace(Files()), progress=print))
 
 
 def both(function):

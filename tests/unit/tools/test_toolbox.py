@@ -11,7 +11,7 @@ from agent_nb.errors import ConfigError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 from agent_nb.tools.toolbox import FAMILIES, MAX_TEXT
-from tests.support.bench import run
+from tests.support.tool_desk import run
 
 
 def test_default_holds_every_family() -> None:
@@ -85,11 +85,6 @@ def test_broken_json_says_where(arguments: str, message: str) -> None:
     assert error.code == "INVALID_JSON"
     assert message in error.message
     assert len(error.message) < 300
-
-
-def test_schema_is_checked_before_running() -> None:
-    error = prepare_error("create_file", '{"path": "a"}')
-    assert (error.code, error.message) == ("SCHEMA", "The arguments lack `content`.")
 
 
 def test_optional_null_counts_as_absent() -> None:

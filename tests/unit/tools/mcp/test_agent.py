@@ -1,6 +1,5 @@
 """The tools of a server in runs: `mcp_server` and `Agent`, cassettes without the server."""
 
-import asyncio
 import importlib.util
 import sys
 
@@ -13,8 +12,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.server import ServerTools
 from tests.support.scripts import of
-from tests.unit.tools.mcp.conftest import PATIENCE, SERVERS
-from tests.unit.tools.mcp.conftest import call as call_server
+from tests.unit.tools.mcp.conftest import SERVERS
 
 PROMPT = "Count to two"
 
@@ -44,29 +42,6 @@ async def test_a_run_calls_the_server_and_replays_without_it(stdio_server, tmp_p
     assert ("ToolProgress", None, "counting (2 of 2)") in shown(again)
     with pytest.raises(CassetteError, match="another tool"):
         await Agent(replay(tape), tools=[]).run(PROMPT)
-
-
-async def test_stop_cancels_the_call_and_keeps_the_server(stdio_server):
-    before = stdio_server._connection
-    with ScriptedProvider([[call("good__wait", {})]]) as provider:
-        handle = Agent(provider, tools=ServerTools(stdio_server), approve="auto").start("Wait")
-        async with asyncio.timeout(PATIENCE):
-            while (await call_server(stdio_server, "running")).text != "wait":
-                pass
-            handle.stop()
-            run = await handle
-            while "wait" in (await call_server(stdio_server, "running")).text:
-                pass
-    (finished,) = of(run, ToolFinished)
-    assert (run.reason, finished.code) == ("stopped", "STOPPED")
-    assert stdio_server._connection is before
-
-
-async def test_nobody_to_ask_means_no(stdio_server):
-    with ScriptedProvider(script()) as provider:
-        run = await Agent(provider, tools=ServerTools(stdio_server)).run(PROMPT)
-    (finished,) = of(run, ToolFinished)
-    assert finished.code == "DENIED"
 
 
 def test_runs_in_several_loops_use_one_server(stdio_server):

@@ -16,22 +16,31 @@ from tests.support.processes import ended
 from tests.unit.tools.mcp.conftest import call, faulty, until
 
 
-async def started(server):
-    await server.start()
-    return server
+@pytest.fixture
+async def started():
+    """Starts servers, which end with the test."""
+    servers = []
+
+    async def start(server: Server) -> Server:
+        await server.start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        await server.stop()
 
 
-async def test_a_server_that_dies_is_started_again_once(tmp_path):
+async def test_a_server_that_dies_is_started_again_once(tmp_path, started):
     server = await started(faulty("dies-once", tmp_path / "died"))
     first = await call(server)
     assert isinstance(first, ToolError)
     assert first.message == "The MCP server `bad` has ended during the call. It ended with code 7."
     assert (await call(server)).text == "worked"
     assert server.state == "running"
-    await server.stop()
 
 
-async def test_a_server_that_dies_again_is_left_so_until_a_person_starts_it():
+async def test_a_server_that_dies_again_is_left_so_until_a_person_starts_it(started):
     server = await started(faulty("dies"))
     messages = [(await call(server)).message for _ in range(3)]
     assert messages[0] == messages[1]
@@ -40,16 +49,14 @@ async def test_a_server_that_dies_again_is_left_so_until_a_person_starts_it():
     assert server.state == "ended"
     await server.start()
     assert server.state == "running"
-    await server.stop()
 
 
-async def test_a_server_that_hangs_is_started_again(tmp_path):
+async def test_a_server_that_hangs_is_started_again(tmp_path, started):
     server = await started(faulty("hangs-once", tmp_path / "hung", timeout=0.3))
     hung = await call(server)
     server.config = replace(server.config, timeout=20.0)
     assert (hung.code, hung.message) == ("TIMEOUT", "The MCP server `bad` did not answer within 0.3 seconds.")
     assert (await call(server)).text == "worked"
-    await server.stop()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +78,7 @@ async def test_a_server_that_does_not_start_says_why(fault, sentence, alive):
 
 
 @pytest.mark.parametrize("fault", ["floods-lines", "floods-notes", "endless-line"])
-async def test_a_server_that_floods_is_ended(fault, monkeypatch, alive):
+async def test_a_server_that_floods_is_ended(fault, monkeypatch, alive, started):
     monkeypatch.setattr(program, "MAX_LINE", 500_000)
     monkeypatch.setattr(connection, "MAX_UNASKED", 300)
     server = await started(faulty(fault))
@@ -84,16 +91,10 @@ async def test_a_server_that_floods_is_ended(fault, monkeypatch, alive):
     assert not alive()
 
 
-async def test_other_output_on_stdout_does_no_harm():
-    server = await started(faulty("noise"))
+@pytest.mark.parametrize("fault", ["noise", "slow"])
+async def test_other_output_on_stdout_and_a_slow_start_do_no_harm(fault, started):
+    server = await started(faulty(fault))
     assert (await call(server)).text == "worked"
-    await server.stop()
-
-
-async def test_a_slow_start_is_waited_for():
-    server = await started(faulty("slow"))
-    assert (await call(server)).text == "worked"
-    await server.stop()
 
 
 @pytest.mark.parametrize(
@@ -103,25 +104,23 @@ async def test_a_slow_start_is_waited_for():
         ("odd", "It sent something that is not valid MCP"),
     ],
 )
-async def test_an_answer_that_breaks_its_schema_fails_the_call_alone(fault, sentence):
+async def test_an_answer_that_breaks_its_schema_fails_the_call_alone(fault, sentence, started):
     server = await started(faulty(fault))
     failed = await call(server)
     assert isinstance(failed, ToolError)
     assert sentence in failed.message
     assert "\n" not in failed.message
     assert server.state == "running"
-    await server.stop()
 
 
-async def test_a_huge_result_is_cut():
+async def test_a_huge_result_is_cut(started):
     server = await started(faulty("huge"))
     output = await call(server)
     assert len(output.text) < 51_000
     assert "characters omitted]" in output.text
-    await server.stop()
 
 
-async def test_schemas_that_no_vendor_takes_are_replaced():
+async def test_schemas_that_no_vendor_takes_are_replaced(started):
     server = await started(faulty("schemas"))
     schemas = {tool.name: tool.spec.schema for tool in server.listed}
     assert (
@@ -141,10 +140,9 @@ async def test_schemas_that_no_vendor_takes_are_replaced():
         ["The", "schema", "of", "`far`", "is"],
         ["The", "model", "does", "not", "get"],
     ]
-    await server.stop()
 
 
-async def test_one_bad_entry_leaves_the_others():
+async def test_one_bad_entry_leaves_the_others(started):
     server = await started(faulty("entries"))
     assert [tool.name for tool in server.listed] == ["untyped", "text", "hints", "output", "work"]
     schemas = {tool.name: tool.spec.schema for tool in server.listed}
@@ -157,10 +155,9 @@ async def test_one_bad_entry_leaves_the_others():
         "A tool without a name is left out.",
     ]
     assert (await call(server)).text == "worked"
-    await server.stop()
 
 
-async def test_a_server_that_tells_of_no_changes_is_listed_again(tmp_path):
+async def test_a_server_that_tells_of_no_changes_is_listed_again(tmp_path, started):
     server = await started(faulty("quiet", tmp_path / "changed"))
     assert [tool.name for tool in server.listed] == ["work"]
     assert (await call(server)).text == "worked"
@@ -168,10 +165,9 @@ async def test_a_server_that_tells_of_no_changes_is_listed_again(tmp_path):
     (tmp_path / "changed").unlink()
     await server.start()  # as the next cell does
     assert [tool.name for tool in server.listed] == ["work"]
-    await server.stop()
 
 
-async def test_names_that_collide_or_are_too_long_are_mapped():
+async def test_names_that_collide_or_are_too_long_are_mapped(started):
     server = await started(faulty("names"))
     names = [tool.spec.name for tool in server.listed]
     assert names[0] == "bad__read_file"
@@ -180,10 +176,9 @@ async def test_names_that_collide_or_are_too_long_are_mapped():
     assert names[3] == "bad__work"
     assert len(server.notes) == 4
     assert (await call(server, "read file")).text == "worked"
-    await server.stop()
 
 
-async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accepted():
+async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accepted(started):
     server = await started(faulty("changes"))
     (before,) = server.tools
     assert (await call(server)).text == "worked"
@@ -194,7 +189,6 @@ async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accep
     assert "has changed or removed `work` since this run began" in refused
     server.accept()
     assert "elsewhere" in server.tools[0].spec.description
-    await server.stop()
 
 
 async def _refused(tool):
@@ -206,14 +200,14 @@ async def _refused(tool):
     return caught.value.message
 
 
-async def test_a_server_that_does_not_end_is_killed(alive):
+async def test_a_server_that_does_not_end_is_killed(alive, started):
     server = await started(faulty("stays"))
     (pid,) = alive()
     await server.stop()
     await until(lambda: ended(pid))
 
 
-async def test_what_a_server_has_started_ends_with_it(tmp_path):
+async def test_what_a_server_has_started_ends_with_it(tmp_path, started):
     child = tmp_path / "child"
     server = await started(faulty("parent", child))
     pid = int(child.read_text())
@@ -231,7 +225,7 @@ async def test_what_a_server_has_started_ends_with_it(tmp_path):
         ("hangs", "did not answer within 0.3 seconds."),
     ],
 )
-async def test_a_faulty_server_over_http_fails_the_call(fault, sentence, monkeypatch, caplog):
+async def test_a_faulty_server_over_http_fails_the_call(fault, sentence, monkeypatch, caplog, started):
     monkeypatch.setattr(connection, "MAX_ANSWER", 1_000_000)
     monkeypatch.setenv("HTTP_TOKEN", "hh-12-tt-34-pp-56")
     caplog.set_level(logging.DEBUG)
@@ -249,7 +243,7 @@ async def test_a_faulty_server_over_http_fails_the_call(fault, sentence, monkeyp
     assert "hh-12" not in caplog.text + failed.message + repr(server.config)
 
 
-async def test_a_server_that_forgot_the_session_is_reached_again():
+async def test_a_server_that_forgot_the_session_is_reached_again(started):
     with faulty_http("forgets") as (url, _):
         server = await started(Server(server_config((url,), name="bad")))
         assert "has ended during the call. It has ended the session." in (await call(server)).message
@@ -257,10 +251,9 @@ async def test_a_server_that_forgot_the_session_is_reached_again():
         await server.stop()
 
 
-async def test_an_error_of_the_server_keeps_it_running():
+async def test_an_error_of_the_server_keeps_it_running(started):
     server = await started(faulty("refuses"))
     before = server._connection
     failed = await call(server)
     assert failed.message == "The MCP server `bad` answered with an error. Rate limit."
     assert (server.state, server._connection) == ("running", before)
-    await server.stop()

@@ -76,11 +76,6 @@ async def test_a_server_gets_few_variables(stdio_server):
     assert not any(name.startswith(("PYTEST", "PYTHONPATH")) for name in names)
 
 
-def test_calls_come_from_any_loop(stdio_server):
-    for _ in range(2):
-        assert asyncio.run(call(stdio_server, "add", a=2, b=2)).text == "4"
-
-
 def test_an_older_mcp_is_named(tmp_path, monkeypatch):
     (tmp_path / "mcp-1.30.0.dist-info").mkdir()
     (tmp_path / "mcp-1.30.0.dist-info" / "METADATA").write_text("Name: mcp\nVersion: 1.30.0\n")
