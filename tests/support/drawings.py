@@ -29,11 +29,6 @@ def opened(data: Any) -> PIL.Image.Image:
     return PIL.Image.open(io.BytesIO(getattr(data, "data", data)))
 
 
-def gif() -> bytes:
-    frames = [PIL.Image.new("P", (40, 30), colour) for colour in (1, 2, 3)]
-    return encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
-
-
 def huge_png() -> bytes:
     """100 megapixels in a few kilobytes."""
     return encoded(PIL.Image.new("1", (10_000, 10_000)))

@@ -1,8 +1,9 @@
 """What the tests of the loop share: a page, a way to run a script, a way to pick events."""
 
+import asyncio
 import json
 
-from agent_nb import Agent
+from agent_nb import Agent, Tool, tool
 from agent_nb.events import Event
 from agent_nb.messages import Message, Thinking, ToolCall, ToolResult, assistant
 from agent_nb.providers.scripted import Calling, ScriptedProvider, call
@@ -23,6 +24,20 @@ def called(name: str, result: str, versions: dict | None = None, **args) -> list
         assistant(Thinking("Hm."), call),
         Message(role="tool", parts=(answer,)),
     ]
+
+
+def waiting_tool(running: asyncio.Event) -> Tool:
+    """A tool that sets the event and never ends."""
+
+    @tool(timeout=None)
+    async def wait_for_ever() -> str:
+        """Waits."""
+        await asyncio.sleep(0.01)  # calls beside it end first
+        running.set()
+        await asyncio.Event().wait()
+        return ""
+
+    return wait_for_ever
 
 
 def of(run: Run, *kinds: type) -> list[Event]:

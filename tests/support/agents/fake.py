@@ -1,16 +1,15 @@
 """An agent that does what a script says, over stdin and stdout: `fake.py SCRIPT [FAULT@NUMBER]`.
 
 A script is JSON: `initialize`, `new` (results, or `{"error": ...}`), and `prompts`, a list of steps for each prompt.
-A fault happens at the message of this number that it sends, counted from 0. It imports nothing of the package.
+A fault happens at the message of this number that it sends, counted from 0. It imports nothing of the package,
+and at first nothing that takes time: a hundred of them are started.
 """
 
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
-import urllib.request
 from pathlib import Path
 
 OPTIONS = [
@@ -71,7 +70,6 @@ class Fake:
                 )
                 for line in lines:
                     sys.stdout.write(line + "\n")
-            case "unknown":
                 update = {"sessionUpdate": "weather", "sky": "clear"}
                 for message in (
                     {"method": "_vendor/news", "params": 5},
@@ -80,11 +78,8 @@ class Fake:
                     {"id": "x", "method": "terminal/create", "params": {}},
                 ):
                     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-            case "stderr":
                 for _ in range(4000):
-                    sys.stderr.write(
-                        "a line of a hundred characters, more or less, that nobody reads" * 2 + "\n"
-                    )
+                    sys.stderr.write(f"{'a line that nobody reads' * 5}\n")
                 sys.stderr.flush()
             case "closes":
                 sys.stdout.flush()
@@ -194,10 +189,14 @@ class Fake:
 
     def do_child(self, child):
         """Starts a process in a group of its own, as agents do for commands."""
+        import subprocess
+
         self.note(child=subprocess.Popen(["sleep", "3600"], start_new_session=True).pid)
 
     def do_launcher(self, launcher):
         """Ends, while a child holds the pipes."""
+        import subprocess
+
         self.note(child=subprocess.Popen(["sleep", "3600"]).pid)
         os._exit(3)
 
@@ -234,6 +233,8 @@ class Fake:
 
     def do_tool(self, tool, args):
         """Calls a tool of the MCP server that it was offered, as an agent does: it asks first."""
+        import urllib.request
+
         [server] = self.servers
         native = f"mcp_{server['name']}_{tool}__{self.sent}"
         self.do_ask({"toolCallId": native, "title": tool, "kind": "other"}, [])

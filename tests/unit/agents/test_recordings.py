@@ -74,11 +74,6 @@ async def test_a_page(play, name, made, usage, cost):
     assert "+<!doctype html>" in asked[0]["diff"]
 
 
-async def test_thinking_has_no_empty_headings(play):
-    run = await play("gemini-page-perm", "gemini")
-    assert run.thinking == "I should make one page. First the file, then the heading."
-
-
 async def test_denied_calls_that_are_never_told_about_again(play):
     run = await play("gemini-deny", "gemini", approve="deny")
     assert calls(run) == [("edit", "DENIED")]

@@ -12,6 +12,7 @@ from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.messages import Usage
 from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.run.run_reader import load
+from tests.support.wire.cases import RED_PNG
 
 USAGE = {"inputTokens": 10, "cachedReadTokens": 4, "outputTokens": 5, "totalTokens": 21, "thoughtTokens": 2}
 PAGE = [
@@ -41,12 +42,12 @@ async def test_a_page_becomes_files_turns_and_messages(run_fake):
     assert run.cost is None
     changes = [event.call_id for event in run.events.of(events.FileChanged)]
     assert changes == [use.call.id for use in run.tool_uses]
+    assert "fake 1.2.3" in run.statement()
 
 
-async def test_the_question_shows_the_diff_of_a_call_that_was_never_announced(fake):
-    fake.plays(PAGE)
+async def test_the_question_shows_the_diff_of_a_call_that_was_never_announced(run_fake, fake):
     asked = []
-    run = await Agent("acp:fake", approve=lambda call, args: asked.append(args) or True).run("Make a page.")
+    run = await run_fake(PAGE, approve=lambda call, args: asked.append(args) or True)
     assert asked[1] == {
         "path": "index.html",
         "diff": "--- a/index.html\n+++ b/index.html\n@@ -1 +1 @@\n-<h1>Bread</h1>\n+<h1>Bread in Lyon</h1>\n",
@@ -55,24 +56,15 @@ async def test_the_question_shows_the_diff_of_a_call_that_was_never_announced(fa
     assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "this-time"}] * 2
 
 
-async def test_a_question_without_content_shows_what_the_call_had_said_before(fake):
+async def test_a_question_without_content_shows_what_the_call_had_said_before(run_fake):
     diff = {"type": "diff", "path": "a.txt", "oldText": None, "newText": "one\n"}
-    call = {
-        "toolCallId": "c1",
-        "title": "Editing files",
-        "kind": "edit",
-        "status": "in_progress",
-        "content": [diff],
-    }
-    empty = {"toolCallId": "c1", "title": "Edit files", "kind": "edit", "status": "pending"}
-    fake.plays(
-        [
-            {"update": "tool_call", **call},
-            {"ask": empty, "then": [{"disk": "a.txt", "text": "one\n"}]},
-        ]
-    )
+    call = {"toolCallId": "c1", "title": "Editing files", "kind": "edit"}
+    steps = [
+        {"update": "tool_call", **call, "status": "in_progress", "content": [diff]},
+        {"ask": {**call, "status": "pending"}, "then": [{"disk": "a.txt", "text": "one\n"}]},
+    ]
     asked = []
-    run = await Agent("acp:fake", approve=lambda call, args: asked.append(args) or True).run("Go.")
+    run = await run_fake(steps, approve=lambda call, args: asked.append(args) or True)
     assert asked == [{"path": "a.txt", "diff": "--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n"}]
     assert dict(run.files) == {"a.txt": "one\n"}
 
@@ -136,25 +128,19 @@ async def test_a_run_that_continues_has_its_files_and_the_conversation_as_text(f
     assert start.summary == "fake 1.2.3; the earlier conversation was sent as text"
 
 
-async def test_system_text_stack_and_images_go_with_the_prompt(fake, tmp_path):
-    from PIL import Image
-
-    Image.new("RGB", (2, 2)).save(tmp_path / "a.png")
+async def test_system_text_stack_and_images_go_with_the_prompt(fake):
     fake.plays([{"say": "Seen."}])
     agent = Agent("acp:fake", system="Speak French.").with_stack("vue")
-    await agent.run("Like this.", images=[str(tmp_path / "a.png")])
+    await agent.run("Like this.", images=[RED_PNG])
     [prompt] = fake.received("session/prompt")
     text, image = prompt["prompt"]
     assert text["text"].index("Vue") < text["text"].index("Speak French.") < text["text"].index("Like this.")
     assert (image["type"], image["mimeType"]) == ("image", "image/png")
 
 
-async def test_an_agent_that_takes_no_images_says_so(fake, tmp_path):
-    from PIL import Image
-
-    Image.new("RGB", (2, 2)).save(tmp_path / "a.png")
+async def test_an_agent_that_takes_no_images_says_so(fake):
     fake.plays([{"say": "Hm."}], initialize={"protocolVersion": 1})
-    run = await Agent("acp:fake").run("Like this.", images=[str(tmp_path / "a.png")])
+    run = await Agent("acp:fake").run("Like this.", images=[RED_PNG])
     assert run.error == "fake does not accept images. Leave them out."
 
 
@@ -225,7 +211,8 @@ async def test_the_limit_of_seconds_holds_for_an_agent_that_ignores_cancel(fake,
 
 async def test_variants_have_folders_of_their_own(fake):
     fake.plays([{"environment": []}, {"edit": "index.html", "text": "<p>"}, {"say": "Done."}])
-    run = await Agent("acp:fake", approve="auto").race("Go.", models=["acp:fake", "demo:", "acp:fake"])
+    models = ["acp:fake", agent_nb.model("demo:", pace=0), "acp:fake"]
+    run = await Agent("acp:fake", approve="auto").race("Go.", models=models)
     assert [variant.model for variant in run.variants] == ["acp:fake", "demo:", "acp:fake"]
     assert len(set(fake.noted("folder"))) == 2
 
@@ -240,10 +227,6 @@ async def test_a_saved_run_and_a_cassette_need_no_agent(fake, tmp_path):
         assert dict(run.files) == dict(recorded.files)
         assert types(run) == types(recorded)
         assert run.text == "Done."
-
-
-async def test_the_statement_names_the_agent_and_its_version(run_fake):
-    assert "fake 1.2.3" in (await run_fake(PAGE)).statement()
 
 
 async def test_the_environment_has_no_keys_of_other_vendors(fake, monkeypatch):
@@ -360,14 +343,8 @@ async def test_a_tool_of_ours_sees_and_writes_the_files_of_the_folder(fake):
         context.files.write("b.txt", str(text).upper(), context.call_id)
         return "done"
 
-    fake.plays(
-        [
-            {"disk": "a.txt", "text": "abc"},
-            {"tool": "upper", "args": {}},
-            {"disk": "c.txt", "text": "x"},
-            {"say": "Ok."},
-        ]
-    )
+    before, after = {"disk": "a.txt", "text": "abc"}, {"disk": "c.txt", "text": "x"}
+    fake.plays([before, {"tool": "upper", "args": {}}, after, {"say": "Ok."}])
     run = await Agent("acp:fake", tools=[upper]).run("Go.")
     assert dict(run.files) == {"a.txt": "abc", "b.txt": "ABC", "c.txt": "x"}
 
@@ -385,29 +362,27 @@ async def test_what_an_agent_writes_while_a_tool_of_ours_runs_stays(fake, cache)
     assert dict(run.files) == {"a.txt": "newer"}
 
 
-async def test_a_command_that_names_our_tool_is_still_asked_about(fake):
-    call = {
-        "toolCallId": "c1",
-        "title": "mcp__agent_nb__add",
-        "kind": "execute",
-        "rawInput": {"command": "rm -r ~"},
-    }
-    fake.plays([{"ask": call, "then": []}])
-    run = await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
-    assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "never"}]
-    assert run.reason == "end_turn"
-
-
 def _add(a: int) -> int:
     """Adds."""
     return a
 
 
-async def test_arguments_that_name_our_server_are_still_asked_about(fake):
-    given = {"server": "agent_nb", "tool": "_add", "arguments": {}}
-    fake.plays([{"ask": {"toolCallId": "c1", "title": "x", "kind": "other", "rawInput": given}, "then": []}])
-    await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
+NAMES_OUR_SERVER = {"server": "agent_nb", "tool": "_add", "arguments": {}}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"title": "mcp__agent_nb__add", "kind": "execute", "rawInput": {"command": "rm -r ~"}},
+        {"title": "x", "kind": "other", "rawInput": NAMES_OUR_SERVER},
+    ],
+    ids=["title", "arguments"],
+)
+async def test_a_call_that_names_our_tool_is_still_asked_about(fake, call):
+    fake.plays([{"ask": {"toolCallId": "c1", **call}, "then": []}])
+    run = await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
     assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "never"}]
+    assert run.reason == "end_turn"
 
 
 @pytest.mark.parametrize(("path", "asked"), [("b.txt", 1), ("../b.txt", 2), ("out/b.txt", 2)])

@@ -19,7 +19,7 @@ from agent_nb.events import (
 from agent_nb.messages import Image, assistant, user
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think, wait
 from agent_nb.tools import ToolOutput
-from tests.support.scripts import PAGE, of, run_script, write
+from tests.support.scripts import PAGE, of, run_script, waiting_tool, write
 
 
 async def test_the_last_step_is_asked_to_sum_up():
@@ -220,15 +220,8 @@ async def test_nothing_is_added_that_was_not_being_said(last, turns):
 
 async def test_stop_while_a_tool_runs_answers_its_call():
     running = asyncio.Event()
-
-    @tool(timeout=None)
-    async def wait_for_ever() -> str:
-        """Waits."""
-        running.set()
-        await asyncio.Event().wait()
-        return ""
-
-    handle = Agent(ScriptedProvider([[call("wait_for_ever")]]), tools=[wait_for_ever]).start("go")
+    provider = ScriptedProvider([[call("wait_for_ever")]])
+    handle = Agent(provider, tools=[waiting_tool(running)]).start("go")
     await running.wait()
     handle.stop()
     run = await handle
@@ -241,14 +234,6 @@ async def test_stop_while_a_tool_runs_answers_its_call():
 async def test_a_call_that_ended_before_the_stop_keeps_its_result():
     running = asyncio.Event()
 
-    @tool(timeout=None)
-    async def wait_for_ever() -> str:
-        """Waits."""
-        await asyncio.sleep(0.01)
-        running.set()
-        await asyncio.Event().wait()
-        return ""
-
     @tool
     def look_up() -> ToolOutput:
         """Finds much."""
@@ -256,7 +241,7 @@ async def test_a_call_that_ended_before_the_stop_keeps_its_result():
 
     image = Image(b"png")
     provider = ScriptedProvider([[call("look_up"), call("no_such_tool"), call("wait_for_ever")]])
-    handle = Agent(provider, tools=[look_up, wait_for_ever]).start("go")
+    handle = Agent(provider, tools=[look_up, waiting_tool(running)]).start("go")
     await running.wait()
     handle.stop()
     run = await handle

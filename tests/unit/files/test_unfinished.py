@@ -3,12 +3,12 @@
 import asyncio
 import html
 
-from agent_nb import Agent, Run, RunHandle, tool
+from agent_nb import Agent, Run, RunHandle
 from agent_nb.events import FileDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.render.summary import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS
-from tests.support.scripts import PAGE, write
+from tests.support.scripts import PAGE, waiting_tool, write
 
 CUT = '{"path": "index.html", "content": "<h1>Bre'
 
@@ -56,19 +56,8 @@ async def test_a_first_version_that_was_cut_off_is_called_unfinished():
 
 async def test_a_refused_call_leaves_nothing_unfinished():
     running = asyncio.Event()
-
-    @tool(timeout=None)
-    async def wait_for_ever() -> str:
-        """Waits."""
-        await asyncio.sleep(0.01)
-        running.set()
-        await asyncio.Event().wait()
-        return ""
-
-    refused = write("../a.html", id="refused")
-    handle = Agent(
-        ScriptedProvider([[refused, call("wait_for_ever")]]), tools=[*FILE_TOOLS, wait_for_ever]
-    ).start("go")
+    provider = ScriptedProvider([[write("../a.html", id="refused"), call("wait_for_ever")]])
+    handle = Agent(provider, tools=[*FILE_TOOLS, waiting_tool(running)]).start("go")
     await running.wait()
     handle.stop()
     run = await handle

@@ -24,14 +24,9 @@ from agent_nb.images.convert import (
     to_image,
 )
 from agent_nb.messages import Image
+from tests.support.drawings import encoded
 
 mpl.use("agg")
-
-
-def encoded(pixels: PIL.Image.Image, kind: str = "PNG", **settings) -> bytes:
-    buffer = io.BytesIO()
-    pixels.save(buffer, kind, **settings)
-    return buffer.getvalue()
 
 
 def opened(image: Image) -> PIL.Image.Image:

@@ -80,7 +80,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return self_signed(tmp_path_factory.mktemp("tls"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def https_server(certificate):
     """A real TLS server on localhost with a few paths."""
     key, cert = certificate

@@ -18,15 +18,14 @@ from agent_nb.looking.page_check import (
     read_report,
     summary_of,
 )
+from tests.support.page_viewer import png_of
 
 REQUEST = CheckRequest(files={"index.html": "<h1>é</h1>"}, path="index.html")
 
 
 def png(width: int, height: int, noise: bool = False) -> str:
     image = PIL.Image.effect_noise((width, height), 90) if noise else PIL.Image.new("RGB", (width, height))
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", pnginfo=None)
-    return base64.b64encode(buffer.getvalue()).decode()
+    return png_of(image)
 
 
 def shot(width: int, height: int, **more: Any) -> dict[str, Any]:

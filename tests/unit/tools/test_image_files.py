@@ -2,13 +2,12 @@
 
 import base64
 
-import PIL.Image
 import pytest
 
 from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import studio_for
-from tests.support.drawings import as_image, encoded, gif, huge_png, opened, png, screenshot
+from tests.support.drawings import as_image, huge_png, opened, png, screenshot
 from tests.support.tool_desk import KEY, Desk
 
 
@@ -109,7 +108,6 @@ async def test_nothing_is_fetched_offline():
     assert error.message == "This run is offline: nothing is fetched from the internet."
 
 
-CMYK = encoded(PIL.Image.new("CMYK", (20, 10), (0, 200, 0, 0)), "JPEG")
 BAD = {
     "text.png": ("<h1>Hi</h1>", "text.png is a text file, not an image."),
     "noise.png": (b"\x00\x01\x02" * 40, "'noise.png' is not an image that can be read"),
@@ -135,12 +133,3 @@ async def test_an_unknown_path_names_the_nearest():
         "remove_background", source="assets/her.png", path="a.png"
     )
     assert str(error) == ("There is no image assets/her.png. Images: assets/hero.png.")
-
-
-@pytest.mark.parametrize(("name", "content"), [("cmyk.jpg", CMYK), ("moving.gif", gif())])
-async def test_odd_images_are_made_plain(name, content):
-    desk = Desk({name: content})
-    await desk.call("save_assets", assets=[{"source": name, "path": "plain.png"}])
-    plain = opened(desk.files["plain.png"])
-    assert plain.mode in ("RGB", "RGBA")
-    assert getattr(plain, "n_frames", 1) == 1
