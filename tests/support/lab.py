@@ -10,6 +10,7 @@ fixtures that hold a browser `scope="module"` at most, or `scope="package"` wher
 """
 
 import json
+import os
 import secrets
 import shutil
 import socket
@@ -218,8 +219,9 @@ def run_all(page: Page) -> None:
 
 
 def keep_screenshot(page: Page, name: str) -> None:
-    """For people to look at, below `test-results/`."""
-    page.screenshot(path=SHOTS / f"{name}.png")  # it makes the folder
+    """For people to look at, below `test-results/`, if SCREENSHOTS is set."""
+    if os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=SHOTS / f"{name}.png")  # it makes the folder
 
 
 def save(page: Page) -> None:
