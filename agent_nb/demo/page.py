@@ -29,6 +29,7 @@ from agent_nb.demo.texts import entry_for, table, template
 
 Slots = dict[str, str]
 
+_MANUAL = re.compile(r"\b(?:documentation|docs|manual|tutorial|how-to|readme|reference|api)\b", re.I)
 _HONEST = (
     "About this text: the offline demo model knows nothing about {{subject}}. It wrote around your words so that you "
     "can see how a page is made; a real model would have something to say."
@@ -68,16 +69,22 @@ def landing(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
 
 
 def article(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
+    """An essay about the subject, or a short manual if the prompt asks for documentation."""
     copy = {name: brief.choice(lines) for name, lines in table("copy")["article"].items()}
     is_question = re.match(r"(?:why|how|what|when)\b", brief.subject)
     subject = f"the question of {brief.subject}" if is_question else brief.phrase
+    if manual := bool(_MANUAL.search(brief.prompt[:300])):
+        copy["lede"], banner = table("copy")["manual"]["lede"][0], ""
+    else:
+        banner = f'<figure class="banner">{art(brief.trade.art, "xMidYMax meet")}</figure>'
     opening = fill(copy["opening"], subject=subject)
-    text = fill(template("essay.html").strip(), subject=subject, opening=opening, quote=copy["quote"])
+    source = template("manual.html" if manual else "essay.html").strip()
+    text = fill(source, subject=subject, opening=opening, quote=copy["quote"])
     return {
-        "eyebrow": "Essay",
+        "eyebrow": "Manual" if manual else "Essay",
         "lede": copy["lede"],
         "minutes": str(max(2, len(text.split()) // 200)),
-        "art": Html(f'<figure class="banner">{art(brief.trade.art, "xMidYMax meet")}</figure>'),
+        "art": Html(banner),
         "text": text,
         "honest": fill(_HONEST, subject=subject),
     }

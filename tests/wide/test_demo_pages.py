@@ -25,6 +25,7 @@ ALL = [
     "A jazz concert in Porto",
     "A portfolio for a photographer in Oslo",
     "A survey about the canteen",
+    "Documentation for a parser",
     "A focus timer",
     "A calculator",
 ]
