@@ -165,9 +165,18 @@ class _SampleMaker:
             case "array":
                 return [self.value(schema.get("items", True), name)] * schema.get("minItems", 1)
             case "string":
-                is_place = re.search(r"place|city|town|location|where|country", name, re.I)
-                return self._brief.place or "Lyon" if is_place else self._brief.subject
+                return self._text(name)
             case "integer" | "number":
                 return schema.get("minimum", min(1, schema.get("maximum", 1)))
             case _:
                 return True if kind == "boolean" else None
+
+    def _text(self, name: str) -> str:
+        brief = self._brief
+        if re.search(r"place|city|town|location|where|country", name, re.I):
+            return brief.place or "Lyon"
+        if re.search(r"name|title", name, re.I):
+            return brief.name
+        if re.search(r"prompt|question|message|text|sentence", name, re.I):
+            return " ".join(brief.prompt.split())[:200] or brief.subject
+        return brief.subject
