@@ -62,10 +62,8 @@ def calculate(provider_name: str, counts: dict[str, int]) -> float | None:
         return None
     if vendor.price_id == FREE:
         return 0.0
-    try:
-        import genai_prices
-    except ImportError:
-        return None
+    import genai_prices
+
     usage: Any = genai_prices.Usage(**{key: count for key, count in counts.items() if count})
     try:
         return float(genai_prices.calc_price(usage, model, provider_id=vendor.price_id).total_price)
@@ -83,19 +81,17 @@ def context_window(provider_name: str) -> int | None:
     vendor = VENDORS.get(vendor_name)
     if vendor is None or vendor.price_id in (FREE, NO_PRICE):
         return None
-    try:
-        from genai_prices.data_snapshot import get_snapshot
+    from genai_prices.data_snapshot import get_snapshot
 
+    try:
         return get_snapshot().find_provider_model(model, None, vendor.price_id, None)[1].context_window
-    except (ImportError, LookupError):
+    except LookupError:
         return None
 
 
 def listed_models(vendor: Vendor) -> list[str]:
-    try:
-        from genai_prices.data_snapshot import get_snapshot
-    except ImportError:
-        return []
+    from genai_prices.data_snapshot import get_snapshot
+
     return [
         model.id
         for provider in get_snapshot().providers
