@@ -33,7 +33,6 @@ class ServerFacts:
 
     model: str = ""
     window: int | None = None
-    abilities: tuple[str, ...] = ()
 
 
 async def ask_server(settings: Settings, http: "httpx2.AsyncClient") -> ServerFacts:
@@ -63,9 +62,7 @@ async def _from_model_list(model: str, ask: SendRequest) -> ServerFacts:
     """Facts from the list of models: llama.cpp has `meta.n_ctx`, vLLM `max_model_len`."""
     rows = (await ask("/models"))["data"]
     row = next((row for row in rows if model in (row["id"], *row.get("aliases", ()))), rows[0])
-    window = (row.get("meta") or {}).get("n_ctx") or row.get("max_model_len")
-    inputs = (row.get("architecture") or {}).get("input_modalities") or ()
-    return ServerFacts(_name(row["id"]), window, tuple(inputs))
+    return ServerFacts(_name(row["id"]), (row.get("meta") or {}).get("n_ctx") or row.get("max_model_len"))
 
 
 async def _ollama(model: str, ask: SendRequest) -> ServerFacts:
@@ -74,15 +71,12 @@ async def _ollama(model: str, ask: SendRequest) -> ServerFacts:
     loaded = [row for row in (await ask("/api/ps"))["models"] if model in (row["name"], row["model"])]
     lengths = [value for key, value in details["model_info"].items() if key.endswith(".context_length")]
     window = loaded[0].get("context_length") if loaded else None
-    window = window or (lengths[0] if lengths else None)
-    return ServerFacts(model, window, tuple(details.get("capabilities") or ()))
+    return ServerFacts(model, window or (lengths[0] if lengths else None))
 
 
 async def _lm_studio(model: str, ask: SendRequest) -> ServerFacts:
     row = await ask(f"/api/v0/models/{model}")
-    window = row.get("loaded_context_length") or row.get("max_context_length")
-    sees = ("vision",) if row.get("type") == "vlm" else ()
-    return ServerFacts(row["id"], window, (*(row.get("capabilities") or ()), *sees))
+    return ServerFacts(row["id"], row.get("loaded_context_length") or row.get("max_context_length"))
 
 
 def _name(model_id: str) -> str:
@@ -286,7 +280,7 @@ class ChatProvider(StreamingProvider):
             self._facts_task = asyncio.create_task(self._ask())
         facts = await asyncio.shield(self._facts_task)
         self.window = facts.window or self.window
-        return {**asdict(facts), "abilities": [*facts.abilities]}
+        return asdict(facts)
 
     async def _ask(self) -> ServerFacts:
         return await ask_server(self.settings, await shared_client(self))

@@ -10,17 +10,15 @@ from agent_nb.providers.scripted import ScriptedProvider
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import KEY
 
-LLAMA = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192}, "architecture": {"input_modalities": ["text"]}}
+LLAMA = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192}}
 OLLAMA = {
-    "/api/show": {"model_info": {"qwen3.context_length": 40_960}, "capabilities": ["completion", "tools"]},
+    "/api/show": {"model_info": {"qwen3.context_length": 40_960}},
     "/api/ps": {"models": [{"name": "qwen3", "model": "qwen3", "context_length": 4096}]},
 }
 STUDIO = {
     "/api/v0/models/qwen": {
         "id": "qwen",
-        "type": "vlm",
         "loaded_context_length": 4096,
-        "capabilities": ["tool_use"],
     }
 }
 
@@ -32,13 +30,13 @@ def provider(server: WireServer, name: str):
 @pytest.mark.parametrize(
     ("name", "told", "expected"),
     [
-        ("llamacpp:default", {"/v1/models": {"data": [LLAMA]}}, ("qwen.gguf", 8192, ["text"])),
-        ("chat:qwen", {"/v1/models": {"data": [LLAMA]}}, ("qwen.gguf", 8192, ["text"])),
-        ("vllm:m", {"/v1/models": {"data": [{"id": "m", "max_model_len": 32_768}]}}, ("m", 32_768, [])),
-        ("ollama:qwen3", OLLAMA, ("qwen3", 4096, ["completion", "tools"])),
-        ("lmstudio:qwen", STUDIO, ("qwen", 4096, ["tool_use", "vision"])),
-        ("chat:qwen", {}, ("", None, [])),
-        ("chat:qwen", {"/v1/models": {"data": "nothing"}}, ("", None, [])),
+        ("llamacpp:default", {"/v1/models": {"data": [LLAMA]}}, ("qwen.gguf", 8192)),
+        ("chat:qwen", {"/v1/models": {"data": [LLAMA]}}, ("qwen.gguf", 8192)),
+        ("vllm:m", {"/v1/models": {"data": [{"id": "m", "max_model_len": 32_768}]}}, ("m", 32_768)),
+        ("ollama:qwen3", OLLAMA, ("qwen3", 4096)),
+        ("lmstudio:qwen", STUDIO, ("qwen", 4096)),
+        ("chat:qwen", {}, ("", None)),
+        ("chat:qwen", {"/v1/models": {"data": "nothing"}}, ("", None)),
     ],
     ids=str,
 )
@@ -46,7 +44,7 @@ async def test_what_a_server_says_is_in_the_settings(server: WireServer, name: s
     server.facts = told
     server.plan(reply(Say("Hello.")))
     run = await Agent(provider(server, name)).run("Hi.")
-    said, window = dict(zip(("model", "window", "abilities"), expected, strict=True)), expected[1]
+    said, window = dict(zip(("model", "window"), expected, strict=True)), expected[1]
     assert (run.reason, run.settings["server"], run.settings.get("window")) == ("end_turn", said, window)
 
 
