@@ -281,11 +281,8 @@ def code_html(code: str) -> str:
 
 def coloured(code: str) -> Iterator[tuple[str, str]]:
     """Yield the CSS class, which may be empty, and the HTML of each token."""
-    try:
-        from pygments.lexers.python import PythonLexer
-    except ImportError:
-        yield "", code_html(code)
-        return
+    from pygments.lexers.python import PythonLexer
+
     tokens = PythonLexer(stripnl=False, ensurenl=False).get_tokens(code)
     for colour, group in itertools.groupby(tokens, key=lambda token: _colour(str(token[0]))):
         yield colour, code_html("".join(text for _, text in group))
