@@ -104,17 +104,14 @@ def media_type(path: str, content: str | bytes | None = "") -> str:
 
 MAX_READ_BYTES = 256_000_000
 """Total limit for the versions of a loaded file: a few bytes can repeat a large text many times."""
-_SLICE = 65_536
 
 Content = str | bytes
 
 
 def byte_size(content: Content | None) -> int:
-    """Return the size in bytes. Text is encoded in slices to limit memory use."""
     if not isinstance(content, str) or content.isascii():
         return len(content or b"")
-    slices = (content[start : start + _SLICE] for start in range(0, len(content), _SLICE))
-    return sum(len(piece.encode("utf-8", "surrogatepass")) for piece in slices)
+    return len(content.encode("utf-8", "surrogatepass"))
 
 
 def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = str) -> list[Json | None]:
