@@ -18,7 +18,6 @@ from agent_nb._base.wire import WireError, from_wire
 from agent_nb.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
-_LAUNCHER = re.compile(r"uvx|npx|uv|node|python3?|docker|run|bunx|deno|tool|exec")
 _ORDINARY = re.compile(r"HOME|PATH|PWD|USER|USERNAME|LOGNAME|SHELL|LANG|TERM|TMPDIR|TEMP|TZ")
 """Variables without secrets. Masking their values would mask every path in the notebook."""
 _AUTHORISATION = {"authorization", "proxy-authorization", "cookie"}
@@ -100,16 +99,9 @@ def server_config(  # noqa: PLR0913 - one for each field
 
 
 def _default_name(command: tuple[str, ...]) -> str:
-    """`fetch` for `uvx mcp-server-fetch`, `api_example_com` for `https://api.example.com/mcp`."""
-    if host := urlsplit(command[0]).hostname:
-        return re.sub(r"\W+", "_", host)
-    words = [
-        word for word in command if not word.startswith("-") and not _LAUNCHER.fullmatch(Path(word).stem)
-    ]
-    word = (words or command)[0]
-    stem = Path(word[:1] + word[1:].partition("@")[0]).stem  # drops the version, keeps the npm scope
-    stem = re.sub(r"^(mcp[-_])?server[-_]|^mcp[-_]|[-_]mcp$", "", stem)
-    return re.sub(r"[^\w-]+", "_", stem).strip("_") or "server"
+    """`weather` for `python weather.py`, `api_example_com` for `https://api.example.com/mcp`."""
+    name = urlsplit(command[0]).hostname or Path(command[-1]).stem
+    return re.sub(r"[^\w-]+", "_", name).strip("_") or "server"
 
 
 def _expand(text: str) -> str:

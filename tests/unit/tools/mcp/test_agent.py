@@ -54,7 +54,7 @@ def test_runs_in_several_loops_use_one_server(stdio_server):
 async def test_the_block_starts_and_ends_the_server(alive):
     command = (sys.executable, "-S", str(SERVERS / "bad.py"), "none")
     with ScriptedProvider([[call("bad__work", {})], [text("Done.")]]) as provider:
-        async with mcp_server(*command) as tools:
+        async with mcp_server(*command, name="bad") as tools:
             run = await Agent(provider, tools=tools, approve="auto").run("Work")
             assert alive()
     with ScriptedProvider([[call("bad__work", {})], [text("Done.")]]) as provider:

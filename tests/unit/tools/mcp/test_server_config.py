@@ -10,8 +10,7 @@ from agent_nb.tools.mcp.server_config import server_config
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        (("uvx", "mcp-server-fetch"), "fetch"),
-        (("npx", "-y", "@modelcontextprotocol/server-filesystem", "/data"), "filesystem"),
+        (("uvx", "mcp-server-fetch"), "mcp-server-fetch"),
         (("python", "-m", "weather"), "weather"),
         (("/opt/tools/weather.py",), "weather"),
         (("https://api.example.com/mcp",), "api_example_com"),
