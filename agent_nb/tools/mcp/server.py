@@ -41,8 +41,6 @@ MAX_NAME = 64
 MAX_DESCRIPTION = 4_000
 MAX_SCHEMA = 50_000
 _ANY: Json = {"type": "object", "properties": {}, "additionalProperties": True}
-_COMBINED = ("anyOf", "oneOf", "allOf", "not", "$schema", "$id")
-"""Keywords that vendors reject or ignore at the top level of a schema."""
 _HINTS = (
     ("readOnlyHint", "only reads"),
     ("destructiveHint", "may destroy data"),
@@ -131,14 +129,7 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
             problem = printable_line(error.message.removeprefix("The tool's schema "))
     if problem:
         return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model does not get it."
-    if not schema.get("properties") and any(key in schema for key in _COMBINED[:3]):
-        return {"type": "object", **schema}, ""  # the properties are in its alternatives: keep them all
-    refused = [key for key in _COMBINED[:4] if key in schema]
-    usable = {key: value for key, value in schema.items() if key not in _COMBINED}
-    usable = {**usable, "type": "object", "properties": usable.get("properties", {})}
-    if not refused:
-        return usable, ""
-    return usable, f"The model does not get {', '.join(refused)} of the schema of `{_short(name)}`."
+    return {**schema, "type": "object", "properties": schema.get("properties", {})}, ""
 
 
 def _description(server: str, raw: Json, annotations: Json, title: str) -> str:
