@@ -6,7 +6,6 @@ import contextlib
 import functools
 import importlib
 import json
-import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -71,7 +70,6 @@ class VendorClient(abc.ABC):
         self.sdk = settings.vendor.api.sdk
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
-        self._connecting = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -93,18 +91,10 @@ class VendorClient(abc.ABC):
         loop = asyncio.get_running_loop()
         http = await shared_client(self)
         cached = self._clients.get(loop)
-        if cached is not None and cached[0] is http:
-            return cached[1]
-        await load_package(self.settings.vendor.api.package, self.sdk)
-        return await off_loop(self._shared_connection, loop, http)
-
-    def _shared_connection(self, loop: asyncio.AbstractEventLoop, http: "httpx2.AsyncClient") -> Any:
-        """The client for this loop. Variants that start together wait for the first to create it."""
-        with self._connecting:
-            cached = self._clients.get(loop)
-            if cached is None or cached[0] is not http:
-                cached = self._clients[loop] = (http, self._load(http))
-            return cached[1]
+        if cached is None or cached[0] is not http:
+            await load_package(self.settings.vendor.api.package, self.sdk)
+            cached = self._clients[loop] = (http, await off_loop(self._load, http))
+        return cached[1]
 
     def error(self, exc: Exception) -> ProviderError:
         return failure.from_sdk(self.settings, exc)

@@ -229,13 +229,6 @@ async def test_two_streams_at_once_stay_apart(case: Case, server: WireServer):
     }
 
 
-async def test_variants_that_start_at_once_share_the_sdks_client(case: Case, server: WireServer):
-    provider = case.provider(server)
-    first, *others = await asyncio.gather(*(provider.client() for _ in range(8)))
-    assert all(other is first for other in others)
-    await provider.close()
-
-
 async def test_chunks_may_end_anywhere(case: Case, server: WireServer):
     server.plan(full_reply(split=1, fragment=7))
     turn = await turn_of(case.provider(server))
