@@ -285,7 +285,7 @@ async def test_partials_methods_and_objects_work() -> None:
 
 
 def test_args_of_a_docstring_describe_the_parameters() -> None:
-    text = "Sum up.\n\nMore.\n\nArgs:\n    a: the first\n        number\n    b (int): the second\n\nReturns:\n    a: sum"
+    text = "Sum up.\n\nMore.\n\nArgs:\n    a: the first\n        number\n    b (int): the second\n\nReturns:\n    a: it"
     documented = parse_docstring(text)
     assert documented.description == "Sum up.\n\nMore."
     assert documented.parameters == {"a": "the first number", "b": "the second"}
