@@ -289,6 +289,11 @@ class Results:
     def _with_name(self, index: int, run: Run) -> Run:
         return replace(run, name=self.name(index), key=self.key(index))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle contains every run: the folder may not exist where it is loaded."""
+        runs = {index: self[index] for index, figures in enumerate(self.figures) if figures is not None}
+        return {**self.__dict__, "_store": None, "_unsaved": runs, "_loaded": OrderedDict(), "_ids": {}}
+
 
 class Runs(Sequence[Run]):
     """The runs of `agent.map`: the first prompt on every model, then the second; `runs[prompt, model]` finds one.

@@ -43,6 +43,10 @@ _NEW_TITLE = re.compile(
     r"(?:[\"“'‘«](?P<quoted>.+?)[\"”'’»]|(?P<bare>[^,.;\n\"]{2,60}?))(?=\s+(?:and|with|please|instead)\b|[,.;\n]|$)",
     re.I,
 )
+_NEW_HEADLINE = re.compile(
+    r"\b(?:headline|heading|h1)\b(?: text)?(?: to| is|:| should (?:be|say|read)| say)*\s*[\"“'‘«](.+?)[\"”'’»]",
+    re.I,
+)
 _REMOVE = re.compile(r"\b(?:remove|delete|drop|take out|get rid of|without)\b", re.I)
 _BIGGER = re.compile(r"\b(?:bigger|larger) (?:text|letters|type|font)|\bincrease the font", re.I)
 _SMALLER = re.compile(r"\bsmaller (?:text|letters|type|font)", re.I)
@@ -58,7 +62,7 @@ def plan_changes(prompt: str, page: str, variant: int = 0) -> list[PageEdit]:
     for element in pointed_at(prompt):
         page = _apply_edits(changes, changed_element(page, element), page)
     brief = read_brief(without_elements(prompt) if changes else prompt, variant)
-    for find_edits in (_colours, _title, _removals, _additions, _size):
+    for find_edits in (_colours, _headline, _title, _removals, _additions, _size):
         page = _apply_edits(changes, find_edits(brief, page), page)
     if not changes:
         _apply_edits(changes, _fallback_colour(brief, page), page)
@@ -106,6 +110,14 @@ def _foreign_colours(page: str, request: ColourRequest) -> list[PageEdit]:
         f"a,h1,h2{{color:oklch({accent} .13 {hue})}}\n</style>\n{end}"
     )
     return [PageEdit(end, style, f"Colours: {request.terms}, in an extra style element.")]
+
+
+def _headline(brief: Brief, page: str) -> list[PageEdit]:
+    request, heading = _NEW_HEADLINE.search(brief.prompt), _H1.search(page)
+    if not request or not heading:
+        return []
+    new = heading[0].replace(f">{heading[1]}<", f">{html.escape(shortened(request[1], 90))}<")
+    return [PageEdit(heading[0], new, f"Headline: “{shortened(request[1], 90)}”.")]
 
 
 def _title(brief: Brief, page: str) -> list[PageEdit]:

@@ -1,7 +1,9 @@
 """`%agent runs`, `load`, `undo`, `export`, `page` and `cells`: commands on saved runs and runs in variables."""
 
+import html
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -119,7 +121,23 @@ def _about(run: Run) -> str:
     return f"{shortened(masked_line(run.prompt), 60)!r}, {', '.join(run.files) or 'no files'}"
 
 
-def export_run(session: Session, arguments: str) -> str:
+class FileNotice:
+    """Names a written file, with a link if it is below the notebook's folder."""
+
+    def __init__(self, path: Path, home: Path, details: str) -> None:
+        self._path, self._details = path, details
+        self._link = quote(path.relative_to(home).as_posix()) if path.is_relative_to(home) else ""
+
+    def __repr__(self) -> str:
+        return f"Wrote {self._path} {self._details}"
+
+    def _repr_html_(self) -> str:
+        path = html.escape(str(self._path))
+        link = f'<a href="{self._link}" target="_blank">{path}</a>' if self._link else path
+        return f"<p>Wrote {link} {html.escape(self._details)}</p>"
+
+
+def export_run(session: Session, arguments: str) -> FileNotice:
     """Write `NAME.replay.html` beside the notebook, or PATH in the format of its suffix."""
     name, _, target = arguments.partition(" ")
     run = _run(session, name, "export hero")
@@ -139,7 +157,7 @@ def export_run(session: Session, arguments: str) -> str:
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
     replays = f" It replays {name} in any browser, without a server." if suffix == ".html" else ""
-    return f"Wrote {path} ({size}).{replays}"
+    return FileNotice(path, session.home, f"({size}).{replays}")
 
 
 def print_statement(session: Session, arguments: str) -> str:

@@ -1,5 +1,8 @@
 """Saved runs of a large batch leave memory, and are what they were when they are asked for again."""
 
+import pickle
+import shutil
+
 import pytest
 
 from agent_nb import Agent, Runs
@@ -61,3 +64,12 @@ async def test_what_the_file_does_not_contain_stays_in_memory(tmp_path):
     assert (runs[0].reason, later[0].text) == ("failed", "a")
     assert secret in runs[1].text
     assert secret not in later[1].text
+
+
+async def test_a_pickle_contains_all_runs(tmp_path):
+    runs = await batch(tmp_path / "runs", *"abcde")
+    written = pickle.dumps(runs)
+    shutil.rmtree(tmp_path / "runs")
+    copy = pickle.loads(written)
+    assert [run.text for run in copy] == [*"abcde"]
+    assert (repr(copy), copy.loaded) == (repr(runs), 0)

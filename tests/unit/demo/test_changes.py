@@ -30,6 +30,7 @@ async def changed(prompt: str, base: Run | None = None) -> tuple[str, str, Run]:
         ("call it Petit Four", "<title>Petit Four</title>"),
         ('rename it to "Chez Ada"', ">Chez Ada</a>"),
         ("title: Bread & Co", "<title>Bread &amp; Co</title>"),
+        ('change the headline to "Warm & round"', "<h1>Warm &amp; round</h1>"),
         ("Add a section with prices", '<section class="row" id="pricing">'),
         ("add a newsletter, please", "One letter a month from Lyon Bakery"),
         ("Add a gallery and an faq", "<summary>Do I need to book?</summary>"),

@@ -173,7 +173,10 @@ def test_the_log_level_can_be_set(shell, word, level):
 
 def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path):
     run = shell.names["hero"] = quick_run()
-    assert "It replays hero in any browser" in shell.run("%agent export hero '<a b>.html'").stdout
+    shown = shell.run("%agent export hero '<a b>.html'").displays[0]
+    assert "It replays hero in any browser" in shown["text/plain"]
+    assert '<a href="%3Ca%20b%3E.html"' in shown["text/html"]
+    assert "/&lt;a b&gt;.html</a>" in shown["text/html"]
     assert shell.run(f"%agent export hero '{tmp_path}/a b.html'").ok
     assert (tmp_path / "a b.html").read_bytes() == run.to_replay(tmp_path / "x.html").read_bytes()
     assert shell.run(f"%agent export hero {tmp_path}/hero.md").ok
