@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import functools
 import importlib
 import itertools
 import re
@@ -46,19 +47,25 @@ class Site(NamedTuple):
     module: str
 
 
+@functools.cache
+def modules() -> dict[Path, list[ast.AST]]:
+    """The nodes of each module of the package."""
+    paths = sorted(ROOT.rglob("*.py"))
+    return {path: [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))] for path in paths}
+
+
 def sites() -> Iterator[Site]:
     """Where the package names a pattern."""
-    for path in sorted(ROOT.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, nodes in modules().items():
         module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
         targets = {
             id(node.value): target.id
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Assign | ast.AnnAssign)
             for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
             if isinstance(target, ast.Name)
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if _method(node, "re") in METHODS and isinstance(node, ast.Call) and node.args:
                 place = f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"
                 yield Site(place, node, targets.get(id(node), ""), module)
@@ -74,8 +81,8 @@ def _method(node: ast.AST, name: str) -> str:
 def used_as() -> dict[str, set[str]]:
     """The methods that are called on each name, anywhere in the package."""
     used: dict[str, set[str]] = {}
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for nodes in modules().values():
+        for node in nodes:
             match node:
                 case ast.Attribute(value=ast.Name(id=name) | ast.Attribute(attr=name), attr=method) if (
                     method in METHODS

@@ -1,4 +1,4 @@
-"""Heavy packages are imported late, files and functions stay small, every module is tested.
+"""Heavy packages are imported late, files and functions stay small, every module is tested, type names are unique.
 
 `make check` reads the direction of imports (`tool.importlinter` in pyproject.toml).
 """
@@ -6,6 +6,7 @@
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -117,13 +118,35 @@ def test_files_stay_under_600_lines(folder):
     assert not long
 
 
-def test_functions_stay_under_50_lines():
+@pytest.fixture(scope="module")
+def package() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def test_functions_stay_under_50_lines(package):
     long = {}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in package.items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = node.body[0].lineno if node.decorator_list else node.lineno
                 lines = (node.end_lineno or 0) - first + 1
                 if lines > 50:
                     long[f"{path.name}:{node.name}"] = lines
     assert not long
+
+
+def types_in(tree: ast.Module) -> list[str]:
+    names = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for node in tree.body:  # aliases, such as `Pair = tuple[int, int]`
+        if isinstance(node, ast.Assign) and not ast.unparse(node.value).startswith(("TypeVar", "ParamSpec")):
+            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return [name for name in names if name.strip("_")[:1].isupper() and not name.isupper()]
+
+
+def test_a_type_name_means_one_thing_in_the_whole_package(package):
+    modules = defaultdict(list)
+    for path, tree in package.items():
+        for name in types_in(tree):
+            modules[name].append(str(path.relative_to(PACKAGE)))
+    assert len(modules) > 300
+    assert {name: paths for name, paths in modules.items() if len(paths) > 1} == {}

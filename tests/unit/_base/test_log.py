@@ -39,7 +39,8 @@ async def test_the_traceback_of_a_run_is_masked(lines):
 async def test_what_a_subscriber_raises_is_masked(lines):
     agent = Agent(ScriptedProvider([[text("Done.")]]))
     agent.on_event(lambda event: {}[KEY])
-    await agent.run("go")
+    assert (await agent.run("go")).reason == "end_turn"
+    assert "a subscriber failed" in lines.getvalue()
     assert f"KeyError: '{MASK}'" in lines.getvalue()
     assert "x9-Y" not in lines.getvalue()
 

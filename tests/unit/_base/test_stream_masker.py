@@ -91,10 +91,10 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("cut", range(160))
-def test_an_escaped_secret_is_masked_in_a_stream(form: str, cut: int):
+def test_an_escaped_secret_is_masked_wherever_a_stream_is_cut(form: str):
     register(QUOTED)
-    check_escaped(form, [cut])
+    for cut in range(160):
+        check_escaped(form, [cut])
 
 
 @given(st.sampled_from(list(FORMS)), st.lists(st.integers(0, 160), max_size=12))

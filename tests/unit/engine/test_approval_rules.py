@@ -65,6 +65,8 @@ def test_tools_of_a_server_go_by_their_server(name):
             "`approve['get_money']` is 'ask', 'auto', 'deny' or a function, not 'maybe'.",
         ),
         ("maybe", "`approve` is 'ask', 'auto', 'deny' or a function, not 'maybe'."),
+        (None, "'ask', 'auto', 'deny' or a function"),
+        (True, "'ask', 'auto', 'deny' or a function"),
         ({3: "ask"}, "`approve` names 3, which matches no tool"),
     ],
 )

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb._base.constants import EFFORTS
+from agent_nb._base.constants import EFFORTS, is_demo, is_replay
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
@@ -31,6 +31,12 @@ def test_every_vendor_makes_a_provider(vendor: str, monkeypatch: pytest.MonkeyPa
 def test_an_empty_model_is_the_recommended_one():
     assert made("anthropic:").name == f"anthropic:{VENDORS['anthropic'].recommended}"
     assert made(" OpenAI: ").name == f"openai:{VENDORS['openai'].recommended}"
+
+
+def test_the_demo_and_replays_are_told_by_their_vendor():
+    names = ("demo:", "demo:other", "demolition:x", "ollama:demo:")
+    assert [is_demo(name) for name in names] == [True, True, False, False]
+    assert [is_replay(name) for name in ("replay:cassettes/hero.jsonl", "replay")] == [True, False]
 
 
 def test_a_colon_in_the_model_stays():

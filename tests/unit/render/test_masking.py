@@ -13,18 +13,13 @@ from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import FORMS, bundle
 from agent_nb.render.frozen import MAX_ARGUMENT, code_html
-from agent_nb.run import Run
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox
 from tests.support.scripts import write
+from tests.unit.render.test_render import play
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8
 KNOWN = 'hunter & "sons" <of> 19&&87'
-
-
-async def play(*turns, tools=None) -> Run:
-    with ScriptedProvider(list(turns)) as provider:
-        return await Agent(provider, tools=tools).run("A page")
 
 
 def test_code_is_masked_before_it_is_escaped():

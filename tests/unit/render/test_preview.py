@@ -61,10 +61,6 @@ def test_large_images_are_saved_small():
     assert len(whole) < 600_000
 
 
-def test_small_images_are_saved_as_they_are():
-    assert DATA in page_of("<img src=a.png>")
-
-
 def test_what_is_no_image_is_still_too_large():
     with pytest.raises(TooLargeError):
         page_of("<img src=b.png><video src=c.mp4>", **{"b.png": b"x" * 2_000_000, "c.mp4": b"y" * 10})
@@ -75,7 +71,7 @@ def growth_exponent(work: Callable[[int], object]) -> float:
     seconds: dict[int, float] = {}
     for size in (2**power for power in range(8, 17)):
         seconds[size] = min(_seconds(work, size) for _ in range(3))
-        if seconds[size] > 0.1:
+        if seconds[size] > 0.03:
             break
     large = max(seconds)
     small = max(min(seconds), large // 16)

@@ -114,10 +114,7 @@ async def test_a_denied_call_is_no_failed_call(note, expected):
     async def no(request: object) -> Answer:
         return Answer(False, note)
 
-    with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
-        handle = Agent(provider, tools=[shell]).start("List")
-        handle.approve_with(no)
-        run = await handle
+    run = await run_approved(answer=no)
     html = bundle(run)["text/html"]
     assert expected in Elements(html).text
     assert "Go on without it." not in html
@@ -157,8 +154,7 @@ async def test_a_function_and_an_earlier_always_are_named():
 
 
 async def test_a_switched_off_tool_says_so():
-    with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
-        run = await Agent(provider, tools=[shell], approve="deny").run("List")
+    run = await run_approved("deny")
     assert "denied: This tool is switched off for this run." in MARKDOWN.render(run)
 
 

@@ -105,7 +105,7 @@ def texts() -> list[dict[str, Any]]:
         command, input=json.dumps(TEXTS), capture_output=True, text=True, timeout=300, check=True
     )
     found: list[dict[str, Any]] = json.loads(done.stdout)
-    assert len(found) > 1300
+    assert len(found) > 700
     return found
 
 

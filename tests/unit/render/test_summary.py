@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agent_nb import Agent, replay
 from agent_nb.notebook.views.views import TerminalView
 from agent_nb.providers.scripted import ScriptedProvider, text, usage
@@ -27,12 +29,9 @@ async def test_the_last_turn_shows_how_full_the_context_is(tmp_path):
     assert "38 % of context" in facts(load(run.save(tmp_path / "hero.run.json")))
 
 
-async def test_an_unknown_window_shows_no_percentage():
-    assert not [fact for fact in facts(await finished(None)) if "context" in fact]
-
-
-async def test_less_than_half_a_percent_is_not_shown():
-    assert not [fact for fact in facts(await finished(1_000_000)) if "context" in fact]
+@pytest.mark.parametrize("window", [None, 1_000_000], ids=["unknown", "less than half a percent"])
+async def test_where_there_is_nothing_to_tell_no_percentage_is_shown(window):
+    assert not [fact for fact in facts(await finished(window)) if "context" in fact]
 
 
 async def test_several_variants_together_show_no_percentage():
