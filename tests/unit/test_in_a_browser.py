@@ -10,7 +10,8 @@ import pytest
 from agent_nb import Agent, model
 from agent_nb.providers.failure import from_network
 from tests.support import ROOT
-from tests.support.wire import Say, WireServer, reply
+from tests.support.wire import Say, reply
+from tests.support.wire.cases import CASE
 
 
 def test_agents_work_without_threads_locks_and_some_packages(tmp_path) -> None:
@@ -46,16 +47,12 @@ def test_agents_work_without_threads_locks_and_some_packages(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("in_browser", [True, False])
-async def test_anthropic_is_told_that_a_browser_asks(monkeypatch, in_browser) -> None:
+async def test_anthropic_is_told_that_a_browser_asks(monkeypatch, server, in_browser) -> None:
     monkeypatch.setattr("agent_nb.providers.anthropic_messages.IN_BROWSER", in_browser)
-    async with WireServer() as server:
-        server.plan(reply(Say("Hello.")))
-        provider = model(
-            "anthropic:claude-opus-5-5", api_key="none", base_url=server.base_url("anthropic_messages")
-        )
-        async with Agent(provider) as agent:
-            await agent.run("Hello?")
-        header = server.requests[0].headers.get("anthropic-dangerous-direct-browser-access")
+    server.plan(reply(Say("Hello.")))
+    async with Agent(CASE["anthropic_messages"].provider(server)) as agent:
+        await agent.run("Hello?")
+    header = server.requests[0].headers.get("anthropic-dangerous-direct-browser-access")
     assert header == ("true" if in_browser else None)
 
 

@@ -16,7 +16,7 @@ from agent_nb import Agent, tool, tracing
 from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think, usage
 from tests.support.scripts import run_script
-from tests.support.wire import Say, WireServer, reply
+from tests.support.wire import Say, reply
 from tests.support.wire.cases import CASES
 
 SECRET = "sk-ant-api03-" + "Zk9x" * 20
@@ -129,12 +129,11 @@ async def test_contents_are_recorded_only_if_asked_and_masked(spans):
     assert SECRET not in spans.texts()
 
 
-async def test_a_turn_is_one_chat_span_whatever_the_sdk_records(spans, monkeypatch):
+async def test_a_turn_is_one_chat_span_whatever_the_sdk_records(spans, server, monkeypatch):
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", spans.provider)  # where the SDKs look for one
-    async with WireServer() as server:
-        server.plan(*[reply(Say("Done."))] * len(CASES))
-        for case in CASES:
-            await Agent(case.provider(server)).run("Go")
+    server.plan(*[reply(Say("Done."))] * len(CASES))
+    for case in CASES:
+        await Agent(case.provider(server)).run("Go")
     assert len(spans.of_turns()) == len(CASES)
 
 

@@ -43,8 +43,6 @@ class Case:
     """How the signature of thinking is sent back."""
     refuses: bool = True
     """Whether an answer can end with a refusal."""
-    tells_status: bool = True
-    """Whether an error in the stream says if it will pass."""
     comments: bool = True
     """Whether the stream may have comments."""
     shows_pages: bool = True

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,24 +133,17 @@ def test_thinking_and_vendor_data_go_with_it():
     ]
 
 
-def test_reused_call_ids_are_not_confused():
+@pytest.mark.parametrize(
+    ("first", "note"),
+    [(asked(1, "a.css"), "(content of a.css, version 1,"), (asked(1, "a.css")[:2], "(content of a.css")],
+    ids=["answered", "without a result"],
+)
+def test_reused_call_ids_are_not_confused(first, note):
     """`asked` uses the same id each time, as some vendors do."""
-    compacted = compact([*asked(1, "a.css"), *asked(2, "b.css"), user("Go on")], 8, TOOLBOX, empty)
+    messages = [*first, *asked(2, "a.css"), user("Go on")]
+    compacted = compact(messages, len(messages) - 1, TOOLBOX, empty)
     notes = [args_of(message)["content"] for message in compacted.messages if message.tool_calls]
-    assert [note.partition(" left")[0] for note in notes] == [
-        "(content of a.css, version 1,",
-        "(content of b.css, version 2,",
-    ]
-
-
-def test_a_call_without_a_result_does_not_take_that_of_a_later_one():
-    unanswered = asked(1, "a.css")[:2]
-    compacted = compact([*unanswered, *asked(2, "a.css"), user("Go on")], 6, TOOLBOX, empty)
-    notes = [args_of(message)["content"] for message in compacted.messages if message.tool_calls]
-    assert [note.partition(" left")[0] for note in notes] == [
-        "(content of a.css",
-        "(content of a.css, version 2,",
-    ]
+    assert [each.partition(" left")[0] for each in notes] == [note, "(content of a.css, version 2,"]
 
 
 def test_what_this_request_has_written_stays_as_long_as_it_fits():

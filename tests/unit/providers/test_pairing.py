@@ -75,24 +75,22 @@ def test_new_ids_stay_the_same_when_the_conversation_goes_on():
     ("name", "sent"), [("functions.search", "functions_search"), ("", "unknown"), ("x" * 80, "x" * 64)]
 )
 @pytest.mark.parametrize("protocol", ["responses", "chat"])
-async def test_a_name_that_no_tool_can_have_is_replaced(protocol: str, name: str, sent: str):
+async def test_a_name_that_no_tool_can_have_is_replaced(
+    server: WireServer, protocol: str, name: str, sent: str
+):
     message = assistant(ToolCall("a", name, "{}"))
-    async with WireServer() as server:
-        server.plan(reply(Call(name, "{}", id="a")), reply(Say("Done.")), reply(Say("Done.")))
-        provider = CASE[protocol].provider(server)
-        own = await turn_of(provider)
-        for answer in (own.message, message):
-            await turn_of(provider, ask(user("Hello?"), answer, results("a")))
-        for request in server.requests[1:]:
-            assert f"'name': '{sent}'" in str(request.body)
+    server.plan(reply(Call(name, "{}", id="a")), reply(Say("Done.")), reply(Say("Done.")))
+    provider = CASE[protocol].provider(server)
+    own = await turn_of(provider)
+    for answer in (own.message, message):
+        await turn_of(provider, ask(user("Hello?"), answer, results("a")))
+    for request in server.requests[1:]:
+        assert f"'name': '{sent}'" in str(request.body)
 
 
-async def test_openai_takes_calls_with_long_ids_from_elsewhere():
+async def test_openai_takes_calls_with_long_ids_from_elsewhere(server: WireServer):
     long_id = "call_" + "x" * 111
-    async with WireServer() as server:
-        server.plan(reply(Say("Done.")))
-        await turn_of(
-            CASE["responses"].provider(server),
-            ask(user("Hello?"), assistant(call(long_id)), results(long_id)),
-        )
-        assert f"hits of {long_id}" in str(server.requests[0].body)
+    server.plan(reply(Say("Done.")))
+    request = ask(user("Hello?"), assistant(call(long_id)), results(long_id))
+    await turn_of(CASE["responses"].provider(server), request)
+    assert f"hits of {long_id}" in str(server.requests[0].body)

@@ -22,18 +22,16 @@ from tests.support.clocks import SharedClock
 from tests.support.wire import (
     Call,
     Cut,
-    ErrorEvent,
     Hold,
     Reply,
     Say,
     Think,
     Tokens,
     WireServer,
-    page,
     problem,
     reply,
 )
-from tests.support.wire.cases import CASES, KEY, Case
+from tests.support.wire.cases import CASES, Case
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -143,28 +141,6 @@ async def test_many_variants_get_through_a_limit_of_one_request_a_second(case: C
     agent.on_event(lambda event: clock.leave() if isinstance(event, RunFinished) else None)
     run = await agent.race("Hello?", variants=8)
     assert [variant.reason for variant in run.variants] == ["end_turn"] * 8
-
-
-@pytest.mark.parametrize(
-    ("trouble", "message"),
-    [
-        (problem(401, "Invalid API key"), "api_key"),
-        (problem(404, "The model does not exist"), "model's name"),
-        (problem(400, "prompt is too long: 9 tokens > 8 maximum"), "too long"),
-        (page(), "`base_url`"),
-        (reply(Say("Hm."), ErrorEvent(400, "This is wrong")), "This is wrong"),
-    ],
-    ids=["key", "model", "context", "page", "event"],
-)
-async def test_a_final_failure_is_one_sentence(case: Case, server: WireServer, trouble: Reply, message: str):
-    if trouble.steps and not case.tells_status:
-        pytest.skip("This protocol does not say whether an error will pass.")
-    server.plan(trouble)
-    finished = (await events_of(case, server, files={"index.html": PAGE}))[-1]
-    assert finished.reason == "failed"
-    assert message in finished.error
-    assert "\n" not in finished.error
-    assert KEY not in finished.error
 
 
 async def test_files_survive_a_failure(case: Case, server: WireServer):
