@@ -18,7 +18,6 @@ from agent_nb.tools.base import Tool
 from agent_nb.tools.function import read_signature
 from agent_nb.tools.schema import types_only
 
-MOST_NAMES = 30
 SLICE = 0.01
 """Seconds of encoding between two yields to the event loop."""
 _MAX_DOCSTRING = 1_000
@@ -68,8 +67,6 @@ class Bindings(dict[str, Binding]):
         super().__init__((row.name, row) for row in rows)
         self.encoded: dict[str, list[str]] = {}
         """The JSON of the values, split into messages."""
-        if len(self) > MOST_NAMES:
-            raise ConfigError(f"A page can be bound to {MOST_NAMES} names, not {len(self)}.")
 
     @property
     def types(self) -> dict[str, str]:

@@ -335,8 +335,6 @@ def _array_items(value: Any, kind: str) -> Iterator[list[Any]]:
     if kind == "pandas.Series" and not _is_counted(value.index):
         yield from _rows(*_pandas_series(value))
         return
-    if kind == "numpy.ndarray" and value.ndim == 0:
-        raise UnfitError("numpy.ndarray without dimensions")
     length = len(value)
     step = max(1, _CELLS // max(1, math.prod(value.shape[1:]) if kind == "numpy.ndarray" else 1))
     for start in range(0, length, step):
