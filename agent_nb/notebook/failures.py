@@ -3,14 +3,14 @@
 import re
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 MOST_FAILURES = 20
-MOST_FRAMES = 30
-_THIS = "<this cell>"
-_INSTALLED = re.compile(r".*[\\/](?:site-packages|lib[\\/]python[\d.]+)[\\/]")
-MAX_ERROR = 8_000
-"""Maximum characters of an error, from its start and its end."""
+MAX_FRAMES = 8
+MAX_MESSAGE = 4_000
+_OWN = (str(Path(__file__).parent / "kernel_tools"), "<frozen ")
+_IPYTHON = re.compile(r"[\\/](?:IPython|ipykernel)[\\/]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,48 +67,63 @@ def _failure_of(result: Any, cell_id: str) -> FailedCell | None:
     number, source = getattr(result, "execution_count", None), result.info.raw_cell
     if error is None or not number:
         return None
-    name = getattr(error, "name", "") if isinstance(error, NameError) else ""
-    report = traceback.TracebackException.from_exception(error, limit=-MOST_FRAMES)
-    text = _error_text(report, source)
-    lines = [frame.lineno for frame in report.stack if frame.filename == _THIS]
-    message = next((line for line in report.format_exception_only() if line[:1].strip()), "")
+    lines = [frame.lineno for frame in code_frames(error) if frame.line and frame.line in source]
     return FailedCell(
         number=number,
         source=source,
         cell_id=cell_id,
-        error=text,
-        message=message.partition("\n")[0],
+        error=short_traceback(error),
+        message=error_message(error).partition("\n")[0],
         line=getattr(error, "lineno", None) or (lines[-1] if lines else None),
-        undefined=name or "",
+        undefined=(getattr(error, "name", "") or "") if isinstance(error, NameError) else "",
     )
 
 
-def _error_text(report: traceback.TracebackException, source: str) -> str:
-    """The traceback as Python formats it, truncated. Paths of cells, which differ in each session, are replaced."""
-    reports: list[Any] = [report]
-    for item in reports:
-        followed = (item.__cause__, item.__context__, *(getattr(item, "exceptions", None) or ()))
-        reports += [related for related in followed if related is not None and related not in reports]
-        frames = (
-            frame for frame in item.stack if not re.search(r"[\\/](?:IPython|ipykernel)[\\/]", frame.filename)
-        )
-        item.stack = traceback.StackSummary.from_list([_named(frame, source) for frame in frames])
-        if isinstance(getattr(item, "filename", None), str):  # a SyntaxError
-            item.filename = _named_file(item.filename, getattr(item, "text", "") or "", source)
-    text = "".join(report.format()).strip()
-    if len(text) <= MAX_ERROR:
-        return text
-    half = MAX_ERROR // 2
-    return f"{text[:half]}\n… ({len(text) - 2 * half:,} characters left out)\n{text[-half:]}"
+def short_traceback(error: BaseException) -> str:
+    """The lines of cells and `run_python` code, and the last frame, without those of IPython and this package."""
+    all_frames = code_frames(error)
+    frames = [frame for frame in all_frames if _is_source(frame.filename)]
+    if isinstance(error, SyntaxError) and not frames:
+        text = "".join(traceback.format_exception_only(error)).rstrip()
+        return text.replace(str(error.filename), "<cell>")  # a cell's path differs in each session
+    lines = ["Traceback (most recent call last):"]
+    if len(frames) > MAX_FRAMES:
+        lines.append(f"  ... {len(frames) - MAX_FRAMES} more")
+    for frame in frames[-MAX_FRAMES:]:
+        where = "code" if is_code(frame.filename) else "cell"
+        lines += [f"  {where}, line {frame.lineno}, in {frame.name}", f"    {(frame.line or '').strip()}"]
+    if all_frames and not _is_source((last := all_frames[-1]).filename):
+        lines.append(f"  {'/'.join(Path(last.filename).parts[-3:])}, line {last.lineno}, in {last.name}")
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    causes = (cause, *getattr(error, "exceptions", ()))
+    return "\n".join(
+        [*lines, error_message(error), *(f"Caused by {error_message(item)}" for item in causes if item)]
+    )
 
 
-def _named(frame: traceback.FrameSummary, source: str) -> traceback.FrameSummary:
-    name = _named_file(frame.filename, frame.line or "", source)
-    return traceback.FrameSummary(name, frame.lineno, frame.name, lookup_line=False, line=frame.line)
+def code_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames from the first one of a cell or of `run_python` code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    start = next((at for at, frame in enumerate(frames) if _is_source(frame.filename)), len(frames))
+    return [
+        frame
+        for frame in frames[start:]
+        if not frame.filename.startswith(_OWN) and not _IPYTHON.search(frame.filename)
+    ]
 
 
-def _named_file(path: str, line: str, source: str) -> str:
-    """The path below `site-packages`, or a name for the cell: IPython's paths of cells differ in each session."""
-    if not re.search(r"ipykernel_\d+[\\/]\d+\.py$|^<", path):
-        return _INSTALLED.sub("", path)
-    return _THIS if line.strip() in source or line.startswith("get_ipython()") else "<another cell>"
+def is_code(filename: str) -> bool:
+    return filename.startswith("<run_python")
+
+
+def _is_source(filename: str) -> bool:
+    """Whether a file name belongs to `run_python` code or to a cell."""
+    return filename.startswith(("<run_python", "<ipython-input")) or "ipykernel_" in filename
+
+
+def error_message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # the exception's own code
+        text = "(its message cannot be shown)"
+    return f"{type(error).__name__}: {text[:MAX_MESSAGE]}".removesuffix(": ")

@@ -5,10 +5,8 @@ import asyncio
 import base64
 import contextlib
 import itertools
-import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
@@ -19,6 +17,7 @@ from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
+from agent_nb.notebook.failures import code_frames, error_message, is_code, short_traceback
 from agent_nb.notebook.kernel_tools.capture import cut
 from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
@@ -33,10 +32,7 @@ from agent_nb.tools.schema import tool_spec
 
 MAX_TEXT = 20_000
 MAX_IMAGES = 4
-MAX_FRAMES = 8
-MAX_MESSAGE = 4_000
 MAX_COMMAND = 60
-_OWN = (str(Path(__file__).parent), "<frozen ")
 _SHELL_METHODS = {"system", "getoutput", "getoutput_split"}
 _SHELL_MAGICS = {
     "sx", "sc", "system", "bash", "sh", "script", "cmd", "perl", "ruby", "pip", "conda", "mamba", "uv",
@@ -250,63 +246,20 @@ def _short(command: str) -> str:
     return shortened(" ".join(command.split()), MAX_COMMAND)
 
 
-def is_source(filename: str) -> bool:
-    """Whether a file name belongs to `run_python` code or to a cell."""
-    return filename.startswith(("<run_python", "<ipython-input")) or "ipykernel_" in filename
-
-
-def short_traceback(error: BaseException) -> str:
-    """The traceback without frames of IPython or of this package, and without colours."""
-    all_frames = _frames(error)
-    frames = [frame for frame in all_frames if is_source(frame.filename)]
-    if isinstance(error, SyntaxError) and not frames:
-        return "".join(traceback.format_exception_only(error)).rstrip()
-    lines = ["Traceback (most recent call last):"]
-    if len(frames) > MAX_FRAMES:
-        lines.append(f"  ... {len(frames) - MAX_FRAMES} more")
-    for frame in frames[-MAX_FRAMES:]:
-        where = "code" if _is_code(frame.filename) else "cell"
-        lines += [f"  {where}, line {frame.lineno}, in {frame.name}", f"    {(frame.line or '').strip()}"]
-    if all_frames and not is_source((last := all_frames[-1]).filename):
-        lines.append(f"  {'/'.join(Path(last.filename).parts[-3:])}, line {last.lineno}, in {last.name}")
-    lines.append(_message(error))
-    if error.__cause__ is not None:
-        lines.append(f"Caused by {_message(error.__cause__)}")
-    return "\n".join(lines)
-
-
 def headline(error: BaseException) -> str:
     """`ZeroDivisionError: division by zero (line 3)`"""
     number = code_line(error)
-    return _message(error) + (f" (line {number})" if number else "")
+    return error_message(error) + (f" (line {number})" if number else "")
 
 
 def code_line(error: BaseException) -> int | None:
     """The last line of the code in the traceback, or the line of a syntax error; None if unknown."""
-    if isinstance(error, SyntaxError) and _is_code(error.filename or ""):
+    if isinstance(error, SyntaxError) and is_code(error.filename or ""):
         return error.lineno
-    return next((frame.lineno for frame in reversed(_frames(error)) if _is_code(frame.filename)), None)
+    return next((frame.lineno for frame in reversed(code_frames(error)) if is_code(frame.filename)), None)
 
 
 def failed_line(error: BaseException | None) -> int | None:
     """The line of the code at which execution stopped; None if unknown or if nothing was executed."""
-    frames = _frames(error) if error is not None else []
-    return next((frame.lineno for frame in frames if _is_code(frame.filename)), None)
-
-
-def _is_code(filename: str) -> bool:
-    return filename.startswith("<run_python")
-
-
-def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    frames = traceback.extract_tb(error.__traceback__)
-    start = next((at for at, frame in enumerate(frames) if is_source(frame.filename)), len(frames))
-    return [frame for frame in frames[start:] if not frame.filename.startswith(_OWN)]
-
-
-def _message(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except Exception:  # the exception's own code
-        text = "(its message cannot be shown)"
-    return f"{type(error).__name__}: {text[:MAX_MESSAGE]}".removesuffix(": ")
+    frames = code_frames(error) if error is not None else []
+    return next((frame.lineno for frame in frames if is_code(frame.filename)), None)

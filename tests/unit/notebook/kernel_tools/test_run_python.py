@@ -5,10 +5,11 @@ import pytest
 from agent_nb._base.constants import INTERACTIVE_TYPE
 from agent_nb.errors import ConfigError
 from agent_nb.files.contents import content_of
+from agent_nb.notebook.failures import short_traceback
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
 from agent_nb.notebook.kernel_tools.name_changes import UndoStore, changes_between
-from agent_nb.notebook.kernel_tools.python import headline, mentions, short_traceback
+from agent_nb.notebook.kernel_tools.python import headline, mentions
 
 
 def test_names_are_compared_by_identity():

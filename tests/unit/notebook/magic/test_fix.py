@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent_nb.notebook.failures import MAX_ERROR, Failures
+from agent_nb.notebook.failures import MAX_MESSAGE, Failures
 from agent_nb.notebook.retry_cells import fix_of
 
 
@@ -37,7 +37,7 @@ def test_the_prompt_has_the_cell_the_error_and_the_variables_it_names(shell):
     shell.run("# the mean\nsum(prices) / rate  # {{other}} and \\{{rate}}")
     text = prompt_of(shell)
     assert "sum(prices) / rate  # {{other}} and \\{{rate}}" in text
-    assert 'File "<this cell>", line 2, in <module>' in text
+    assert "cell, line 2, in <module>" in text
     assert "ZeroDivisionError: division by zero" in text
     assert "Variable `prices`:\n    [3, 5]" in text
     assert "Variable `rate`:\n    0" in text
@@ -51,7 +51,10 @@ def test_the_prompt_has_the_cell_the_error_and_the_variables_it_names(shell):
         ("%%time\nnope.x", "NameError: name 'nope' is not defined"),
         ("%matplotlib_nope inline\n1", "UsageError"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-        ("try:\n    1 / 0\nexcept Exception as e:\n    raise KeyError('k') from e", "direct cause"),
+        (
+            "try:\n    1 / 0\nexcept Exception as e:\n    raise KeyError('k') from e",
+            "Caused by ZeroDivisionError",
+        ),
     ],
 )
 def test_any_error_can_be_sent(shell, code, found):
@@ -62,12 +65,11 @@ def test_any_error_can_be_sent(shell, code, found):
     assert "IPython/core" not in text
 
 
-def test_a_long_error_is_cut_in_the_middle(shell):
+def test_a_long_error_is_cut(shell):
     shell.run("raise ValueError('\\n'.join(f'line {n}' for n in range(10_000)))")
     failure = shell.session.failures.find()
-    assert MAX_ERROR <= len(failure.error) < MAX_ERROR + 100
     assert failure.error.startswith("Traceback")
-    assert failure.error.endswith("line 9999")
+    assert MAX_MESSAGE < len(failure.error) < MAX_MESSAGE + 500
 
 
 def test_a_deep_recursion_is_read_in_part():
@@ -88,7 +90,7 @@ def test_a_deep_recursion_is_read_in_part():
         sys.setrecursionlimit(before)
     failures = Failures()
     failures.note(result, "")
-    assert len(failures.find().error) < MAX_ERROR
+    assert len(failures.find().error) < MAX_MESSAGE
     assert failures.find().error.endswith("ZeroDivisionError: division by zero")
 
 
