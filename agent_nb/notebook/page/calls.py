@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
-from agent_nb._base.secrets import masked_line
-from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.execute import Watchdog, alone
 from agent_nb.notebook.page.bindings import Binding
+from agent_nb.notebook.values.limited import error_line
 from agent_nb.tools.schema import compile_schema
 
 SECONDS = 60.0
@@ -46,7 +45,7 @@ async def call(row: Binding, args: Any) -> tuple[Any, str]:
     if watchdog.timed_out:
         raise ConfigError(f"{row.name} took longer than {SECONDS:g} s and was stopped.")
     if raised is not None:
-        raise ConfigError(f"{row.name}: {_error_line(raised)}")
+        raise ConfigError(f"{row.name}: {error_line(raised, MAX_MESSAGE)}")
     return value, printed.getvalue()
 
 
@@ -83,12 +82,3 @@ def _no_new_figures() -> Iterator[None]:
         if pyplot is not None:
             for number in set(pyplot.get_fignums()) - before:
                 pyplot.close(number)
-
-
-def _error_line(error: BaseException) -> str:
-    """The error in one masked line."""
-    try:
-        text = shortened(showable_text(masked_line(str(error))), MAX_MESSAGE)
-    except BaseException:  # the error's own `__str__` failed
-        text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -16,8 +16,9 @@ from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, encoded
-from agent_nb.notebook.page.calls import call
+from agent_nb.notebook.page.calls import MAX_MESSAGE, call
 from agent_nb.notebook.page.encoding import chunks, json_pieces, within
+from agent_nb.notebook.values.limited import error_line
 from agent_nb.notebook.values.value_masking import Masks
 
 INTERVAL = 0.05
@@ -175,9 +176,7 @@ class PageStore:
             try:
                 self.page._assign(message.name, value)
             except Exception as error:  # an observer raised
-                view.send(
-                    _note("error", f"{message.name}: {type(error).__name__}: {masked_line(str(error))}")
-                )
+                view.send(_note("error", f"{message.name}: {error_line(error, MAX_MESSAGE)}"))
 
     async def _call(self, row: Binding, view: PageView, message: ViewMessage) -> None:
         result: Json = {"do": "result", "id": message.id}
@@ -255,7 +254,7 @@ async def _send_all(send: SendToView, message: Json, texts: list[str]) -> None:
 
 
 def _note(level: str, text: str) -> Json:
-    return {"do": "note", "level": level, "text": shortened(showable_text(text), 2_000)}
+    return {"do": "note", "level": level, "text": shortened(showable_text(text), MAX_MESSAGE)}
 
 
 def _read(text: str) -> Any:

@@ -11,11 +11,10 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 from agent_nb._base.secrets import masked_line
-from agent_nb._base.text import shortened
+from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.threads import start_thread
 
 T = TypeVar("T")
-MAX_MESSAGE = 200
 
 
 class UnreadableError(Exception):
@@ -36,7 +35,7 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
         except _GivenUpError:
             return
         except BaseException as error:  # SystemExit and KeyboardInterrupt too
-            problem = UnreadableError(f"raises {_described(error)}")
+            problem = UnreadableError(f"raises {error_line(error)}")
             problem.__cause__ = error
             result.set_exception(problem)
 
@@ -54,10 +53,10 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
     return result.result()
 
 
-def _described(error: BaseException) -> str:
-    name = type(error).__name__
+def error_line(error: BaseException, limit: int = 200) -> str:
+    """The error in one masked line."""
     try:
-        message = shortened(masked_line(str(error)), MAX_MESSAGE)
-    except Exception:  # the error's own `__str__` failed
-        return name
-    return f"{name}: {message}" if message else name
+        text = shortened(showable_text(masked_line(str(error))), limit)
+    except BaseException:  # the error's own `__str__` failed
+        text = ""
+    return f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agent_nb.notebook.values.limited import MAX_MESSAGE, UnreadableError, call_within
+from agent_nb.notebook.values.limited import UnreadableError, call_within
 
 
 class MuteError(Exception):
@@ -33,7 +33,7 @@ def test_a_result_comes_back():
         (SystemExit(1), "raises SystemExit: 1"),
         (KeyboardInterrupt(), "raises KeyboardInterrupt"),
         (MuteError(), "raises MuteError"),
-        (ValueError("x" * 5_000), f"raises ValueError: {'x' * (MAX_MESSAGE - 1)}…"),
+        (ValueError("x" * 5_000), f"raises ValueError: {'x' * (200 - 1)}…"),
     ],
 )
 def test_what_it_raises_is_reported(error, sentence):
