@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from agent_nb.errors import ConfigError
 from agent_nb.images.convert import to_image
-from agent_nb.notebook.values.kinds import PICTURES, known_class
+from agent_nb.notebook.values.kinds import PICTURES, TABLES, known_class
 
 MAX_CHARACTERS = 50_000_000
 """Maximum characters of one value's JSON."""
@@ -111,8 +111,8 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
         yield '"'
         yield from (_dumps(part)[1:-1] for part in parts)
         yield '"'
-    elif columns_of := _TABLES.get(kind):
-        yield from _between("[]", ([_dumps(rows)[1:-1]] for rows in _rows(*columns_of(value))))
+    elif kind in TABLES:
+        yield from _between("[]", ([_dumps(rows)[1:-1]] for rows in _rows(value, kind)))
     elif kind == "numpy.ndarray" and value.ndim > 1 and math.prod(value.shape[1:]) > _CELLS:
         yield from _between("[]", (_pieces(row, depth + 1) for row in value))
     elif kind in _ARRAYS:
@@ -229,8 +229,8 @@ def _of_library(value: Any, kind: str, room: _Room) -> Any:
     if kind in PICTURES:
         image = to_image(value)
         return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
-    if columns_of := _TABLES.get(kind):
-        return [row for rows in _rows(*columns_of(value)) for row in rows]
+    if kind in TABLES:
+        return [row for rows in _rows(value, kind) for row in rows]
     if kind in _ARRAYS:
         return [item for items in _array_items(value, kind) for item in items]
     if kind == "numpy.generic":
@@ -241,21 +241,18 @@ def _of_library(value: Any, kind: str, room: _Room) -> Any:
     return str(value)
 
 
-_Columns = tuple[list[Any], int, Callable[[int, int], list[list[Any]]]]
-"""Labels, row count, and a function that returns each column's cells in a range of rows."""
-
-
-def _rows(
-    labels: list[Any], count: int, cells_of: Callable[[int, int], list[list[Any]]]
-) -> Iterator[list[Any]]:
+def _rows(value: Any, kind: str) -> Iterator[list[Any]]:
     """The rows of a table, in batches."""
+    labelled, library = TABLES[kind]
+    columns, count = labelled(value), len(value)
     names = _distinct(
-        " / ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels
+        " / ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label, _ in columns
     )
     step = max(1, _CELLS // max(1, len(names)))
     for start in range(0, count, step):
-        columns = [_cells(column) for column in cells_of(start, min(start + step, count))]
-        yield [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        stop = min(start + step, count)
+        batch = [_cells(list(library.cells(column, start, stop))) for _, column in columns]
+        yield [dict(zip(names, row, strict=True)) for row in zip(*batch, strict=True)]
 
 
 def _cells(column: list[Any]) -> list[Any]:
@@ -277,63 +274,20 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(distinct)
 
 
-def _pandas_frame(value: Any) -> _Columns:
-    levels = [] if _is_counted(value.index) else list(range(value.index.nlevels))
-    labels = ["index" if name is None else name for name in value.index.names] if levels else []
-
-    columns = [
-        *(value.index.get_level_values(level).to_series() for level in levels),
-        *(value.iloc[:, place] for place in range(value.shape[1])),
-    ]
-
-    def read(start: int, stop: int) -> list[list[Any]]:
-        return [column.iloc[start:stop].tolist() for column in columns]
-
-    return [*labels, *value.columns], len(value), read
-
-
-def _pandas_series(value: Any) -> _Columns:
-    return _pandas_frame(value.to_frame("values" if value.name is None else value.name))
-
-
-def _is_counted(index: Any) -> bool:
-    """Whether an index is just the row numbers."""
-    return known_class(type(index))[1] == "pandas.RangeIndex"
-
-
-def _polars_frame(value: Any) -> _Columns:
-    def read(start: int, stop: int) -> list[list[Any]]:
-        return [column.to_list() for column in value.slice(start, stop - start).get_columns()]
-
-    return list(value.columns), value.height, read
-
-
-def _arrow_table(value: Any) -> _Columns:
-    def read(start: int, stop: int) -> list[list[Any]]:
-        return [column.to_pylist() for column in value.slice(start, stop - start).columns]
-
-    return list(value.schema.names), value.num_rows, read
-
-
-_TABLES: dict[str, Callable[[Any], _Columns]] = {
-    "pandas.DataFrame": _pandas_frame,
-    "polars.DataFrame": _polars_frame,
-    "pyarrow.Table": _arrow_table,
-    "pyarrow.RecordBatch": _arrow_table,
-}
 _ARRAYS = frozenset(
     {
         "numpy.ndarray", "pandas.Series", "pandas.Index", "pandas.RangeIndex", "pandas.Categorical",
         "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray",
     }
 )  # fmt: skip
-_LIBRARY = frozenset({*PICTURES, *_TABLES, *_ARRAYS, *_PANDAS_TEXTS, "numpy.generic"})
+_LIBRARY = frozenset({*PICTURES, *TABLES, *_ARRAYS, *_PANDAS_TEXTS, "numpy.generic"})
 
 
 def _array_items(value: Any, kind: str) -> Iterator[list[Any]]:
     """The items of an array, in batches. A series with a meaningful index yields rows."""
-    if kind == "pandas.Series" and not _is_counted(value.index):
-        yield from _rows(*_pandas_series(value))
+    if kind == "pandas.Series" and known_class(type(value.index))[1] != "pandas.RangeIndex":
+        frame = value.to_frame("values" if value.name is None else value.name)
+        yield from _rows(frame, "pandas.DataFrame")
         return
     length = len(value)
     step = max(1, _CELLS // max(1, math.prod(value.shape[1:]) if kind == "numpy.ndarray" else 1))

@@ -156,14 +156,18 @@ def columns_only(value: Any, labels: Iterable[Any]) -> str:
 
 
 def _pandas_frame(value: Any, name: str) -> TableText:
-    columns = [(tables.short_text(label), value.iloc[:, place]) for place, label in enumerate(value.columns)]
-    heading = tables.frame_heading("DataFrame", len(value), len(columns))
-    return table_text(heading, len(value), [*_levels(value.index), *columns], tables.PANDAS)
+    heading = tables.frame_heading("DataFrame", len(value), len(value.columns))
+    return table_text(heading, len(value), _labelled_pandas(value), tables.PANDAS)
+
+
+def _labelled_pandas(value: Any) -> tables.Columns:
+    columns = ((label, value.iloc[:, place]) for place, label in enumerate(value.columns))
+    return [*_levels(value.index), *columns]
 
 
 def _pandas_series(value: Any, name: str) -> TableText:
     heading = tables.column_heading("Series", value.name, len(value), tables.dtype_name(value))
-    label = "values" if value.name is None else tables.short_text(value.name)
+    label = "values" if value.name is None else value.name
     return table_text(heading, len(value), [*_levels(value.index), (label, value)], tables.PANDAS)
 
 
@@ -172,12 +176,11 @@ def _pandas_index(value: Any, name: str) -> TableText:
     return table_text(heading, len(value), list(_levels(value, always=True)), tables.PANDAS)
 
 
-def _levels(index: Any, *, always: bool = False) -> Iterator[tuple[str, Any]]:
+def _levels(index: Any, *, always: bool = False) -> Iterator[tuple[Any, Any]]:
     """The levels of an index, without one that only counts the rows."""
     if always or known_class(type(index))[1] != "pandas.RangeIndex":
         for place, name in enumerate(index.names):
-            label = "index" if name is None else tables.short_text(name)
-            yield label, index.get_level_values(place).to_series()
+            yield "index" if name is None else name, index.get_level_values(place).to_series()
 
 
 def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -247,15 +250,17 @@ def _mask_pandas_index(value: Any, mask: Mask) -> MaskedValue:
 
 
 def _polars_frame(value: Any, name: str) -> TableText:
-    columns = [(tables.short_text(column.name), column) for column in value.get_columns()]
     heading = tables.frame_heading("polars DataFrame", value.height, value.width)
-    return table_text(heading, value.height, columns, tables.POLARS)
+    return table_text(heading, value.height, _labelled_polars(value), tables.POLARS)
+
+
+def _labelled_polars(value: Any) -> tables.Columns:
+    return [(column.name, column) for column in value.get_columns()]
 
 
 def _polars_series(value: Any, name: str) -> TableText:
     heading = tables.column_heading("polars Series", value.name, len(value), tables.short_text(value.dtype))
-    label = tables.short_text(value.name) or "values"
-    return table_text(heading, len(value), [(label, value)], tables.POLARS)
+    return table_text(heading, len(value), [(value.name or "values", value)], tables.POLARS)
 
 
 def _polars_columns(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -304,9 +309,12 @@ def _polars_fields(kind: Any) -> list[str]:
 
 
 def _arrow_table(value: Any, name: str) -> TableText:
-    columns = list(zip(map(tables.short_text, value.schema.names), value.columns, strict=True))
     heading = tables.frame_heading(f"pyarrow {type(value).__name__}", value.num_rows, value.num_columns)
-    return table_text(heading, value.num_rows, columns, tables.ARROW)
+    return table_text(heading, value.num_rows, _labelled_arrow(value), tables.ARROW)
+
+
+def _labelled_arrow(value: Any) -> tables.Columns:
+    return list(zip(value.schema.names, value.columns, strict=True))
 
 
 def _arrow_array(value: Any, name: str) -> TableText:
@@ -402,6 +410,13 @@ KINDS = (
     ValueKind(("numpy.ndarray",), _array, _array_line, _own_dtype, _mask_array),
     ValueKind(("numpy.generic",), repr_content, repr_line, _own_dtype, _mask_array),
 )
+TABLES: dict[str, tuple[Callable[[Any], tables.Columns], tables.Library]] = {
+    "pandas.DataFrame": (_labelled_pandas, tables.PANDAS),
+    "polars.DataFrame": (_labelled_polars, tables.POLARS),
+    "pyarrow.Table": (_labelled_arrow, tables.ARROW),
+    "pyarrow.RecordBatch": (_labelled_arrow, tables.ARROW),
+}
+"""The columns of each kind of table, and how to read their cells."""
 _OTHERS = {
     "builtins": "bool int float complex str bytes bytearray memoryview list tuple dict set frozenset range slice type",
     "types": "NoneType FunctionType BuiltinFunctionType MethodType ModuleType GeneratorType SimpleNamespace",

@@ -35,7 +35,7 @@ _SEARCHED = 1_000
 PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
 """pandas' inferred kinds of object columns without nested values."""
 
-Columns = Sequence[tuple[str, Any]]
+Columns = Sequence[tuple[Any, Any]]
 """Label and column; index levels come first."""
 
 
@@ -149,7 +149,8 @@ class TableText(NamedTuple):
 
 
 def table_text(heading: str, rows: int, all_columns: Columns, library: Library) -> TableText:
-    columns, others = all_columns[:MOST_COLUMNS], all_columns[MOST_COLUMNS:]
+    labelled = [(short_text(label), column) for label, column in all_columns]
+    columns, others = labelled[:MOST_COLUMNS], labelled[MOST_COLUMNS:]
     lines = [heading, *(f"- {label}: {fact_line(library.facts, column)}" for label, column in columns)]
     csv_text = partial(_csv, columns, library)
     # A row has at least one character and a newline.
