@@ -102,7 +102,10 @@ class Watchdog:
             self._timer.cancel()
         if self._thread is not threading.main_thread():
             return
-        signal.signal(_OWN_SIGNAL, self._previous_own)
+        # The thread may send one more signal, whose default action would end the kernel.
+        signal.signal(
+            _OWN_SIGNAL, signal.SIG_IGN if self._previous_own is signal.SIG_DFL else self._previous_own
+        )
         # A cell that was started in the meantime has its own handler, and restores this one when it ends.
         if signal.getsignal(signal.SIGINT) in (self._on_signal, signal.SIG_IGN, self._previous_own):
             signal.signal(signal.SIGINT, self._previous)

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import json
+import signal
 import time
 from collections import UserDict
 
 import pytest
 
 from agent_nb import ConfigError
+from agent_nb.notebook.kernel_tools import execute
 from agent_nb.notebook.page import calls
 from agent_nb.notebook.page.bindings import bind, bind_values
 from agent_nb.notebook.page.store import PageStore
@@ -212,6 +214,9 @@ async def test_a_function_that_never_returns_is_stopped(monkeypatch):
     monkeypatch.setattr(calls, "SECONDS", 0.3)
     for function in (forever, waits, catches):
         assert await call(function) == "function took longer than 0.3 s and was stopped."
+        assert signal.getsignal(execute._OWN_SIGNAL) is not signal.SIG_DFL, (
+            "a late signal would end the kernel"
+        )
 
 
 async def test_what_a_function_prints_is_a_note_and_its_figures_are_closed():
