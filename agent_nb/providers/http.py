@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import functools
 import socket
-import threading
 import weakref
 from collections.abc import AsyncGenerator, Iterator
 from contextvars import ContextVar
@@ -46,7 +45,6 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
 
 _shared_clients: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
 _watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
-_tls_lock = threading.Lock()
 
 
 async def shared_client(user: object) -> "httpx2.AsyncClient":
@@ -117,14 +115,9 @@ async def _keep_alive(response: "httpx2.Response") -> None:
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
+@functools.cache
 def tls() -> "ssl.SSLContext":
     """The shared TLS context: reading the certificates is most of the cost of a client (45 ms)."""
-    with _tls_lock:
-        return _tls()
-
-
-@functools.cache
-def _tls() -> "ssl.SSLContext":
     import httpx2
 
     return httpx2.create_ssl_context()
