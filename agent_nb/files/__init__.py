@@ -8,7 +8,6 @@ import itertools
 import mimetypes
 import os
 import re
-import threading
 import zipfile
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -433,12 +432,11 @@ def _check_target(root: Path, path: str, target: Path) -> None:
 
 
 class Workspace:
-    """The current files of a run. `on_change` is called with each change, in order."""
+    """The current files of a run. `on_change` is called with each change, in order. For the thread of the run alone."""
 
     def __init__(self, files: Files, on_change: Callable[[ev.Change], None] | None = None) -> None:
         self._files = files
         self._on_change = on_change
-        self._lock = threading.RLock()
 
     @property
     def files(self) -> Files:
@@ -452,12 +450,11 @@ class Workspace:
         return self._change(safe_path(path), lambda files: files.delete(path), call_id)
 
     def _change(self, path: str, step: Callable[[Files], Files], call_id: str | None) -> ev.Change:
-        with self._lock:
-            before, after = self._files, step(self._files)
-            change = _describe(path, before, after, call_id)
-            self._files = after
-            if after is not before and self._on_change is not None:
-                self._on_change(change)
+        before, after = self._files, step(self._files)
+        change = _describe(path, before, after, call_id)
+        self._files = after
+        if after is not before and self._on_change is not None:
+            self._on_change(change)
         return change
 
 

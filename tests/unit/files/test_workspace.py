@@ -1,9 +1,7 @@
 """The files of a run in progress: each change is reported once, and no write is lost."""
 
-import threading
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb._base.wire import from_wire, to_wire
@@ -91,19 +89,3 @@ def test_patches_rebuild_every_version(steps: list[tuple[str, str | bytes | None
         elif path in space.files:
             space.delete(path)
     assert rebuilt == {path: content for path, content in space.files.items() if isinstance(content, str)}
-
-
-@settings(max_examples=5)
-@given(st.integers(2, 6))
-def test_threads_lose_no_write(threads: int) -> None:
-    versions: list[int] = []
-    space = Workspace(Files(), lambda change: versions.append(change.version))
-    workers = [
-        threading.Thread(target=lambda name=name: [space.write("a", f"{name} {n}") for n in range(20)])
-        for name in range(threads)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(10)
-    assert versions == list(range(1, threads * 20 + 1))
