@@ -34,7 +34,7 @@ from agent_nb.messages import Message
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
-from agent_nb.providers.registry import LISTINGS, MAKERS
+from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.run_settings import DERIVED, SETTINGS, Limits, RunSettings
@@ -467,11 +467,4 @@ def _outside_agent(name: str, **options: Any) -> Provider:
     return AgentProvider(name, **options)
 
 
-def _outside_agents() -> Mapping[str, str]:
-    from agent_nb.agents.known import states
-
-    return states()
-
-
 MAKERS.update({DEMO: _demo, REPLAY: replay, ACP: _outside_agent})
-LISTINGS[ACP] = _outside_agents

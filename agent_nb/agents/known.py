@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent_nb._base.constants import ACP
 from agent_nb._base.program import find_program
 from agent_nb._base.secrets import register
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
@@ -183,7 +184,8 @@ def set_own(commands: Mapping[str, Sequence[str]]) -> None:
 def find(name: str) -> KnownAgent:
     """The agent with this name; raises `UnknownModelError` if there is none."""
     if name not in AGENTS:
-        raise UnknownModelError(f"There is no outside agent {name!r}. Use one of {', '.join(AGENTS)}.")
+        missing = f"There is no outside agent {name!r}. " if name else ""
+        raise UnknownModelError(f"{missing}Name one of {', '.join(f'`{ACP}:{known}`' for known in AGENTS)}.")
     return AGENTS[name]
 
 

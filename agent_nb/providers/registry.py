@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.constants import DEMO, IN_BROWSER, REPLAY
+from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.providers.settings import can_load, find_key, is_installed
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
@@ -24,8 +24,6 @@ PROVIDERS = {
 """The provider of each wire protocol, as `module:Class`."""
 MAKERS: dict[str, Callable[..., "Provider"]] = {}
 """Factories of models that need no server, by key of `APIS`. `agent.py` registers them."""
-LISTINGS: dict[str, Callable[[], Mapping[str, str]]] = {}
-"""Models of vendors that are local programs, with the state of each. `agent.py` registers them."""
 VENDOR_SOURCES: list[Callable[[], object]] = []
 """Called for an unknown vendor, to add it to `VENDORS`. `plugins.py` registers here."""
 
@@ -111,11 +109,7 @@ def _parse(name: str) -> tuple[Vendor, str]:
     model_name = model_name.strip() or vendor.recommended
     if not model_name and vendor.name == REPLAY:
         raise ConfigError("Name the cassette to play: `replay:cassettes/hero.run.jsonl`.")
-    if not model_name and vendor.name in LISTINGS:
-        raise ConfigError(
-            f"Name one of {', '.join(f'`{vendor.name}:{choice}`' for choice in LISTINGS[vendor.name]())}."
-        )
-    if not model_name and vendor.name != DEMO:
+    if not model_name and vendor.name not in (DEMO, ACP):
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name
 

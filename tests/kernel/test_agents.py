@@ -1,4 +1,4 @@
-"""No process of an outside agent outlives its kernel, whatever ends the kernel."""
+"""Outside agents in a kernel: they are listed, and no process of one outlives its kernel."""
 
 import json
 import os
@@ -21,6 +21,12 @@ import asyncio
 while not any(event.type == "text_delta" for event in handle.events):
     await asyncio.sleep(0.05)
 """
+
+
+def test_a_fresh_kernel_lists_them(tmp_path):
+    with start_kernel(tmp_path) as kernel:
+        (table,) = kernel.run("%agent models").displays
+        assert "acp:claude" in table["text/plain"]
 
 
 @pytest.mark.parametrize("end", ["shutdown", "killed"])

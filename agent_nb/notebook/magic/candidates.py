@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.constants import DEMO
+from agent_nb._base.constants import ACP, DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
@@ -81,7 +81,7 @@ def variables(session: Session, accepts: Callable[[Any], bool] = lambda value: T
 
 
 def _models() -> list[Candidate]:
-    from agent_nb.providers.registry import LISTINGS
+    from agent_nb.agents.known import states
     from agent_nb.providers.settings import find_key
     from agent_nb.providers.vendors import VENDORS
 
@@ -89,9 +89,8 @@ def _models() -> list[Candidate]:
     for vendor in VENDORS.values():
         state = "needs a key" if vendor.needs_key else "no key needed"
         is_ready = find_key(vendor.keys) or vendor.name == DEMO
-        if vendor.name in LISTINGS:
-            listing = LISTINGS[vendor.name]().items()
-            models += [(f"{vendor.name}:{name}", text.partition(":")[0]) for name, text in listing]
+        if vendor.name == ACP:
+            models += [(f"{ACP}:{name}", text.partition(":")[0]) for name, text in states().items()]
         else:
             models.append((f"{vendor.name}:{vendor.recommended}", "ready" if is_ready else state))
     return models

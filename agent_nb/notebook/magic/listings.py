@@ -1,7 +1,8 @@
 """The tables of `%agent models`, `tools`, `cost`, `config` and `plugins`."""
 
-from agent_nb._base.constants import DEMO, DEMO_MODEL, MODEL_VARIABLE
+from agent_nb._base.constants import ACP, DEMO, DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.table import Table
+from agent_nb.agents.known import states as agent_states
 from agent_nb.engine.cost import SESSION, ModelCosts
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.images.maker import EDITS, INPUTS, Studio
@@ -10,7 +11,6 @@ from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
 from agent_nb.providers import default_model_name, full_name
-from agent_nb.providers.registry import LISTINGS
 from agent_nb.providers.settings import find_key
 from agent_nb.providers.studio import studio_for_name
 from agent_nb.providers.vendors import VENDORS, Vendor
@@ -34,7 +34,7 @@ def list_models(session: Session, arguments: str) -> Table:
         for name in of_vendor if allowlist else states:
             remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
             can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
-            can_do = "thinking, images, tools of its own" if vendor.name in LISTINGS else can_do
+            can_do = "thinking, images, tools of its own" if vendor.name == ACP else can_do
             rows.append((name, states.get(name, _key_state(vendor)), can_do, remark))
     if limiting:
         note = f"{note} No others are allowed. (`models` in {limiting.source})"
@@ -43,8 +43,8 @@ def list_models(session: Session, arguments: str) -> Table:
 
 def _states(vendor: Vendor) -> dict[str, str]:
     """The listed models of a vendor, and what each requires."""
-    if vendor.name in LISTINGS:
-        return {f"{vendor.name}:{name}": state for name, state in LISTINGS[vendor.name]().items()}
+    if vendor.name == ACP:
+        return {f"{ACP}:{name}": state for name, state in agent_states().items()}
     return {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
 
 

@@ -311,7 +311,7 @@ def test_an_agent_that_is_not_there_names_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InstallError, match="npm install -g @google/gemini-cli"):
         Agent("acp:gemini").prepare("Go.")
-    with pytest.raises(UnknownModelError, match="Use one of claude, gemini, codex, opencode"):
+    with pytest.raises(UnknownModelError, match=r"no outside agent .*Name one of `acp:claude`"):
         Agent("acp:nobody")
     with pytest.raises(ConfigError, match="Name one of `acp:claude`"):
         Agent("acp:")
