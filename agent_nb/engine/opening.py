@@ -250,7 +250,7 @@ class Opening:
 
 async def read_images(images: Any) -> list[Image]:
     """Read the images for `Agent.prepare` without blocking the event loop."""
-    # Figures and other objects are converted first: the caller may change them later.
+    # Figures, arrays and other objects are converted first: the caller may change them later.
     files = [
         image if isinstance(image, str | bytes | Path | Image) else to_image(image)
         for image in as_sequence(images)

@@ -33,7 +33,7 @@ _CACHE_SIZE = 16
 """Cache size: a conversation sends the same images with each turn."""
 _converted: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
 """Images converted here, by `id`: they are not checked again."""
-_KINDS = "a PIL image, a figure, bytes, a path, a data: URL or an https: address"
+_KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
 
 
 def to_image(obj: Any, name: str = "") -> Image:
@@ -120,6 +120,8 @@ def _from_object(obj: Any, name: str) -> Image:
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png")
         return _read(buffer.getvalue(), name)
+    if (numpy := modules.get("numpy")) and isinstance(obj, numpy.ndarray):
+        return _encode(_from_array(obj, numpy), name, MAX_EDGE, MAX_BYTES)
     for method in ("_repr_png_", "_repr_jpeg_"):
         if not isinstance(obj, type) and callable(draw := getattr(obj, method, None)):
             result = draw()
@@ -136,6 +138,28 @@ def _figure(obj: Any, figure_class: type) -> Any:
         return obj
     owner = getattr(obj, "figure", None)
     return owner if isinstance(owner, figure_class) else None
+
+
+def _from_array(array: Any, numpy: Any) -> Any:
+    require_pillow()
+    import PIL.Image
+
+    squeezed = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+    is_flat, is_colour = squeezed.ndim == 2, squeezed.ndim == 3 and squeezed.shape[2] in (3, 4)
+    if not (is_flat or is_colour) or not squeezed.size:
+        raise ConfigError(
+            f"An array of shape {array.shape} is not an image: give (h, w), (h, w, 3) or (h, w, 4)."
+        )
+    if squeezed.shape[0] * squeezed.shape[1] > MAX_PIXELS:
+        raise ConfigError(f"An array of shape {array.shape} is too large for an image.")
+    if squeezed.dtype.kind == "b":
+        squeezed = squeezed * 255.0
+    elif squeezed.dtype.kind == "f":
+        finite = numpy.nan_to_num(squeezed)
+        squeezed = finite * 255.0 if finite.max() <= 1.0 else finite
+    elif squeezed.dtype.kind not in "iu":
+        raise ConfigError(f"An array of {array.dtype} is not an image: its values must be numbers.")
+    return PIL.Image.fromarray(numpy.ascontiguousarray(numpy.clip(squeezed, 0, 255).astype("uint8")))
 
 
 def data_of_url(text: str) -> bytes:

@@ -19,6 +19,7 @@ from agent_nb.providers.vendors import VENDORS, YOUR_SERVER, Vendor
 IN_MEMORY = "memory"
 """Used in place of a variable name for a key entered with `%agent key`."""
 
+_colab_keys: dict[str, str] = {}
 _entered_keys: dict[str, str] = {}
 
 
@@ -38,7 +39,10 @@ def key_source(variables: Sequence[str]) -> str:
     entry = find_key(variables)
     if entry is None:
         return ""
-    return "this kernel's memory" if entry[0] == IN_MEMORY else f"variable {entry[0]}"
+    name = entry[0]
+    if name == IN_MEMORY:
+        return "this kernel's memory"
+    return f"variable {name}" if os.environ.get(name, "").strip() else f"Colab secret {name}"
 
 
 def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
@@ -48,7 +52,27 @@ def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
     for name in variables:
         if value := os.environ.get(name, "").strip():
             return name, value
+    for name in variables:
+        if value := _colab_secret(name):
+            return name, value
     return None
+
+
+def _colab_secret(name: str) -> str:
+    """A secret of this Colab notebook; empty if it is missing or access was not granted."""
+    if name in _colab_keys:
+        return _colab_keys[name]
+    try:
+        from google.colab import userdata
+    except ImportError:
+        return ""
+    try:
+        value = str(userdata.get(name) or "").strip()
+    except Exception:  # Colab raises its own classes for "no such secret", "no access" and "no answer"
+        return ""
+    if value:
+        _colab_keys[name] = value
+    return value
 
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)

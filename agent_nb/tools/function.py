@@ -292,9 +292,16 @@ def _unsupported(annotation: Any) -> TypeError:
     )
 
 
-_HEADING = re.compile(
-    r"^(Args|Arguments|Returns?|Yields?|Raises|Examples?|Notes?|Warnings?|Attributes):[ \t]*$", re.MULTILINE
+_SECTIONS = (
+    "Args|Arguments|Parameters|Params|Other Parameters|Returns?|Yields?|Raises|Examples?|Notes?|See Also"
+    "|References|Warnings?|Warns|Attributes"
 )
+_HEADING = re.compile(
+    rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
+)
+_PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
+_SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is not a field
+_SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
 @overload
@@ -470,24 +477,33 @@ class Docstring:
 
 
 def parse_docstring(text: str) -> Docstring:
-    """Parse a docstring in Google style that was dedented by `inspect.getdoc`."""
+    """Parse a docstring that was dedented by `inspect.getdoc`."""
     headings = list(_HEADING.finditer(text))
-    starts = [heading.start() for heading in headings] + [len(text)]
-    parameters: dict[str, str] = {}
-    for heading, end in zip(headings, starts[1:], strict=True):
-        if heading[1] in ("Args", "Arguments"):
-            parameters |= _entries(text[heading.end() : end])
-    return Docstring(text[: starts[0]].strip(), parameters)
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    parameters = {
+        name: " ".join(description.split()) for name, description in _SPHINX_PARAMETER.findall(text)
+    }
+    for heading, end in zip(headings, ends, strict=False):
+        if heading["name"] in _PARAMETER_SECTIONS:
+            parameters |= _entries(text[heading.end() : end], typed=bool(heading["underline"]))
+    starts = [match.start() for match in (*headings[:1], _SPHINX_FIELD.search(text)) if match]
+    return Docstring(text[: min(starts, default=None)].strip(), parameters)
 
 
-def _entries(section: str) -> dict[str, str]:
-    """Return the descriptions by parameter. An entry starts unindented: `name (type): description`."""
+def _entries(section: str, *, typed: bool) -> dict[str, str]:
+    """Return the parameters of a section with their descriptions.
+
+    An entry starts unindented: `name (type): description`, or if `typed`, `name, name : type` followed by an
+    indented description.
+    """
     entries: dict[str, str] = {}
-    name = ""
-    for line in textwrap.dedent(section).strip().split("\n"):
+    names: list[str] = []
+    for line in textwrap.dedent(section).split("\n"):
         description = line
         if line[:1].strip():
             head, _, description = line.partition(":")
-            name = head.partition("(")[0].strip()
-        entries[name] = f"{entries.get(name, '')} {description.strip()}".strip()
+            names = head.partition("(")[0].replace(",", " ").replace("*", "").split()
+            description = "" if typed else description
+        for name in names:
+            entries[name] = f"{entries.get(name, '')} {description.strip()}".strip()
     return entries

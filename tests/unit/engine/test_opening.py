@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 
+import numpy as np
 import PIL.Image
 import pytest
 
@@ -46,7 +47,7 @@ async def test_one_image_is_taken_as_one(tmp_path):
     shot = tmp_path / "shot.png"
     shot.write_bytes(png())
     drawn = PIL.Image.open(shot)
-    one = [str(shot), shot, png(), bytearray(png()), drawn]
+    one = [str(shot), shot, png(), bytearray(png()), drawn, np.asarray(drawn)]
     two = [[shot, shot], (shot, shot), iter([shot, shot]), {"a": shot, "b": shot}.values()]
     counts = []
     for images in (None, *one, *two):
@@ -257,12 +258,12 @@ async def test_images_are_read_off_the_loop(way, tmp_path):
     assert provider.requests[0].messages[-1].parts[-1].data == png()
 
 
-async def test_an_image_is_read_before_the_caller_can_change_it(tmp_path):
+async def test_an_array_is_read_before_the_caller_can_change_it(tmp_path):
     (tmp_path / "shot.png").write_bytes(png())
-    drawn = PIL.Image.new("RGB", (4, 4))
-    reading = asyncio.create_task(read_images([tmp_path / "shot.png", drawn]))
+    array = np.zeros((4, 4, 3), np.uint8)
+    reading = asyncio.create_task(read_images([tmp_path / "shot.png", array]))
     await asyncio.sleep(0)
-    drawn.paste("white", (0, 0, 4, 4))
+    array[:] = 255
     image = (await reading)[1]
     assert PIL.Image.open(io.BytesIO(image.data)).getpixel((0, 0)) == (0, 0, 0)
 

@@ -68,11 +68,23 @@ def test_bytes_are_kept_as_they_are(tmp_path: Path):
         (RED, (8, 6)),
         (figure(), (100, 50)),
         (figure().axes[0], (100, 50)),
+        (np.zeros((6, 8)), (8, 6)),
+        (np.zeros((6, 8, 1), "uint8"), (8, 6)),
+        (np.zeros((6, 8, 3)), (8, 6)),
+        (np.zeros((6, 8, 4), "uint8"), (8, 6)),
+        (np.ones((6, 8), bool), (8, 6)),
+        (np.full((6, 8), np.nan), (8, 6)),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_objects_become_images(source, size):
     assert opened(to_image(source)).size == size
+
+
+def test_arrays_keep_their_values():
+    unit = np.array([[0.0, 1.0], [0.5, 0.25]])
+    assert np.asarray(opened(to_image(unit))).tolist() == [[0, 255], [127, 63]]
+    assert np.asarray(opened(to_image(np.array([[0, 300], [-5, 7]])))).tolist() == [[0, 255], [0, 7]]
 
 
 @pytest.mark.parametrize("mode", ["CMYK", "P", "LA", "1", "I;16", "I", "F", "YCbCr", "HSV", "PA", "RGBa"])
@@ -192,7 +204,10 @@ def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
         ([1, 2], "A list is not an image"),
         (None, "not an image"),
         (PIL.Image.Image, "not an image"),
-        (np.zeros((6, 8)), "ndarray is not an image"),
+        (np.zeros(5), "shape"),
+        (np.zeros((2, 2, 7)), "shape"),
+        (np.zeros((0, 5)), "shape"),
+        (np.array([["a"]]), "numbers"),
         ("nowhere/to/be/found.png", "cannot be read: No such file"),
         (".", r"'\.' cannot be read: Is a directory."),
         ("/dev/zero", "cannot be read: It is not a regular file"),

@@ -1,9 +1,12 @@
 """Where keys come from, in which order, and what a missing one says."""
 
+import sys
+import types
+
 import pytest
 
 from agent_nb.errors import MissingKeyError
-from agent_nb.providers import default_model_name, model
+from agent_nb.providers import default_model_name, model, settings
 from agent_nb.providers.vendors import VENDORS
 
 EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys})
@@ -13,6 +16,26 @@ EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys}
 def _no_keys(monkeypatch: pytest.MonkeyPatch):
     for name in EVERY_KEY:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(settings, "_colab_keys", {})
+
+
+@pytest.fixture
+def colab(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A `google.colab` whose `userdata` holds these secrets and raises for others, as the real one does."""
+    secrets: dict[str, str] = {}
+
+    class SecretNotFoundError(Exception):
+        pass
+
+    def get(name: str) -> str:
+        if name not in secrets:
+            raise SecretNotFoundError(name)
+        return secrets[name]
+
+    module = types.ModuleType("google.colab")
+    module.userdata = types.SimpleNamespace(get=get)
+    monkeypatch.setitem(sys.modules, "google.colab", module)
+    return secrets
 
 
 @pytest.mark.parametrize(
@@ -42,6 +65,20 @@ def test_a_blank_variable_is_no_key(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "  ")
     with pytest.raises(MissingKeyError):
         model("openai:")
+
+
+def test_colab_secrets_come_last(colab: dict[str, str], monkeypatch: pytest.MonkeyPatch):
+    colab["ANTHROPIC_API_KEY"] = "from-colab"
+    assert model("anthropic:").settings.api_key == "from-colab"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "from-the-environment")
+    assert model("anthropic:").settings.api_key == "from-the-environment"
+
+
+def test_a_key_added_to_colab_later_is_found(colab: dict[str, str]):
+    with pytest.raises(MissingKeyError):
+        model("openai:")
+    colab["OPENAI_API_KEY"] = "added-later"
+    assert model("openai:").settings.api_key == "added-later"
 
 
 def test_the_default_model_follows_the_keys(monkeypatch: pytest.MonkeyPatch):

@@ -284,8 +284,16 @@ async def test_partials_methods_and_objects_work() -> None:
     assert (await run(tool(name="shop")(Shop()), bread="rolls")).text == "rolls"
 
 
-def test_args_of_a_docstring_describe_the_parameters() -> None:
-    text = "Sum up.\n\nMore.\n\nArgs:\n    a: the first\n        number\n    b (int): the second\n\nReturns:\n    a: it"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sum up.\n\nMore.\n\nArgs:\n    a: the first\n        number\n    b (int): the second\n\nReturns:\n    a: sum",
+        "Sum up.\n\nMore.\n\nParameters\n----------\na : int\n    the first\n    number\nb\n    the second\n\n"
+        "Returns\n-------\nint",
+        "Sum up.\n\nMore.\n\n:param a: the first\n    number\n:type a: int\n:param int b: the second\n:returns: it",
+    ],
+)
+def test_docstring_styles_say_the_same(text: str) -> None:
     documented = parse_docstring(text)
     assert documented.description == "Sum up.\n\nMore."
     assert documented.parameters == {"a": "the first number", "b": "the second"}
@@ -295,3 +303,8 @@ def test_plain_docstring_is_all_description() -> None:
     text = "Args are fine. Note: this stays.\n\nSo does 12:30."
     assert parse_docstring(text).description == text
     assert parse_docstring("").description == ""
+
+
+def test_a_sphinx_role_at_the_margin_ends_no_description() -> None:
+    text = "Return a\n:class:`Place` or None.\n\n:returns: it"
+    assert parse_docstring(text).description == "Return a\n:class:`Place` or None."
