@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import sys
-import time
 
 import pytest
 
 from tests.support.agents import FAKE, private_folder
-from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.kernels import start_kernel
 from tests.support.processes import ended
+from tests.support.waiting import wait_for
 
 RUN = """
 from agent_nb import Agent
@@ -47,7 +47,4 @@ def test_an_agent_and_its_commands_end_with_the_kernel(tmp_path, end):
             os.kill(json.loads(kernel.value("__import__('os').getpid()")), signal.SIGKILL)
         else:
             kernel.client.shutdown()
-        deadline = time.monotonic() + PATIENCE
-        while not all(map(ended, pids)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert all(map(ended, pids))
+        wait_for(lambda: all(map(ended, pids)))

@@ -2,11 +2,8 @@
 
 import pytest
 
-from tests.kernel.test_unattended import quiet
 from tests.support.kernels import start_kernel
 from tests.support.wire import Call, Say, Think, Tokens, WireServer, problem, reply
-
-__all__ = ["quiet"]
 
 MODEL = "openai:gpt-6.1-sol"
 CELL = f"%%agent hero -m {MODEL}\nA page for a bakery"
@@ -71,13 +68,6 @@ def test_a_cassette_replays_with_no_key(recorded, keyless):
         keyless.value("hero.settings['replayed'], files is hero.files")
         == "('cassettes/hero.run.jsonl', True)"
     )
-
-
-def test_a_watched_replay_is_the_same_run(recorded, keyless):
-    cell = keyless.run(CELL.replace("hero", "hero --pace 0.01"), stdin=True)
-    assert cell.status == "ok", cell.errors
-    assert keyless.value(SHOWN) == recorded[1]
-    assert cell.updates
 
 
 def test_a_failure_is_kept_on_request(keyless, recorded):

@@ -5,25 +5,11 @@ import pytest
 from tests.support.kernels import start_kernel
 from tests.support.waiting import PATIENCE
 
-DEMO = "No API key found, so the offline demo model answers."
-
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
     with start_kernel(tmp_path_factory.mktemp("kernel")) as kernel:
         yield kernel
-
-
-def test_a_cell_leaves_the_run_and_its_files(kernel):
-    cell = kernel.run("%%agent hero\nA landing page for a bakery in Lyon")
-    assert cell.status == "ok"
-    assert cell.stdout.startswith(DEMO)
-    assert len(cell.displays) == 1
-    assert set(cell.displays[0]) == {"text/html", "text/markdown", "text/plain"}
-    assert 'data-anb-run="hero-' in cell.displays[0]["text/html"]
-    assert (
-        kernel.value("(hero.reason, files is hero.files, '<h1' in hero.html)") == "('end_turn', True, True)"
-    )
 
 
 def test_a_missing_key_is_one_line_and_can_be_entered(kernel):
@@ -41,23 +27,6 @@ def test_a_missing_key_is_one_line_and_can_be_entered(kernel):
     seen = "str(dict(__import__('os').environ)) + str(In) + str(Out)"
     assert kernel.value(f"len(key), key in {seen}") == "(19, False)"
     assert kernel.run("%agent key openai --forget").status == "ok"
-
-
-def test_images_and_a_stack_reach_the_run(kernel):
-    kernel.run(
-        "import PIL.Image\nfrom matplotlib.figure import Figure\nred = PIL.Image.new('RGB', (320, 200), 'red')\n"
-        "red.save('red.png')\nshots = [red, Figure(figsize=(2, 1), dpi=50)]"
-    )
-    cell = kernel.run("%%agent seen -m demo: --pace 0 --stack react -i red.png -i shots\nA landing page")
-    assert cell.status == "ok"
-    assert kernel.value("[(p.name, p.width) for p in seen.events[0].images]") == str(
-        [("red.png", 320), ("shots[0]", 320), ("shots[1]", 100)]
-    )
-    assert (
-        kernel.value("seen.settings['stack'], 'About the images' in seen.messages[0].text")
-        == "('react', True)"
-    )
-    assert cell.displays[0]["text/html"].count('<img alt="') == 3
 
 
 def test_half_a_character_is_replaced_and_said_so(kernel):
@@ -114,9 +83,6 @@ def test_tab_offers_only_what_the_line_can_take(kernel):
     options = offered("%%agent hero --")
     assert options["%%agent hero --budget"] == "End the run when it has cost this much"
     assert all(each.startswith("%%agent hero --") and "__" not in each for each in options)
-    assert list(offered("%%agent hero -m openai:")) == ["%%agent hero -m openai:gpt-6.1-sol"]
-    assert offered("%%agent hero -m d")["%%agent hero -m demo:"] == "ready"
-    assert offered("%agent mod") == {"%agent models": "The models of each vendor"}
     kernel.run("completed = 'a word'")
     assert offered("%%agent hero\nLike {{comple") == {"%%agent hero\nLike {{completed": "str"}
     assert offered("%%agent hero\nA page about ha") == {}

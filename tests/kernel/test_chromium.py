@@ -1,11 +1,9 @@
 """Headless Chromium looks at a page: what it reports, what the page can reach, and that the browser always ends."""
 
 import asyncio
-import http.server
 import io
 import os
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,24 +49,11 @@ window.open("http://127.0.0.1:PORT/open");
 
 
 @pytest.fixture
-def canary() -> Iterator[http.server.ThreadingHTTPServer]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            hits.append(self.path)
-
-        def do_POST(self) -> None:
-            hits.append(self.path)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    hits: list[str] = []
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.hits = hits  # type: ignore[attr-defined]
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+async def canary():
+    """A port, and the connections that it got."""
+    heard: list[object] = []
+    async with await asyncio.start_server(lambda *streams: heard.append(streams), "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1], heard
 
 
 def viewer() -> ChromiumViewer:
@@ -93,10 +78,11 @@ async def look(files: dict[str, str | bytes]) -> PageCheck:
 
 
 async def test_a_hostile_page_is_seen_and_reaches_nothing(canary, profiles):
-    page = HOSTILE.replace("PORT", str(canary.server_port))
+    port, heard = canary
+    page = HOSTILE.replace("PORT", str(port))
     check = await look({"index.html": page, "app.js": "\n\nboom()\n"})
 
-    assert canary.hits == []
+    assert heard == []
     assert (children(), profiles()) == ([], [])
     errors = {(line.file, line.line, line.text) for line in check.errors}
     assert ("index.html", 9, "Uncaught ReferenceError: undefinedName is not defined") in errors
@@ -104,7 +90,7 @@ async def test_a_hostile_page_is_seen_and_reaches_nothing(canary, profiles):
     assert any("more entries of `console` are left out" in note for note in check.notes)
     reasons = {load.address: load.reason for load in check.blocked}
     assert reasons["lost.png"] == "there is no such file"
-    local = f"http://127.0.0.1:{canary.server_port}"
+    local = f"http://127.0.0.1:{port}"
     assert {f"{local}/{path}" for path in ("style", "image", "fetch")} <= {*reasons}
     assert check.overflow is not None
     assert check.overflow.selector == "div.wide"

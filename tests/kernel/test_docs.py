@@ -23,15 +23,12 @@ def blocks(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_leads_to_a_file(page):
-    for link in _LINK.findall(page.read_text(encoding="utf-8")):
+def test_every_link_leads_to_a_file_and_every_command_is_a_target(page):
+    text = page.read_text(encoding="utf-8")
+    for link in _LINK.findall(text):
         assert (page.parent / link).exists(), link
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_is_a_target(page):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(_MADE.findall(page.read_text(encoding="utf-8"))) <= set(targets)
+    assert set(_MADE.findall(text)) <= set(targets)
 
 
 _AT_ONCE = """

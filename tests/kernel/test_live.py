@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from tests.support.kernels import ASKING, PATIENCE
-from tests.support.wire import Call, Hold, Say, reply
+from tests.support.wire import Call, Say, reply
 
 MODEL = "-m openai:gpt-6.1-sol"
 
@@ -45,42 +45,15 @@ def test_the_page_can_ask_for_the_result_and_hears_of_the_end_after_it(page):
     assert "ready" in [message["kind"] for message in page.messages[page.updated_after :]]
 
 
-def test_a_late_page_gets_everything_again(page):
+@pytest.mark.parametrize("command", ["hello", "resync"])
+def test_a_late_page_or_one_with_a_gap_gets_everything_again(page, command):
     before = len(page.batches)
-    answer = page.command("hello")
-    assert answer["ok"]
+    assert page.command(command)["ok"]
     page.pump(lambda: len(page.batches) > before)
     again = page.batches[-1]
-    assert (again["first"], again["last"]) == (1, answer["last"])
+    assert (again["first"], again["last"]) == (1, page.command("hello")["last"])
     assert again["events"][0]["type"] == "run_started"
     assert again["events"][-1]["type"] == "run_finished"
-
-
-def test_a_gap_is_answered_with_everything(page):
-    before = len(page.batches)
-    assert page.command("resync")["ok"]
-    page.pump(lambda: len(page.batches) > before)
-    assert page.batches[-1]["first"] == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "code", "text"),
-    [("approve", None, "ran ls"), ("deny", "DENIED", "Use Python.")],
-)
-def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
-    page.kernel.run(ASKING)
-    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
-    cell = page.start(f"%%agent asked {MODEL} -t run_shell\nList")
-    page.pump(lambda: page.batches)
-    page.command("hello")
-    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
-    request = next(event for event in page.events() if event["type"] == "approval_requested")
-    assert request["args"] == {"command": "ls"}
-    assert page.command(answer, call_id=request["call_id"], note="Use Python.")["ok"]
-    page.finish(cell)
-    assert page.kernel.value("asked.tool_uses[0].result.code") == repr(code)
-    assert text in page.kernel.value("asked.tool_uses[0].result.text")
-    assert "no longer open" in page.command(answer, call_id=request["call_id"])["error"]
 
 
 def be_impatient(page):
@@ -93,6 +66,7 @@ def be_impatient(page):
 
 def test_a_question_that_no_page_sees_is_asked_with_input(page, server):
     be_impatient(page)
+    page.kernel.run(ASKING)
     server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = page.start(f"%%agent unseen {MODEL} -t run_shell\nList")
     question = page.kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
@@ -103,25 +77,6 @@ def test_a_question_that_no_page_sees_is_asked_with_input(page, server):
     page.finish(cell)
     assert page.kernel.value("unseen.tool_uses[0].result.text").startswith("'ran ls")
     assert "says: once" in page.kernel.value("unseen.tool_uses[0].result.text")
-
-
-def test_a_run_that_no_page_shows_is_shown_as_a_light_form_until_one_says_hello(page, server):
-    made = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"})
-    server.plan(reply(made), reply(Say("The page is **nearly** done."), Hold()))
-    cell = page.start(f"%%agent unwatched {MODEL}\nA page")
-    page.pump(lambda: any("nearly" in update["text/html"] for update in page.updates))
-    form = page.updates[-1]["text/html"]
-    for part in ("writing", "create index.html", "<strong>nearly</strong>"):
-        assert part in form
-    assert "To stop it, interrupt the kernel." in form
-    assert "<script" not in form
-    assert "srcdoc" not in form
-    light = len(page.updates)
-    assert page.command("hello")["ok"]
-    page.command("stop")
-    page.finish(cell)
-    assert len(page.updates) == light + 1
-    assert page.updates[-1]["text/html"].startswith("<!-- unwatched: stopped -->")
 
 
 def test_a_front_end_that_refuses_the_widget_is_asked_at_once_and_offered_it_again(page, server):
@@ -147,7 +102,7 @@ def test_an_interrupt_at_the_question_denies_it_and_ends_the_run(page, server):
     page.kernel.interrupt()
     page.finish(cell)
     assert page.kernel.value("cut.reason") == "'interrupted'"
-    resolved = next(event for event in page.events() if event["type"] == "approval_resolved")
+    (resolved,) = page.of("approval_resolved")
     assert (resolved["approved"], resolved["by"]) == (False, "stopped")
 
 
@@ -199,15 +154,6 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     versions = [page.command("file", path="a.png", version=number).get("base64") for number in (1, 2, 3)]
     assert versions == ["b2xk", "iVBORw==", None]
     assert "no file" in page.command("file", path="b.png")["error"]
-
-
-def test_the_page_can_read_the_request_of_a_turn(page):
-    request = page.command("request", step=2)
-    assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
-    assert "draw" in [tool["name"] for tool in request["tools"]]
-    assert request["model"] == "openai:gpt-6.1-sol"
-    assert "no turn 3" in page.command("request", step=3)["error"]
-    assert "no variant 5" in page.command("request", step=1, variant=4)["error"]
 
 
 def test_what_the_page_reports_can_be_read(page):

@@ -3,13 +3,13 @@
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 from tests.kernel.test_docs import _AT_ONCE, blocks
 from tests.support import ROOT
 from tests.support.kernels import PATIENCE, Kernel, start_kernel
 from tests.support.processes import ended
+from tests.support.waiting import wait_for
 
 BAD = str(ROOT / "tests/support/mcp_servers/bad.py")
 LINE = "%%agent hero -m demo: --pace 0 --approve auto -t mcp:"
@@ -57,7 +57,4 @@ def test_servers_in_a_kernel(tmp_path):
         pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))
         assert len(pids) == 3
         kernel.client.shutdown()
-        deadline = time.monotonic() + PATIENCE
-        while not all(map(ended, pids)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert all(map(ended, pids))
+        wait_for(lambda: all(map(ended, pids)))

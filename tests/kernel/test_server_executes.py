@@ -30,7 +30,7 @@ def nothing_planned(server):
 def test_a_page_that_answers_gets_the_live_view_and_stop(page, server):
     server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
     cell = page.start(f"{CELL}\nA page", stdin=False)
-    page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
+    page.pump(lambda: page.of("file_delta"))
     assert "data-anb-id" in page.displays[0]["text/html"]
     assert page.command("hello", client="page-2")["ok"]
     assert page.command("stop", client="page-2")["ok"]
@@ -76,10 +76,7 @@ def asks(page, server, patience: float) -> str:
 
 def test_the_page_that_shows_the_run_is_asked(page, server):
     cell = asks(page, server, PATIENCE)
-    page.pump(lambda: page.batches)
-    page.command("hello", client="page-2")
-    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
-    (request,) = [event for event in page.events() if event["type"] == "approval_requested"]
+    request = page.question("page-2")
     assert page.command("approve", client="page-2", call_id=request["call_id"])["ok"]
     page.finish(cell)
     assert page.kernel.value("hero.tool_uses[0].result.ok") == "True"

@@ -18,7 +18,7 @@ def test_stop_works_from_a_subshell(tmp_path):
         page.subshell = kernel.client.get_control_msg(timeout=PATIENCE)["content"]["subshell_id"]
         server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
         cell = page.start("%%agent stopped -m openai:gpt-6.1-sol\nA page")
-        page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
+        page.pump(lambda: page.of("file_delta"))
         assert page.command("stop")["ok"]
         page.finish(cell)
         assert kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"

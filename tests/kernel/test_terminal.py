@@ -122,14 +122,11 @@ def shout(word: str) -> str:
 
 
 async def test_a_denied_call_is_not_shown_as_failed(capsys):
-    with ScriptedProvider([[call("shout", {"word": "a"})], [text("Then not.")]]) as provider:
-        handle = Agent(provider, tools=[shout], approve="deny").start("Shout")
-        TerminalView(handle).start("")
-        await handle
-    shown = capsys.readouterr().out
-    assert "⊘ shout" in shown
-    assert "denied: This tool is switched off" in shown
-    assert "✗" not in shown
+    turns = [[call("shout", {"word": "a"})], [text("Then not.")]]
+    printed = await shown(capsys, *turns, tools=[shout], approve="deny")
+    assert "⊘ shout" in printed
+    assert "denied: This tool is switched off" in printed
+    assert "✗" not in printed
 
 
 def test_many_prompts_take_one_line(terminal):
@@ -145,9 +142,9 @@ KEY = "sk-ant-api03-" + "x9-Y" * 8
 HOSTILE = "\x1b]0;pwned\x07\x1b[2J\rover\x9b1m"
 
 
-async def shown(capsys, *turns, tools=()) -> str:
+async def shown(capsys, *turns, **settings) -> str:
     """What the view writes. Standard output is not a terminal here, so the view adds no control characters."""
-    handle = Agent(ScriptedProvider(list(turns)), tools=tools).start("go")
+    handle = Agent(ScriptedProvider(list(turns)), **settings).start("go")
     view = TerminalView(handle)
     view.start("")
     view.finish(await handle, "files", [])

@@ -1,14 +1,11 @@
 """Variants in a real kernel: options, variables, picking through the page, cassettes."""
 
-from tests.support.live_page import Page
+import re
+
 from tests.support.wire import Hold, Say, reply
 
 MODEL = "openai:gpt-6.1-sol"
 THREE = "%%agent hero -m demo: -n 3 --pace 0\nA landing page for a bakery"
-
-
-def ready(page: Page) -> dict:
-    return [message for message in page.messages if message["kind"] == "ready"][-1]
 
 
 def test_a_cell_leaves_all_its_variants(page):
@@ -17,12 +14,7 @@ def test_a_cell_leaves_all_its_variants(page):
     assert page.kernel.value("len({v.html for v in hero.variants})") == "3"
     assert page.kernel.value("hero.html == hero.variants[0].html, files is hero.files") == "(True, True)"
     (shown,) = cell.displays
-    assert [f'aria-label="Variant {number}"' in shown["text/html"] for number in (1, 2, 3, 4)] == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    assert re.findall(r'aria-label="Variant (\d)"', shown["text/html"]) == ["1", "2", "3"]
     assert "Variant 1 of 3, the first to succeed" in shown["text/html"]
     assert page.kernel.run(THREE).displays == cell.displays
 
@@ -30,13 +22,12 @@ def test_a_cell_leaves_all_its_variants(page):
 def test_stop_ends_one_variant_or_all(page, server):
     server.plan(*[reply(Say("I begin."), Hold())] * 3)
     cell = page.start(f"%%agent held -m {MODEL} -n 3\nA form")
-    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
+    page.pump(lambda: len(page.of("text_delta")) >= 3)
     page.command("hello")
     assert page.command("pick", variant=0)["error"].startswith("Variant 1 is still running.")
     assert page.command("stop", variant=1)["ok"]
-    page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
-    ended = [event for event in page.events() if event["type"] == "run_finished"]
-    assert [(event["variant"], event["reason"]) for event in ended] == [(1, "stopped")]
+    page.pump(lambda: page.of("run_finished"))
+    assert [(event["variant"], event["reason"]) for event in page.of("run_finished")] == [(1, "stopped")]
     assert page.command("stop")["ok"]
     page.finish(cell)
     assert page.kernel.value("[v.reason for v in held.variants]") == "['stopped', 'stopped', 'stopped']"
@@ -58,7 +49,7 @@ def test_a_dry_run_names_all_models(page):
 def test_an_interrupt_ends_all_variants(page, server):
     server.plan(*[reply(Say("I begin."), Hold())] * 2)
     cell = page.start(f"%%agent cut -m {MODEL} -n 2\nA form")
-    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 2)
+    page.pump(lambda: len(page.of("text_delta")) >= 2)
     page.kernel.interrupt()
     page.finish(cell)
     assert page.kernel.value("[v.reason for v in cut.variants]") == "['interrupted', 'interrupted']"

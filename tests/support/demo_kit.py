@@ -42,6 +42,10 @@ def called(run: Run) -> list[str]:
     return [use.call.name for use in run.tool_uses]
 
 
+def spoken(run: Run) -> str:
+    return " ".join(message.text for message in run.own_messages if message.role == "assistant")
+
+
 def file_tools(*names: str) -> list[Any]:
     return [tool for tool in Toolbox.default() if tool.name in names]
 

@@ -69,6 +69,13 @@ class Page:
         self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
         return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)
 
+    def question(self, client: str = "page-1") -> dict:
+        """Says hello and waits until the run asks; returns the request."""
+        self.pump(lambda: self.batches)
+        self.command("hello", client=client)
+        self.pump(lambda: self.of("approval_requested"))
+        return self.of("approval_requested")[-1]
+
     def close(self) -> None:
         """Closes the comm, as a front end without widgets does."""
         message = self.kernel.client.session.msg("comm_close", {"comm_id": self.comm, "data": {}})
@@ -88,6 +95,9 @@ class Page:
     @property
     def batches(self) -> list[dict]:
         return [message for message in self.messages if message["kind"] == "batch"]
+
+    def of(self, kind: str) -> list[dict]:
+        return [event for event in self.events() if event["type"] == kind]
 
     def events(self) -> list[dict]:
         """The events as a page has them: what is sent again from the first event replaces what came before."""

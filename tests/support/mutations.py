@@ -24,6 +24,7 @@ ODD = [
     {"a": {}},
     3.5,
     _DEEP,
+    *("ask", "create_file", "call", "run_finished", {"$": 0}, {"$json": ["x", 3]}),
 ]
 
 
@@ -36,18 +37,20 @@ def places(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def mutated(whole: Any, chance: random.Random) -> Any:
-    """A copy with one to three values dropped, doubled, or replaced."""
+    """A copy with one to three values dropped, doubled, swapped, or replaced."""
     damaged = copy.deepcopy(whole)
     for _ in range(chance.choice((1, 1, 2, 3))):
         *path, last = chance.choice([place for place in places(damaged) if place])
         inner = damaged
         for step in path:
             inner = inner[step]
-        match chance.choice(("drop", "double", "replace", "replace", "replace")):
+        match chance.choice(("drop", "double", "swap", "replace", "replace", "replace")):
             case "drop":
                 del inner[last]
             case "double" if isinstance(inner, list):
                 inner.insert(last, copy.deepcopy(inner[last]))
+            case "swap" if isinstance(inner, list):
+                inner[last - 1], inner[last] = inner[last], inner[last - 1]
             case _:
                 inner[last] = copy.deepcopy(chance.choice(ODD))
         if not damaged:

@@ -62,8 +62,6 @@ class WireServer:
         self.facts: dict[str, Any] = {}
         """What it tells about its model, by path. Those requests are in `told`, not among `requests`."""
         self.told: list[str] = []
-        self.key_budgets: dict[str, int] | None = None
-        """As a gateway with a key per student: how many requests each key may send. Other keys are refused."""
         self.port = 0
         self.connections = 0
         self._arrivals: list[asyncio.Event] = []
@@ -175,8 +173,6 @@ class WireServer:
         self.requests.append(request)
         for arrived in self._arrivals:
             arrived.set()
-        if self.key_budgets is not None and (over := _over_budget(self.key_budgets, request)):
-            return over
         if self.strict and (refused := self._refusal(request)):
             return refused
         answer = self._planned(request)
@@ -199,17 +195,6 @@ class WireServer:
         if self.otherwise:
             return self.otherwise(request)
         return problem(500, "The test planned no answer to this request.", {"x-should-retry": "false"})
-
-
-def _over_budget(budgets: dict[str, int], request: Request) -> Reply | None:
-    """What a gateway answers to an unknown key, and to one whose budget is used up; None while something is left."""
-    key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
-    if key not in budgets:
-        return problem(401, "This key is not of this course.")
-    if not budgets[key]:
-        return problem(402, "The budget of this key is used up.")
-    budgets[key] -= 1
-    return None
 
 
 class _Connection(asyncio.Protocol):

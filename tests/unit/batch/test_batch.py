@@ -8,7 +8,6 @@ import pytest
 from agent_nb import Agent, ConfigError, Limits, model
 from agent_nb.errors import CassetteError, MissingKeyError, UnknownModelError
 from agent_nb.events import RunFinished, TextDelta
-from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.providers.vendors import VENDORS
 from tests.support.scripts import of
 from tests.support.wire import Hold, Reply, Say, Tokens, WireServer, problem, reply
@@ -202,24 +201,3 @@ async def test_a_cassette_of_another_prompt_is_refused(tmp_path):
 async def test_material_reaches_every_run():
     runs = await demo().map(PROMPTS[:2], files={"data.csv": "a,b\n1,2\n"})
     assert [run.files["data.csv"] for run in runs] == ["a,b\n1,2\n"] * 2
-
-
-async def test_the_same_prompt_twice_is_two_runs():
-    with ScriptedProvider([[text("One.")], [text("Two.")]]) as provider:
-        runs = await Agent(provider).map(["Say a number"] * 2, concurrency=1)
-    assert [run.text for run in runs] == ["One.", "Two."]
-
-
-async def test_checks_become_columns():
-    runs = await demo().map({"bakery": PROMPTS[0], "garage": PROMPTS[2]})
-    shown = runs.compare({"has h1": "'<h1' in html", "bread": "'bread' in html.lower()"})
-    assert [row["has h1"] for row in shown.rows()] == [True, True]
-    assert [row["prompt"] for row in shown.rows()] == ["bakery", "garage"]
-    assert repr(shown).splitlines()[0].endswith("bread")
-
-
-async def test_subscribers_hear_every_run():
-    agent, ends = demo(), []
-    agent.on_event(lambda event: ends.append(event) if isinstance(event, RunFinished) else None)
-    await agent.map(PROMPTS)
-    assert len({event.run_id for event in ends}) == 3

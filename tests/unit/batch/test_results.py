@@ -39,6 +39,7 @@ async def test_runs_are_what_they_were(tmp_path, monkeypatch):
         assert found[0] is found[0]
         assert found.usage == sum((run.usage for run in found[1:]), found[0].usage)
     assert list(again) == list(runs)
+    assert (runs.loaded, again.loaded) == (0, 5)
     assert (again.rows(), repr(again), again.cost) == (runs.rows(), repr(runs), runs.cost)
     assert [row["is a"] for row in runs.compare({"is a": "text == 'a'"}).rows()] == [True] + [False] * 4
 

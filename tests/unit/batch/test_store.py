@@ -17,15 +17,6 @@ def scripted(*replies: str, **settings) -> Agent:
     return Agent(ScriptedProvider([[text(reply)] for reply in replies]), **settings)
 
 
-async def test_a_second_call_asks_nothing(tmp_path):
-    first = await scripted("One.", "Two.").map(PROMPTS, save=tmp_path / "runs")
-    again = await scripted().map(PROMPTS, save=tmp_path / "runs")
-    assert [run.text for run in again] == ["One.", "Two."]
-    assert (first.loaded, again.loaded) == (0, 2)
-    assert again[0] == first[0]
-    assert repr(again) == repr(first)
-
-
 async def test_only_the_rest_is_asked(tmp_path):
     await scripted("One.").map({"bakery": PROMPTS["bakery"]}, save=tmp_path)
     agent = scripted("Two.")

@@ -8,7 +8,6 @@ from agent_nb import Agent, model
 from agent_nb.batch import tally
 from agent_nb.batch.tally import Tally, Watcher
 from agent_nb.events import RunFinished
-from agent_nb.notebook.views.progress_bar import ProgressBar
 
 PROMPTS = ["A bakery page", "A form", "A dashboard"]
 
@@ -96,12 +95,3 @@ async def test_work_that_never_began_ends_too(looking, tmp_path):
     with pytest.raises(Exception, match="needs a key"):
         await demo().map(PROMPTS, models="openai:gpt-6-sol", save=tmp_path)
     assert looking[0].result is None
-
-
-async def test_nobody_watching_no_bar_and_the_note_is_printed(capsys):
-    tally = Tally(8)
-    bar = ProgressBar(None, tally, bool)
-    tally.done, tally.running, tally.note = 2, 1, "Not all runs finished."
-    bar.changed()
-    bar.end([])
-    assert capsys.readouterr() == ("2 of 8 done, 1 running. Not all runs finished.\n", "")

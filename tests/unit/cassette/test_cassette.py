@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, Image, Limits, ToolError, replay, tool
+from agent_nb import Agent, Image, Limits, ToolError, kernel_tools, replay, tool
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import CassetteError, ConfigError, ProviderError
-from agent_nb.events import ApprovalResolved, FileChanged, ToolProgress
+from agent_nb.events import ApprovalResolved, FileChanged, ToolFinished, ToolProgress
 from agent_nb.messages import Usage
 from agent_nb.providers.scripted import (
     ScriptedProvider,
@@ -224,6 +224,17 @@ async def test_a_replay_runs_nothing(tape):
     assert (len(asked), hooked) == (2, [])
     with pytest.raises(CassetteError, match="answers no requests"):
         replay(tape).stream(None)
+
+
+async def test_a_replayed_call_of_code_says_that_none_ran(tape, shell):
+    tools = kernel_tools(shell.ipython)
+    await record(tape, [call("run_python", {"code": "a = 1"})], [text("ok")], tools=tools, approve="auto")
+    del shell.names["a"]
+    again = await play(tape, tools=tools)
+    (finished,) = of(again, ToolFinished)
+    assert "no code ran here" in str(finished.outputs)
+    assert "'undo'" not in str(finished.outputs)
+    assert "a" not in shell.names
 
 
 async def test_variants_play_together_with_their_own_pace(tape):

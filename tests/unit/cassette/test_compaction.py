@@ -9,14 +9,13 @@ from agent_nb.errors import CassetteError
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.run import Run
 from tests.support.cassettes import PROMPT
-from tests.support.scripts import write
+from tests.support.scripts import run_script, write
 
 PAGE = "<p>bread</p>\n" * 2_000
 
 
 async def earlier() -> Run:
-    with ScriptedProvider([[write(content=PAGE)], [text("Done.")]]) as provider:
-        return await Agent(provider).run("A page")
+    return await run_script([write(content=PAGE)], [text("Done.")])
 
 
 async def test_a_cassette_of_the_whole_conversation_is_not_for_a_compacted_one(tmp_path):

@@ -55,32 +55,29 @@ def test_a_replay_that_is_stopped_anywhere_is_a_whole_run(turns, place):
         asyncio.run(scenario(Path(folder) / "tape.run.jsonl"))
 
 
-async def test_a_stop_in_a_turn_keeps_what_was_written(tmp_path):
-    path, long = tmp_path / "hero.run.jsonl", PAGE * 5
+async def test_a_stop_in_a_turn_keeps_what_was_written(tape):
+    long = PAGE * 5
     await record(
-        path,
+        tape,
         [think("So."), text("Here it is."), write(content=long, fragment=5), usage(input=9)],
         [text("ok")],
     )
-    half = await stopped(path, lambda event: getattr(event, "offset", 0) > 20)
+    half = await stopped(tape, lambda event: getattr(event, "offset", 0) > 20)
     assert 20 < len(half.html) < len(long)
     assert long.startswith(half.html)
     assert half.messages[-1].text == "Here it is."
     assert of(half, ToolFinished)[-1].summary == "Not run: the run ended first."
 
 
-async def test_a_stop_among_tools_keeps_the_results_so_far(tmp_path):
-    path = tmp_path / "hero.run.jsonl"
-    await record(path, [write(id="a"), write("b.html", id="b")], [text("ok")])
-    run = await stopped(path, lambda event: isinstance(event, ToolFinished))
+async def test_a_stop_among_tools_keeps_the_results_so_far(tape):
+    await record(tape, [write(id="a"), write("b.html", id="b")], [text("ok")])
+    run = await stopped(tape, lambda event: isinstance(event, ToolFinished))
     first, second = run.messages[-1].parts
     assert (first.code, second.code) == (None, "STOPPED")
-    assert run.usage == load(path).usage
+    assert run.usage == load(tape).usage
 
 
-async def test_a_question_that_is_open_at_the_stop_is_answered(tmp_path):
-    path = tmp_path / "hero.run.jsonl"
-
+async def test_a_question_that_is_open_at_the_stop_is_answered(tape):
     @tool(approval="ask")
     def send(what: str) -> str:
         """Sends."""
@@ -93,16 +90,15 @@ async def test_a_question_that_is_open_at_the_stop_is_answered(tmp_path):
         PROMPT
     )
     handle.approve_with(yes)
-    (await handle).save(path)
-    run = await stopped(path, lambda event: isinstance(event, ApprovalRequested), tools=[send])
+    (await handle).save(tape)
+    run = await stopped(tape, lambda event: isinstance(event, ApprovalRequested), tools=[send])
     assert of(run, ApprovalResolved)[0].by == "stopped"
     assert not of(run, ToolRunning)
 
 
-async def test_a_stop_after_a_withdrawn_attempt_keeps_none_of_it(tmp_path):
-    path = tmp_path / "hero.run.jsonl"
+async def test_a_stop_after_a_withdrawn_attempt_keeps_none_of_it(tape):
     cut = fail(ProviderError("Cut.", retryable=True))
-    await record(path, [text("Half a"), write(), cut], [text("Whole.")])
-    run = await stopped(path, lambda event: event.type == "turn_retrying")
+    await record(tape, [text("Half a"), write(), cut], [text("Whole.")])
+    run = await stopped(tape, lambda event: event.type == "turn_retrying")
     assert [message.role for message in run.messages] == ["user"]
     assert not run.files

@@ -1,6 +1,5 @@
 """The demo model, driven by the real engine: what it builds, always the same, whatever it is asked."""
 
-import asyncio
 import re
 
 import pytest
@@ -45,17 +44,15 @@ async def test_every_kind_is_a_sound_page(kind: str) -> None:
     assert 'class="notice"' in html
 
 
+def request_of(prompt: str, variant: int) -> Request:
+    tools, clock = Toolbox.default().specs, VirtualClock(pace=0)
+    return Request(system="", messages=(user(prompt),), tools=tools, variant=variant, clock=clock)
+
+
 @pytest.mark.parametrize("kind", PROMPTS)
 @pytest.mark.parametrize("variant", range(3))
 async def test_the_headline_is_seen_within_two_seconds(kind: str, variant: int) -> None:
-    clock = VirtualClock(pace=0)
-    request = Request(
-        system="",
-        messages=(user(PROMPTS[kind]),),
-        tools=Toolbox.default().specs,
-        variant=variant,
-        clock=clock,
-    )
+    request = request_of(PROMPTS[kind], variant)
     written, fragments = "", 0
     async for piece in DemoProvider(pace=0).stream(request):
         if isinstance(piece, CallPiece):
@@ -64,7 +61,7 @@ async def test_the_headline_is_seen_within_two_seconds(kind: str, variant: int) 
             break
     assert written.index("<body") < 2_100
     assert fragments < 130
-    assert clock.now() < 2
+    assert request.clock.now() < 2
 
 
 @pytest.mark.parametrize("trade", [trade.key for trade in trades()])
@@ -136,19 +133,8 @@ async def test_a_csv_in_the_prompt_is_charted() -> None:
     assert "Sample numbers" not in run.html
 
 
-# always the same, and never from state
-
-
 async def events_of(prompt: str, variant: int = 0) -> list[Piece]:
-    provider = DemoProvider(pace=0)
-    request = Request(
-        system="",
-        messages=(user(prompt),),
-        tools=Toolbox.default().specs,
-        variant=variant,
-        clock=provider.new_clock(),
-    )
-    return [piece async for piece in provider.stream(request)]
+    return [piece async for piece in DemoProvider(pace=0).stream(request_of(prompt, variant))]
 
 
 async def test_the_same_prompt_gives_the_same_pieces() -> None:
@@ -177,17 +163,6 @@ async def test_pieces_are_small_and_join_to_the_turn() -> None:
     assert arguments == turn.message.tool_calls[0].arguments
     assert turn.model == "demo"
 
-
-async def test_stop_ends_it_between_fragments() -> None:
-    handle = agent().start(BAKERY)
-    for _ in range(40):
-        await asyncio.sleep(0)
-    handle.stop()
-    run = await handle
-    assert run.reason == "stopped"
-
-
-# nonsense
 
 NONSENSE = [
     "?",

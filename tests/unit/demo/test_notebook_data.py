@@ -6,7 +6,7 @@ import pytest
 from agent_nb import Run, kernel_tools
 from agent_nb.notebook.kernel_tools import variables
 from agent_nb.tools import Toolbox
-from tests.support.demo_kit import BAKERY, Page, agent, called
+from tests.support.demo_kit import BAKERY, Page, agent, called, spoken
 from tests.support.shells import start_shell
 
 PROMPT = "What sells best in df? Draw it and build a dashboard"
@@ -33,16 +33,13 @@ def shell(tmp_path, monkeypatch):
         monkeypatch.setattr(variables, limit, 60.0)
     with start_shell(tmp_path) as shell:
         shell.names["data"] = DATA
+        shell.run(MAKERS["pandas"])
         yield shell
 
 
 async def ask(shell, prompt: str = PROMPT, *, approve: str = "auto", python: bool = True) -> Run:
     kernel = [each for each in kernel_tools() if python or each.name in LOOKS]
     return await agent(tools=[*Toolbox.default(), *kernel], approve=approve).run(prompt)
-
-
-def spoken(run: Run) -> str:
-    return " ".join(message.text for message in run.own_messages if message.role == "assistant")
 
 
 async def test_it_makes_up_no_code_if_it_cannot_look(shell):
@@ -67,7 +64,6 @@ async def test_a_dashboard_has_the_numbers_of_the_table(shell, library):
 
 
 async def test_without_approval_it_goes_on_and_says_so(shell):
-    shell.run(MAKERS["pandas"])
     run = await ask(shell, approve="deny")
     assert called(run) == [*LOOKS, "run_python", "create_file", "edit_file"]
     assert "`run_python` was not approved, so it did not run" in spoken(run)
@@ -100,7 +96,6 @@ async def test_equal_numbers_have_no_leader(shell):
 
 
 async def test_a_question_is_answered_without_a_page(shell):
-    shell.run(MAKERS["pandas"])
     run = await ask(shell, "What is the average price for each shop in df?")
     assert called(run) == [*LOOKS, "run_python"]
     assert "**Lyon** leads by average price in `df`: 3.0." in run.text
@@ -117,7 +112,7 @@ async def test_a_question_is_answered_without_a_page(shell):
     ],
 )
 async def test_where_there_is_nothing_to_compare_it_says_so(shell, code, sentence, calls):
-    shell.run(code)
+    shell.run(f"del df\n{code}")
     run = await ask(shell)
     assert called(run) == [*calls, "create_file", "edit_file"]
     assert sentence in spoken(run)
@@ -129,12 +124,10 @@ async def test_where_there_is_nothing_to_compare_it_says_so(shell, code, sentenc
 
 
 async def test_other_prompts_leave_the_notebook_alone(shell):
-    shell.run(MAKERS["pandas"])
     assert called(await ask(shell, BAKERY)) == ["create_file", "edit_file"]
 
 
 async def test_a_comparison_of_groups_has_their_numbers(shell):
-    shell.run(MAKERS["pandas"])
     run = await ask(shell, "Is tea sold more often than cake?")
     assert "Total units: tea 10, cake 2." in run.text
     run = await ask(shell, "Is Paris busier than Lyon in df?")
@@ -142,7 +135,6 @@ async def test_a_comparison_of_groups_has_their_numbers(shell):
 
 
 async def test_a_question_that_it_cannot_answer_names_one_that_it_can(shell):
-    shell.run(MAKERS["pandas"])
     run = await ask(shell, "Why do people drink espresso?")
     assert called(run) == []
     assert "It can compare the groups of a table" in run.text
@@ -150,7 +142,6 @@ async def test_a_question_that_it_cannot_answer_names_one_that_it_can(shell):
 
 
 async def test_a_second_question_is_about_the_table_and_the_columns_of_the_first(shell):
-    shell.run(MAKERS["pandas"])
     tools = [*Toolbox.default(), *kernel_tools()]
     first = await agent(tools=tools, approve="auto").run("Which shop has the most units in df?")
     assert "**Lyon** leads by total units in `df`" in first.text

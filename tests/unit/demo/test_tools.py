@@ -9,7 +9,7 @@ import fastjsonschema
 import PIL.Image
 import pytest
 
-from agent_nb import Limits, Run, ToolError, tool
+from agent_nb import Limits, ToolError, tool
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.compose import hue_of
@@ -19,7 +19,7 @@ from agent_nb.events import ApprovalRequested
 from agent_nb.messages import Image, ToolSpec, user
 from agent_nb.providers.base import Request, Turn, VirtualClock
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
-from tests.support.demo_kit import BAKERY, Page, agent, called, file_tools
+from tests.support.demo_kit import BAKERY, Page, agent, called, file_tools, spoken
 
 
 async def test_without_tools_it_answers_with_a_page() -> None:
@@ -98,14 +98,10 @@ async def test_with_nobody_to_ask_it_says_that_the_tool_did_not_run() -> None:
 
     run = await agent(tools=[*file_tools("create_file"), launch]).run(BAKERY)
     assert called(run) == ["launch", "create_file"]
-    assert "`launch` was not approved, so it did not run" in said(run)
-    assert "nobody is there to ask" in said(run)
-    assert "answered" not in said(run)
+    assert "`launch` was not approved, so it did not run" in spoken(run)
+    assert "nobody is there to ask" in spoken(run)
+    assert "answered" not in spoken(run)
     assert "launch" not in Page(run.html or "").text
-
-
-def said(run: Run) -> str:
-    return " ".join(message.text for message in run.own_messages if message.role == "assistant")
 
 
 SMALL, LARGE = b"a small image", bytes(200_000)
@@ -146,7 +142,7 @@ async def test_what_is_not_on_the_page_is_not_claimed() -> None:
     assert "novel: It was a dark and stormy night." in text
     assert "poster" not in text
     assert "silence" not in text
-    assert "`novel` answered, and the page will show the beginning of its answer." in said(run)
+    assert "`novel` answered, and the page will show the beginning of its answer." in spoken(run)
     assert (
         "`poster` was called once. It returned an image that is too large to write into a page." in run.text
     )
@@ -164,7 +160,7 @@ async def test_a_change_reports_results_without_putting_them_on_the_page() -> No
     run = await agent(tools=tools).run("make it blue", base=first)
     assert called(run) == ["weather", "edit_file"]
     assert "`weather` was called once. It answered: “Sunny, 21 degrees”" in run.text
-    assert "the page will show" not in said(run)
+    assert "the page will show" not in spoken(run)
     assert "Sunny" not in (run.html or "")
 
 

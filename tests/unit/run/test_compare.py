@@ -57,10 +57,6 @@ async def test_a_long_difference_is_cut():
     assert str(raised.value).count("\n") < 100
 
 
-def checked(run, *checks):
-    return compare(run, checks).checked[0]
-
-
 async def variants(count=3):
     runs = [await run_script([write()], [text("ok"), usage(input=1500, output=20)]) for _ in range(count)]
     worse = replace(runs[-1], reason="failed", error="No such model.", files=Files(), cost=None)
@@ -89,12 +85,6 @@ async def test_variants_are_numbered_as_pick_counts():
         "bytes": len(PAGE),
         "closeness": None,
     }
-
-
-async def test_a_run_alone_is_one_row():
-    run = await run_script([text("ok")])
-    (row,) = run.compare().rows()
-    assert (row["run"], row["number"]) == ("run", 1)
 
 
 async def test_the_table_tells_ends_and_sums():
@@ -150,7 +140,7 @@ async def test_checks_without_names_name_themselves():
         return run.html
 
     run = await run_script([write()], [text("ok")])
-    assert checked(run, "'h1' in html", has_page) == {"'h1' in html": True, "has_page": True}
+    assert compare(run, ["'h1' in html", has_page]).checked == ({"'h1' in html": True, "has_page": True},)
     assert compare(run, "'h1' in html").checked == ({"'h1' in html": True},)
 
 

@@ -10,6 +10,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.manifest import statement_of
 
 KEY = "sk-ant-api03-" + "a" * 40
+DATES = "2026-11-16T10:00:00+00:00", "2026-11-16T10:00:07+00:00"
 
 
 async def paid() -> Run:
@@ -19,18 +20,26 @@ async def paid() -> Run:
 
     turns = [[call("pay", {"amount": 1}), call("pay", {"amount": 9})], [text("Done | `for you`.")]]
     provider = ScriptedProvider(turns)
-    agent = Agent(provider, tools=[pay], approve=lambda name, args: Answer(args["amount"] < 5))
-    run = await agent.run(f"Pay with {KEY}", files={"a.txt": "a"})
+
+    def decide(name, args):
+        return Answer(args["amount"] < 5, args={"amount": 2} if args["amount"] < 5 else None)
+
+    agent = Agent(provider, tools=[pay], approve=decide)
+    run = await agent.run(f"Pay with {KEY}", files={"a.txt": "a", "b.txt": "b"})
     return replace(
         run,
         name="bill",
-        settings={**run.settings, "started": "2026-11-16T10:00:00+00:00", "effort": "low"},
-        ended_at="2026-11-16T10:00:07+00:00",
+        settings={**run.settings, "started": DATES[0], "effort": "low"},
+        ended_at=DATES[1],
     )
 
 
 async def test_it_says_what_the_run_knows() -> None:
-    run = (await paid()).with_files({"a.txt": "b"})
+    run = (await paid()).with_files({"a.txt": "b", "b.txt": None})
+    facts = run.manifest
+    assert (facts["prompt"], facts["edited_by_hand"]) == ("Pay with •••", ["a.txt", "b.txt"])
+    assert (facts["started"], facts["ended"]) == DATES
+    assert [(one["approved"], one["edited"]) for one in facts["approvals"]] == [(True, True), (False, False)]
     said = run.statement()
     row = next(line for line in said.splitlines() if line.startswith("| bill |"))
     assert row.split(" | ")[1:] == [
@@ -42,8 +51,8 @@ async def test_it_says_what_the_run_knows() -> None:
         "effort low |",
     ]
     assert f"- File `a.txt`, SHA-256 `{hashlib.sha256(b'b').hexdigest()}`." in said
-    assert "- Edited by hand after the run: `a.txt`." in said
-    assert "- Tool calls approved: 1, 0 of them edited; denied: 1 (decided by: " in said
+    assert "- Edited by hand after the run: `a.txt`, `b.txt`." in said
+    assert "- Tool calls approved: 1, 1 of them edited; denied: 1 (decided by: " in said
     assert "Done | `for you`." in said
 
 

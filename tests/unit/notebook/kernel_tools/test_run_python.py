@@ -5,21 +5,10 @@ import pytest
 from agent_nb._base.constants import INTERACTIVE_TYPE
 from agent_nb.errors import ConfigError
 from agent_nb.files.contents import content_of
-from agent_nb.notebook.failures import short_traceback
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
 from agent_nb.notebook.kernel_tools.name_changes import UndoStore, changes_between
-from agent_nb.notebook.kernel_tools.python import headline, mentions
-
-
-def test_names_are_compared_by_identity():
-    value = [1]
-    before = {"same": value, "rebound": [1], "gone": 1}
-    namespace = {"same": value, "rebound": [1], "new": 2}
-    value.append(2)
-    changes = changes_between(namespace, before, dict(namespace))
-    assert (changes.bound, changes.changed, changes.deleted) == (["new"], ["rebound"], ["gone"])
-    assert changes.sentence() == "Bound new; changed rebound; deleted gone."
+from agent_nb.notebook.kernel_tools.python import mentions
 
 
 def test_the_oldest_calls_can_no_longer_be_undone():
@@ -131,25 +120,6 @@ def test_the_output_of_an_interactive_library_is_its_text_and_says_so(kind):
         INTERACTIVE_TYPE: True,
         "text/plain": "Figure()",
     }
-
-
-def test_a_traceback_has_the_lines_of_the_code_alone():
-    source = "def f():\n    return {}['x']\nf()"
-    with pytest.raises(KeyError) as raised:
-        exec(compile(source, "<run_python-1>", "exec"), {})
-    assert headline(raised.value) == "KeyError: 'x' (line 2)"
-    text = short_traceback(raised.value)
-    assert "code, line 3, in <module>" in text
-    assert "code, line 2, in f" in text
-    assert __file__ not in text
-
-
-def test_an_exception_whose_message_fails_is_told():
-    class OddError(Exception):
-        def __str__(self):
-            raise ValueError
-
-    assert headline(OddError()) == "OddError: (its message cannot be shown)"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,16 @@ from tests.support.page_viewer import ReportingViewer, plain_png
 from tests.support.scripts import run_script, write
 
 
+async def checks_of(desk, handle):
+    """What the hub asks its windows to look at."""
+    for _ in range(30_000):
+        checks = [one for one in desk.sent if one["kind"] == "check"]
+        if checks or handle.done:
+            return checks
+        await asyncio.sleep(0.01)
+    return []
+
+
 async def look(desk, viewer, answer):
     """Runs a model that looks at its page, while the page answers the check with `answer(message)`."""
     desk.sent.clear()
@@ -21,12 +31,7 @@ async def look(desk, viewer, answer):
     desk.hub.follow(handle)
     for client in ("another window", "page"):
         desk.command("hello", key="hero-1", client=client)
-    for _ in range(30_000):
-        checks = [one for one in desk.sent if one["kind"] == "check"]
-        if checks or handle.done:
-            break
-        await asyncio.sleep(0.01)
-    for message in checks:
+    for message in await checks_of(desk, handle):
         answer(message)
     run = await handle
     return run, run.tool_uses[-1].result
@@ -80,9 +85,7 @@ async def test_the_window_looks_at_elements_of_any_run(desk):
     handle.label("hero_2", "hero-2")
     desk.hub.follow(handle)
     desk.command("hello", key="hero-2")
-    while not (checks := [one for one in desk.sent if one["kind"] == "check"]):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-    (message,) = checks
+    (message,) = await checks_of(desk, handle)
     assert (message["selectors"], message["widths"]) == (["h1"], [1280])
     assert "color: red" in unquote(message["html"])
     report = {"elements": [{"box": [0, 0, 90, 20], "style": {"color": "red"}, "png": plain_png(90, 20)}]}

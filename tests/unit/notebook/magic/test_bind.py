@@ -50,6 +50,7 @@ def test_the_model_is_told_names_values_and_signatures(shell, server):
         "labels": "filled by the page",
         "score": "function",
     }
+    assert "fills labels" in shell.names["labeler"]._repr_mimebundle_()["text/html"]
 
 
 def test_with_data_schema_no_value_default_choice_or_docstring_is_sent(shell, server):
@@ -78,11 +79,6 @@ def test_what_cannot_be_bound_is_refused_before_anything_is_sent(shell, server, 
     shell.names["shell"] = shell
     assert why in str(shell.run(f"%%agent labeler {MODEL} {line}\nLabel the reviews.").error)
     assert server.requests == []
-
-
-def test_the_header_and_a_note_say_what_the_page_fills(shell, server):
-    make(shell, server)
-    assert "fills labels" in shell.names["labeler"]._repr_mimebundle_()["text/html"]
 
 
 def test_a_run_that_continues_keeps_the_bindings_and_what_was_filled(shell, server):

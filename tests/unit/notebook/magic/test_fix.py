@@ -129,17 +129,6 @@ def test_the_demo_corrects_a_misspelt_name(shell):
     assert (fix.before, fix.after) == ("print(totl + 1)  # totl", "print(total + 1)  # total")
 
 
-def test_the_demo_says_what_a_model_would_get(shell):
-    shell.run("rate = 0")
-    shell.run("1 / rate")
-    shell.run("%agent fix mended --plain")
-    run = shell.names["mended"]
-    assert (
-        "A real model would get the cell (1 line), the error (4 lines) and the values of `rate`." in run.text
-    )
-    assert fix_of(run, shell.session.failures.find()) is None
-
-
 def test_explain_sends_the_last_cell_its_output_and_the_variables_it_names(shell):
     assert "No cell has been run." in shell.run("%agent explain").stderr
     shell.run("prices = [3, 5]\nother = 'not named'")
@@ -162,11 +151,18 @@ def test_explain_sends_the_error_of_a_failed_cell_and_no_values_with_a_schema(sh
     assert "ZeroDivisionError: division by zero" in prompt_of(shell, "%agent explain")
 
 
-def test_without_a_key_explain_says_what_a_model_would_get(shell):
-    shell.run("prices = [3, 5]")
-    shell.run("sum(prices)")
-    cell = shell.run("%agent explain")
+@pytest.mark.parametrize(
+    ("code", "line", "given"),
+    [
+        ("1 / rate", "%agent fix mended --plain", "the error (4 lines) and the values of `rate`."),
+        ("max(rate, 1)", "%agent explain mended", "the output (1 line) and the values of `rate`"),
+    ],
+)
+def test_the_demo_says_what_a_model_would_get(shell, code, line, given):
+    shell.run("rate = 0")
+    shell.run(code)
+    cell = shell.run(line)
     assert cell.ok, cell.stderr
-    answer = shell.names["explain"].text
-    assert "the cell (1 line), the output (1 line) and the values of `prices`" in answer
-    assert fix_of(shell.names["explain"], None) is None
+    run = shell.names["mended"]
+    assert f"A real model would get the cell (1 line), {given}" in run.text
+    assert fix_of(run, shell.session.failures.find() if "fix" in line else None) is None

@@ -43,6 +43,7 @@ def test_the_magic_may_have_another_name(shell):
     assert shell.run("%%robot hero -m demo: --pace 0\nA form").ok
     assert shell.names["hero"].reason == "end_turn"
     assert "agent" not in registered(shell)
+    assert "`%robot runs` lists them." in shell.run("%robot load nothing").stderr
 
 
 @pytest.mark.parametrize("name", ["", "two words", "1st"])

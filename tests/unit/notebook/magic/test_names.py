@@ -76,13 +76,6 @@ def test_loading_says_what_it_replaces_and_undo_brings_it_back(shell, tmp_path):
     assert shell.names["df"] is mine
 
 
-def test_a_cell_can_be_undone_that_replaced_a_variable(shell):
-    mine = shell.names["hero"] = [1]
-    assert shell.run(f"{CELL}\nA form").ok
-    assert shell.run("%agent undo hero").ok
-    assert shell.names["hero"] is mine
-
-
 def test_undo_restores_an_edited_run(shell):
     shell.run(f"{CELL}\nA form")
     shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")

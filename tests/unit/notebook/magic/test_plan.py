@@ -224,11 +224,6 @@ async def test_the_key_identifies_the_request(shell):
     assert len({first.key, *(other.key for other in others)}) == 5
 
 
-async def test_several_models_make_several_variants(shell):
-    made = await plan(shell, "-m demo: -m ollama:qwen3 -n 2")
-    assert made.models == ["demo:", "demo:", "ollama:qwen3", "ollama:qwen3"]
-
-
 @pytest.mark.parametrize(("line", "cell"), [("", "Improve {{page}}"), ("-w page", "Improve the page")])
 async def test_the_cell_says_that_a_value_is_shortened(shell, line, cell):
     shell.names["page"] = "x" * 45_000

@@ -57,6 +57,9 @@ async def test_a_displayed_run_shows_its_bundle(shell, run):
     shell.names["hero"] = run
     (shown,) = shell.run("display(hero)").displays
     assert shown == show_run(run) == bundle(run)
+    handle = Agent(ScriptedProvider([[text("Done.")]])).start("go")
+    finished = await handle
+    assert show_run(handle) == bundle(finished)
 
 
 async def test_a_running_run_without_a_page_shows_its_repr(shell, handle):
@@ -64,9 +67,3 @@ async def test_a_running_run_without_a_page_shows_its_repr(shell, handle):
     (shown,) = shell.run("display(slow)").displays
     assert set(shown) == {"text/plain"}
     assert "running" in shown["text/plain"]
-
-
-async def test_a_finished_handle_shows_its_run(shell):
-    handle = Agent(ScriptedProvider([[text("Done.")]])).start("go")
-    run = await handle
-    assert show_run(handle) == bundle(run)
