@@ -1,4 +1,4 @@
-"""The parts of `run_python` that need no kernel: names, files, output, tracebacks, what code is called."""
+"""The parts of `run_python` that need no kernel: files, output, what code is called."""
 
 import pytest
 
