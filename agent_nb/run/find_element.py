@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, ToolReady, ToolStarted, TurnStarted
 from agent_nb.looking.element_look import Element
@@ -24,7 +25,7 @@ def find_element(run: RunRecord, selector: str, file: str | None = None) -> Elem
     alike = document.query(node.name)
     return Element(
         path=_path_to(document, node),
-        html=_shortened(node.to_html(pretty=False)),
+        html=shortened(node.to_html(pretty=False), HTML_LIMIT),
         line=line,
         file=path,
         place=f"{_index(alike, node)} of {len(alike)}",
@@ -76,14 +77,6 @@ def _line_of(node: Any) -> int:
     while node.origin_line is None and node.children:
         node = node.children[0]
     return node.origin_line or 1
-
-
-def _shortened(html: str) -> str:
-    """Truncate the HTML, after a tag if there is one near the limit."""
-    if len(html) <= HTML_LIMIT:
-        return html
-    end = html.rfind(">", HTML_LIMIT // 2, HTML_LIMIT) + 1 or HTML_LIMIT
-    return f"{html[:end]}… ({len(html) - end:,} more characters)"
 
 
 def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
