@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.secrets import mask_json
-from agent_nb._base.text import change_texts
+from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
@@ -126,8 +126,6 @@ def shortened(request: Json, limit: int = TEXT_LIMIT) -> Any:
 
     def cut(text: str) -> str:
         more = len(text) - limit
-        text = f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text
-        # JSON may contain lone surrogates, which UTF-8 cannot encode.
-        return text.encode("utf-8", "replace").decode()
+        return whole_text(f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text)
 
     return change_texts(request, cut)
