@@ -7,9 +7,9 @@ import pytest
 
 from agent_nb import Agent, Limits, tool
 from agent_nb.errors import ConfigError, MissingKeyError, UnknownModelError
-from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.providers.scripted import ScriptedProvider, text, think
 from agent_nb.tools import Toolbox
-from tests.support.scripts import PAGE, run_script, write
+from tests.support.scripts import PAGE, write
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import CASE
 
@@ -63,17 +63,6 @@ def test_what_an_agent_cannot_take_is_one_sentence(given, says):
 async def test_a_budget_needs_a_known_price():
     with pytest.raises(ConfigError, match="known price"):
         await Agent(ScriptedProvider([]), limits=Limits(usd=1)).run("go")
-
-
-async def test_own_functions_are_taken_as_tools():
-    def double(number: int) -> str:
-        """Doubles."""
-        return str(2 * number)
-
-    run = await run_script(
-        [call("double", {"number": 4}), call("roll", {"sides": 6})], [text("ok")], tools=[double, roll]
-    )
-    assert [use.result.text for use in run.tool_uses] == ["8", "6 at most"]
 
 
 def test_the_repr_names_model_and_tools():
@@ -130,10 +119,6 @@ async def test_sse_gives_names_and_json():
     assert (events[0][0], events[-1][0]) == ("run_started", "run_finished")
     assert [data["text"] for name, data in events if name == "text_delta"] == ["Done."]
     assert [data["seq"] for _, data in events] == list(range(1, len(events) + 1))
-
-
-def test_run_sync_works_with_no_loop():
-    assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
 
 
 def test_run_sync_leaves_no_socket_open():

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from agent_nb import errors
-from agent_nb.errors import AgentError, ProviderError, ToolError
+from agent_nb.errors import AgentError, ToolError
 
 CLASSES = [
     value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)
@@ -20,18 +20,6 @@ def test_one_except_catches_them_all():
 
 def test_every_error_says_what_it_means():
     assert [kind.__name__ for kind in CLASSES if not (kind.__doc__ or "").endswith((".", "`"))] == []
-
-
-def test_a_tool_error_reads_with_its_hint():
-    error = ToolError("There is no such file.", code="FAILED", hint="Call list_files.")
-    assert str(error) == "There is no such file. Call list_files."
-    assert (error.message, error.code) == ("There is no such file.", "FAILED")
-    assert str(ToolError("Alone.")) == "Alone."
-
-
-def test_a_provider_error_is_final_unless_said():
-    assert (ProviderError("x").retryable, ProviderError("x").retry_after) == (False, None)
-    assert ProviderError("x", retryable=True, retry_after=2.5).retry_after == 2.5
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from agent_nb import messages
-from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
+from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 
 PARTS = [Text, Thinking, Image, messages.Source, ToolCall, ToolResult]
 
@@ -28,21 +28,8 @@ def test_values_cannot_be_changed(kind):
     assert "__slots__" in vars(kind)
 
 
-def test_a_message_gives_its_words_and_calls():
-    call = ToolCall("1", "create_file", "{}")
-    message = assistant(Thinking("Hm."), "Once", " upon", call)
-    assert (message.role, message.text, message.tool_calls) == ("assistant", "Once upon", (call,))
-    assert user("Hello").parts == (Text("Hello"),)
-
-
 def test_messages_do_not_share_vendor_data():
     assert user("a").vendor is not user("b").vendor
-
-
-def test_a_result_with_a_code_has_failed():
-    result = ToolResult(call_id="1", name="x", text="")
-    assert result.ok
-    assert not dataclasses.replace(result, code="FAILED").ok
 
 
 def test_usage_adds_up_field_by_field():

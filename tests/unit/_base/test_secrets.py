@@ -23,11 +23,6 @@ from agent_nb._base.secrets import (
 )
 
 
-def test_a_known_value_is_masked_anywhere():
-    register("hunter2-the-second")
-    assert mask("key=hunter2-the-second;") == f"key={MASK};"
-
-
 @pytest.mark.parametrize(
     "key",
     [
@@ -71,14 +66,18 @@ def test_plain_text_is_the_same_object(text: str):
     assert mask(text) is text
 
 
-def test_a_short_value_is_not_a_secret():
-    register("none")
-    assert mask("There is none.") == "There is none."
-
-
 @pytest.mark.parametrize(
     "value",
-    ["placeholder", "lm-studio", "not-needed", "your-api-key", "Placeholder", "NOT_NEEDED", "xxxxxxxxxx"],
+    [
+        "none",
+        "placeholder",
+        "lm-studio",
+        "not-needed",
+        "your-api-key",
+        "Placeholder",
+        "NOT_NEEDED",
+        "xxxxxxxxxx",
+    ],
 )
 def test_ordinary_words_given_as_a_key_are_not_masked(value: str):
     register(value)

@@ -61,6 +61,8 @@ async def test_deltas_concatenate_to_the_turn(case: Case, server: WireServer):
     server.plan(full_reply(fragment=3))
     *pieces, turn = await collect(case.provider(server))
     message = turn.message
+    assert not [piece for piece in pieces if isinstance(piece, Turn)]
+    assert (message.role, turn.model) == ("assistant", case.name.partition(":")[2])
     streamed = "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
     thought = "".join(piece.text for piece in pieces if isinstance(piece, ThinkingPiece))
     assert streamed == message.text == "Grüße aus Lyon 🥐, here we go."
@@ -70,14 +72,6 @@ async def test_deltas_concatenate_to_the_turn(case: Case, server: WireServer):
         written = [piece.text for piece in pieces if isinstance(piece, CallPiece) and piece.id == call.id]
         assert "".join(written) == call.arguments
         assert (len(written) > 1) == case.streams_arguments
-
-
-async def test_a_stream_ends_with_one_turn(case: Case, server: WireServer):
-    server.plan(full_reply())
-    pieces = await collect(case.provider(server))
-    assert [isinstance(piece, Turn) for piece in pieces] == [False] * (len(pieces) - 1) + [True]
-    assert pieces[-1].message.role == "assistant"
-    assert pieces[-1].model == case.name.partition(":")[2]
 
 
 async def test_parallel_calls_keep_ids_and_order(case: Case, server: WireServer):

@@ -6,16 +6,14 @@ import ssl
 import pytest
 
 from agent_nb import Agent
-from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Message, Text, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from agent_nb.providers.http import tls
 from agent_nb.tools.file_tools import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, Case, ask, collect, results_of, turn_of, two_turns
+from tests.support.wire.cases import CASE, KEY, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse
-from tests.support.wire.rules import Asked, first_refusal
 from tests.support.wire.steps import Cut, problem
 
 INTERACTIONS, GENERATE = CASE["interactions"], CASE["generate_content"]
@@ -141,33 +139,6 @@ async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch
     server.plan(reply(Say("Hello.")))
     await turn_of(INTERACTIONS.provider(server))
     assert server.requests[0].path == "/v1/interactions"
-
-
-@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
-@pytest.mark.parametrize(
-    "name",
-    [
-        "gemini-4-argon",
-        "gemini-3.8-flash",
-        "gemini-3.1-pro-preview",
-        "gemini-3-pro-preview",
-        "gemini-3.5-flash-lite",
-        "gemini-2.5-pro",
-        "gemini-2.5-flash",
-        "gemini-2.5-flash-lite",
-        "gemini-2.0-flash",
-        "gemini-3-pro-image",
-        "gemma-4-31b",
-        "my-model",
-    ],
-)
-def test_no_model_refuses_an_effort(case: Case, name: str):
-    for effort in (None, *EFFORTS):
-        body = model(f"gemini:{name}", api=case.protocol, api_key=KEY, effort=effort).body(ask())
-        if case is GENERATE:
-            thinking = body["config"].get("thinking_config")
-            body = {"contents": body["contents"], "generationConfig": {"thinkingConfig": thinking}}
-        assert first_refusal(case.protocol, Asked(name, body)) is None
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,7 @@ def test_the_lists_of_models_have_all_that_the_sdks_name():
     assert openai <= {*LISTED, *listed_models.OPENAI_UNKNOWN}
     claude = names_in(anthropic.types.Model)
     assert claude <= {*listed_models.EVERY_CLAUDE, *listed_models.CLAUDE_UNKNOWN}
-    levels = [name for names in listed_models.GEMINI_LEVELS.values() for name in names]
-    known = {*levels, *listed_models.GEMINI_2_5, *listed_models.GEMINI_WITHOUT_THINKING}
+    known = {*GEMINI, *OTHERS}
     other = names_in(GeminiModel) - known
     assert not [name for name in other if not any(part in name for part in listed_models.GEMINI_UNKNOWN)]
 
@@ -101,25 +100,21 @@ def test_models_that_do_not_reason_or_are_unknown_get_nothing_optional(name: str
     assert not {"reasoning", "include"} & body.keys()
 
 
-@pytest.mark.parametrize(
-    ("name", "levels"),
-    [
-        ("gemini-4-argon", "low medium high"),
-        ("gemini-4-hydrogen", "low medium high xhigh"),
-        ("gemini-3.8-flash", "low medium high"),
-        ("gemini-flash-latest", "low medium high"),
-        ("gemini-3.1-pro-preview", "low medium high"),
-        ("gemini-3-pro-preview", "low high"),
-        ("gemini-3.6-flash", "minimal low medium high"),
-        ("gemini-3.7-flash-lite", "minimal low medium high"),
-        ("gemma-4-31b", "minimal high"),
-        ("gemini-2.5-flash", ""),
-        ("gemini-2.0-flash", ""),
-        ("gemini-3-pro-image", ""),
-        ("gemini-nano-banana-2.1", ""),
-        ("gemini-9-neon", ""),
-        ("my-model", ""),
-    ],
-)
+GEMINI = {name: levels for levels, names in listed_models.GEMINI_LEVELS.items() for name in names}
+OTHERS = (*listed_models.GEMINI_2_5, *listed_models.GEMINI_WITHOUT_THINKING, "gemini-9-neon", "my-model")
+
+
+@pytest.mark.parametrize(("name", "levels"), [*GEMINI.items(), *((name, "") for name in OTHERS)])
 def test_gemini_takes_the_levels_of_its_family(name: str, levels: str):
     assert VENDORS["gemini"].family(name).efforts == tuple(levels.split())
+
+
+@pytest.mark.parametrize("protocol", ["interactions", "generate_content"])
+@pytest.mark.parametrize("name", [*GEMINI, *OTHERS])
+def test_no_model_of_gemini_refuses_an_effort(protocol: str, name: str):
+    for effort in (None, *EFFORTS):
+        body = model(f"gemini:{name}", api=protocol, api_key="k", effort=effort).body(ask())
+        if protocol == "generate_content":
+            thinking = body["config"].get("thinking_config")
+            body = {"contents": body["contents"], "generationConfig": {"thinkingConfig": thinking}}
+        assert first_refusal(protocol, Asked(name, body)) is None

@@ -86,12 +86,6 @@ def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, message):
         studio_for(model(ANTHROPIC, api_key=KEY))
 
 
-def test_a_budget_buys_images_of_known_price(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    studio = studio_for(model(MODELS["openai"]), budget=True)
-    assert (studio.maker.name, studio.cutter.name) == (OPENAI, OPENAI)
-
-
 def test_a_budget_buys_none_of_unknown_price(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
