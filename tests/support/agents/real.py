@@ -6,12 +6,11 @@ python -m tests.support.agents.real      # installs them
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from agent_nb.agents.folder import cache_folder
-from tests.support.wire import Reply, Request, WireServer
+from tests.support.wire import Reply, Request, WireServer, json_reply
 
 PACKAGES = ("@google/gemini-cli@0.61.0", "@zed-industries/codex-acp@0.16.0")
 """Pinned: what agents ask and tell changes between minor versions."""
@@ -61,18 +60,13 @@ def in_order(*replies: Reply | Callable[[Path], Reply]) -> Callable[[Request], R
 
     def answer(request: Request) -> Reply:
         if ":generateContent" in request.path:
-            return _json(
-                {"candidates": [{"content": {"role": "model", "parts": [{"text": json.dumps(_ROUTE)}]}}]}
-            )
+            parts = [{"text": json.dumps(_ROUTE)}]
+            return json_reply({"candidates": [{"content": {"role": "model", "parts": parts}}]})
         reply = left.pop(0) if len(left) > 1 else left[0]
         [folder] = cache_folder().iterdir()
         return reply(folder) if callable(reply) else reply
 
     return answer
-
-
-def _json(body: Mapping[str, Any]) -> Reply:
-    return Reply(headers={"content-type": "application/json"}, body=json.dumps(body).encode())
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from tests.support.wire.steps import (
     Think,
     Tokens,
     Unknown,
+    json_reply,
     page,
     problem,
     reply,

@@ -7,9 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.wire.steps import Reply
-
-_JSON = {"content-type": "application/json"}
+from tests.support.wire.steps import Reply, json_reply
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def openai_images(*images: bytes, **fields: Any) -> Reply:
         "total_tokens": 1300,
     }
     answer = {"created": 1, "data": data, "output_format": "png", "usage": usage, **fields}
-    return Reply(headers=_JSON, body=json.dumps(answer).encode())
+    return json_reply(answer)
 
 
 def gemini_image(image: bytes | None = None, text: str = "", finish: str = "STOP", **fields: Any) -> Reply:
@@ -73,4 +71,4 @@ def gemini_image(image: bytes | None = None, text: str = "", finish: str = "STOP
         "totalTokenCount": 1260,
     }
     answer = {"candidates": [candidate], "modelVersion": "m", "usageMetadata": usage, **fields}
-    return Reply(headers=_JSON, body=json.dumps(answer).encode())
+    return json_reply(answer)

@@ -160,10 +160,15 @@ def reply(*steps: Step, **settings: Any) -> Reply:
     return Reply(steps=steps, **settings)
 
 
+def json_reply(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+    headers = {"content-type": "application/json", **(headers or {})}
+    return Reply(status=status, headers=headers, body=json.dumps(body).encode())
+
+
 def problem(status: int, message: str = "", headers: Mapping[str, str] | None = None, **error: Any) -> Reply:
     """An error status with a JSON body in the shape most vendors share."""
-    body = json.dumps({"type": "error", "error": {"message": message, "type": "error", **error}}).encode()
-    return Reply(status=status, headers={"content-type": "application/json", **(headers or {})}, body=body)
+    body = {"type": "error", "error": {"message": message, "type": "error", **error}}
+    return json_reply(body, status, headers)
 
 
 def page(status: int = 200, content_type: str = "text/html") -> Reply:

@@ -34,6 +34,7 @@ async def test_calls_beyond_the_step_limit_are_not_run():
     assert run.reason == "max_steps"
     assert run.tool_uses[1].result.code == "STOPPED"
     assert run.messages[-1].role == "tool"
+    assert run.files["b.txt"] == PAGE, "it is kept as a draft"
 
 
 async def test_a_cut_turn_is_withdrawn_and_tried_again():
@@ -333,11 +334,6 @@ async def test_a_handle_reads_like_its_run_after_the_end():
     assert "reason" in dir(handle)
     with pytest.raises(AttributeError, match="no attribute 'raisin'"):
         handle.raisin  # noqa: B018
-
-
-async def test_a_page_beyond_the_step_limit_is_kept_as_a_draft():
-    run = await run_script([write()], limits=Limits(steps=1))
-    assert (run.reason, run.html) == ("max_steps", PAGE)
 
 
 async def test_with_no_tool_to_write_the_answer_replaces_the_page():

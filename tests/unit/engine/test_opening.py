@@ -22,15 +22,10 @@ from tests.support.drawings import png
 from tests.support.scripts import PAGE, of, run_script, write
 
 
-@pytest.mark.parametrize("prompt", ["", "  \n", None], ids=["empty", "blank", "none"])
-async def test_an_empty_prompt_is_refused(prompt):
-    with pytest.raises(ConfigError, match="empty"):
-        await Agent(ScriptedProvider([])).run(prompt)
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [
+        *(({"prompt": prompt}, "empty") for prompt in ("", "  \n", None)),
         ({"prompt": ["A page"]}, "The prompt is a list, not text."),
         ({"files": "<h1>"}, "`files` is a dict such as {'index.html': page}, not a str."),
         ({"base": "hero"}, "`base` is the Run to continue, not a str."),

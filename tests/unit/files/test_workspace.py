@@ -9,11 +9,7 @@ from agent_nb.errors import FileError
 from agent_nb.events import Change, Event, FileChanged
 from agent_nb.files import Files, Workspace
 from agent_nb.files.diffs import apply_patch
-
-CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["a.txt", "b.html", "c/d.css"]), CONTENTS | st.none()), max_size=12
-)
+from tests.unit.files.test_files import STEPS
 
 
 def test_each_change_is_reported() -> None:

@@ -65,33 +65,31 @@ async def test_a_forgotten_user_holds_nothing_open():
     assert client.is_closed
 
 
-@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"])
-async def test_silence_is_limited_before_and_after_the_answer_began(answer: bytes):
+@pytest.fixture
+async def client():
     user = User()
+    yield await shared_client(user)
+    await release(user)
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"])
+async def test_silence_is_limited_before_and_after_the_answer_began(client, answer: bytes):
     async with server(answer, then_hold=True) as url:
-        client = await shared_client(user)
         with responses_opened([], 0.05), pytest.raises(httpx2.ReadTimeout):
             await client.get(url)
-        await release(user)
 
 
-async def test_the_operating_system_checks_that_the_server_is_there():
-    user = User()
+async def test_the_operating_system_checks_that_the_server_is_there(client):
     fine = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
-    async with server(fine, then_hold=True) as url:
-        client = await shared_client(user)
-        async with client.stream("GET", url) as response:
-            connection = response.extensions["network_stream"].get_extra_info("socket")
-            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 15
-        await release(user)
+    async with server(fine, then_hold=True) as url, client.stream("GET", url) as response:
+        connection = response.extensions["network_stream"].get_extra_info("socket")
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 15
 
 
-async def test_only_the_responses_of_the_block_are_collected():
-    user = User()
+async def test_only_the_responses_of_the_block_are_collected(client):
     fine = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok"
     async with server(fine) as url:
-        client = await shared_client(user)
         await client.get(url)
         mine: list[httpx2.Response] = []
         with responses_opened(mine, 7.0):
@@ -99,7 +97,6 @@ async def test_only_the_responses_of_the_block_are_collected():
         await client.get(url)
         assert mine == [response]
         assert response.request.extensions["timeout"]["read"] == 7.0
-        await release(user)
 
 
 def test_a_client_closes_when_its_loop_ends():

@@ -1,13 +1,12 @@
 """Real answers of the vendors to too many requests: which ones pass, which ones do not, and how long to wait."""
 
-import json
 from typing import Any
 
 import pytest
 
 from agent_nb.errors import ProviderError
 from agent_nb.providers.failure import retry_delay
-from tests.support.wire import Raw, Reply, Say, WireServer, reply
+from tests.support.wire import Raw, Reply, Say, WireServer, json_reply, reply
 from tests.support.wire.cases import CASE, collect
 from tests.support.wire.framing import sse
 
@@ -59,14 +58,6 @@ async def failure(protocol: str, server: WireServer, planned: Reply) -> Provider
     return caught.value
 
 
-def refusal(status: int, body: Any, **headers: str) -> Reply:
-    return Reply(
-        status=status,
-        headers={"content-type": "application/json", **headers},
-        body=json.dumps(body).encode(),
-    )
-
-
 @pytest.mark.parametrize(
     ("protocol", "body", "wait"),
     [
@@ -82,7 +73,7 @@ def refusal(status: int, body: Any, **headers: str) -> Reply:
     ],
 )
 async def test_a_limit_per_minute_is_waited_for_whatever_its_text(protocol, body, wait, server):
-    error = await failure(protocol, server, refusal(429, body))
+    error = await failure(protocol, server, json_reply(body, 429))
     assert error.retryable
     assert error.retry_after == wait
 
@@ -129,7 +120,7 @@ async def test_a_limit_per_minute_is_waited_for_whatever_its_text(protocol, body
     ],
 )
 async def test_a_quota_that_is_used_up_ends_at_once(protocol, status, body, remedy, server):
-    error = await failure(protocol, server, refusal(status, body))
+    error = await failure(protocol, server, json_reply(body, status))
     assert not error.retryable
     assert remedy in str(error)
 

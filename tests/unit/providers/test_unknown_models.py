@@ -1,18 +1,15 @@
 """A model that the vendor does not have: the failure names those that may have been meant."""
 
-import json
-
 import pytest
 
 from agent_nb import Agent
 from agent_nb.events import RunFinished
-from tests.support.wire import Reply, WireServer, problem
+from tests.support.wire import Reply, WireServer, json_reply, problem
 from tests.support.wire.cases import CASE, case_of
 
 
 def refused(status: int, error: dict[str, object], **beside: str) -> Reply:
-    body = json.dumps({"error": error, **beside}).encode()
-    return Reply(status=status, headers={"content-type": "application/json"}, body=body)
+    return json_reply({"error": error, **beside}, status)
 
 
 OPENAI = {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
@@ -22,38 +19,32 @@ GOOGLE = (
 )
 REFUSALS = {
     # skorokithakis/sysaidmin#9; BerriAI/litellm#39457 has the newer status
-    ("responses", "openai:gpt-6.1-sool"): [
+    ("responses", "openai:gpt-6.1-sool", "openai:gpt-6.1-sol"): [
         refused(400, {"message": "The requested model 'gpt-6.1-sool' does not exist.", **OPENAI}),
         refused(404, {"message": "The model `gpt-6.1-sool` does not exist.", **OPENAI}),
     ],
     # mattermost/mattermost-plugin-agents#257
-    ("anthropic_messages", "anthropic:claude-opus-55"): [
+    ("anthropic_messages", "anthropic:claude-opus-55", "anthropic:claude-opus-5-5"): [
         refused(404, {"type": "not_found_error", "message": "model: claude-opus-55"}, type="error")
     ],
     # continuedev/continue#9939; google-gemini/gemini-cli#7507
-    ("generate_content", "gemini:gemini-4-argom"): [
+    ("generate_content", "gemini:gemini-4-argom", "gemini:gemini-4-argon"): [
         refused(404, {"code": 404, "message": GOOGLE.format("gemini-4-argom"), "status": "NOT_FOUND"}),
         refused(404, {"code": 404, "message": "Requested entity was not found.", "status": "NOT_FOUND"}),
     ],
-    ("interactions", "gemini:gemini-4-argom"): [
+    ("interactions", "gemini:gemini-4-argom", "gemini:gemini-4-argon"): [
         refused(404, {"code": "not_found", "message": "Requested entity was not found."}),
     ],
     # MuiseDestiny/zotero-gpt#483
-    ("chat", "openrouter:anthropic/claude-opus-55"): [
+    ("chat", "openrouter:anthropic/claude-opus-55", "openrouter:anthropic/claude-opus-5.5"): [
         refused(400, {"message": "anthropic/claude-opus-55 is not a valid model ID", "code": 400}),
     ],
     # deepwn/addi#13
-    ("chat", "deepseek:deepseek-v4-prp"): [
+    ("chat", "deepseek:deepseek-v4-prp", "deepseek:deepseek-v4-pro"): [
         refused(400, {"message": "Model Not Exist", "code": "invalid_request_error"}),
     ],
 }
-MEANT = {
-    "openai:gpt-6.1-sool": "openai:gpt-6.1-sol",
-    "anthropic:claude-opus-55": "anthropic:claude-opus-5-5",
-    "gemini:gemini-4-argom": "gemini:gemini-4-argon",
-    "openrouter:anthropic/claude-opus-55": "openrouter:anthropic/claude-opus-5.5",
-    "deepseek:deepseek-v4-prp": "deepseek:deepseek-v4-pro",
-}
+"""By protocol, the model's name, and the one that was meant."""
 
 
 async def ended(protocol: str, name: str, refusal: Reply) -> RunFinished:
@@ -68,12 +59,14 @@ async def ended(protocol: str, name: str, refusal: Reply) -> RunFinished:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "name", "refusal"),
+    ("protocol", "name", "meant", "refusal"),
     [(*which, refusal) for which, refusals in REFUSALS.items() for refusal in refusals],
 )
-async def test_the_nearest_names_and_the_default_are_offered(protocol: str, name: str, refusal: Reply):
+async def test_the_nearest_names_and_the_default_are_offered(
+    protocol: str, name: str, meant: str, refusal: Reply
+):
     end = await ended(protocol, name, refusal)
-    assert MEANT[name] in end.other_models
+    assert meant in end.other_models
     assert end.error
     assert f"has no model {name.partition(':')[2]!r}" in end.error
     assert all(f"`{other}`" in end.error for other in end.other_models)

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.tools import ToolContext, tool
+from agent_nb.tools import Tool, ToolContext, tool
 from agent_nb.tools import toolbox as invoking
 from tests.support.tool_desk import Desk, run
 
@@ -55,34 +55,28 @@ async def test_hanging_async_tool_is_cancelled() -> None:
     await asyncio.wait_for(ended.wait(), 5)
 
 
-async def test_tool_that_ignores_cancelling_times_out() -> None:
-    stubborn = asyncio.Event()
-
-    @tool(timeout=0.05)
-    async def ignores() -> None:
-        while not stubborn.is_set():
-            try:
-                await stubborn.wait()
-            except asyncio.CancelledError:
-                continue
-
-    with pytest.raises(ToolError, match="did not finish within"):
-        await run(ignores)
-    stubborn.set()
-
-
-async def test_tool_that_ignores_cancelling_does_not_hold_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invoking, "CLEANUP_SECONDS", 0.01)
-    started, release = asyncio.Event(), asyncio.Event()
-
-    @tool(timeout=None)
+def stubborn(timeout: float | None, started: asyncio.Event, release: asyncio.Event) -> Tool:
+    @tool(timeout=timeout)
     async def ignores() -> None:
         started.set()
         while not release.is_set():
             with contextlib.suppress(asyncio.CancelledError):
                 await release.wait()
 
-    task = asyncio.create_task(run(ignores))
+    return ignores
+
+
+async def test_tool_that_ignores_cancelling_times_out() -> None:
+    release = asyncio.Event()
+    with pytest.raises(ToolError, match="did not finish within"):
+        await run(stubborn(0.05, asyncio.Event(), release))
+    release.set()
+
+
+async def test_tool_that_ignores_cancelling_does_not_hold_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invoking, "CLEANUP_SECONDS", 0.01)
+    started, release = asyncio.Event(), asyncio.Event()
+    task = asyncio.create_task(run(stubborn(None, started, release)))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

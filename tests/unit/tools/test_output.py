@@ -1,10 +1,8 @@
 """What becomes of a tool's result, for the model and for the person."""
 
 import base64
-import enum
 import io
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -16,18 +14,9 @@ from agent_nb.errors import ToolError
 from agent_nb.messages import Image
 from agent_nb.tools import ToolOutput
 from agent_nb.tools.function import MAX_REPR, to_output
+from tests.unit.tools.test_function import Place, Unit
 
 matplotlib.use("Agg")
-
-
-class Unit(enum.Enum):
-    CELSIUS = "c"
-
-
-@dataclass
-class Place:
-    name: str
-    size: float = 1.0
 
 
 @pytest.mark.parametrize(
@@ -40,7 +29,7 @@ class Place:
         ({"a": [1, "é"]}, '{"a": [1, "é"]}'),
         ((1, 2), "[1, 2]"),
         ({1}, "[1]"),
-        (Place("Lyon"), '{"name": "Lyon", "size": 1.0}'),
+        (Place("Lyon"), '{"name": "Lyon", "size": 1.0, "tags": []}'),
         ({"unit": Unit.CELSIUS}, '{"unit": "<Unit.CELSIUS: \'c\'>"}'),
         ({(1, 2): 3}, "{(1, 2): 3}"),
         (b"ab", "b'ab'"),
