@@ -2,7 +2,6 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.errors import FileError
