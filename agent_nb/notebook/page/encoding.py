@@ -291,10 +291,9 @@ def _array_items(value: Any, kind: str) -> Iterator[list[Any]]:
         return
     length = len(value)
     step = max(1, _CELLS // max(1, math.prod(value.shape[1:]) if kind == "numpy.ndarray" else 1))
+    method = {"polars": "to_list", "pyarrow": "to_pylist"}.get(kind.partition(".")[0], "tolist")
     for start in range(0, length, step):
-        part = value[start : start + step]
-        items = part.to_pylist() if kind.startswith("pyarrow") else _timed(part).tolist()
-        yield _cells(list(items))
+        yield _cells(getattr(_timed(value[start : start + step]), method)())
 
 
 def _timed(value: Any) -> Any:

@@ -54,6 +54,8 @@ GROUPED = pd.DataFrame({"n": [1]}, index=pd.MultiIndex.from_tuples([("x", 1)], n
         (LEVELS, [{"a / b": None, "3": None}]),
         (GROUPED, [{"k": "x", "index": 1, "n": 1}]),
         (pd.Series([1, 2]), [1, 2]),
+        (pl.Series([datetime.date(2026, 3, 1), None]), ["2026-03-01", None]),
+        (pa.array([1, None]), [1, None]),
         (pd.Series([1.5], index=["x"]), [{"index": "x", "values": 1.5}]),
         (np.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
         (np.array(["2026-03-01", "NaT"], dtype="datetime64[ns]"), ["2026-03-01T00:00:00", None]),
