@@ -81,10 +81,6 @@ for _name in ("client", "httpx2", "mcp.client.streamable_http", "mcp.shared.json
     logging.getLogger(_name).addFilter(Masking())  # they log URLs, which may contain a token
 
 
-class TooLongError(AgentError):
-    """An answer exceeds the size limit."""
-
-
 async def _limit_length(response: httpx2.Response) -> None:
     """Limit the size of an answer, which the `mcp` package would read whole."""
     if "event-stream" not in response.headers.get("content-type", ""):
@@ -101,7 +97,7 @@ class _LimitedStream(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             length += len(chunk)
             if length > MAX_ANSWER:
-                raise TooLongError(f"The response is larger than {MAX_ANSWER // 1_000_000} MB.")
+                raise AgentError(f"The response is larger than {MAX_ANSWER // 1_000_000} MB.")
             yield chunk
 
     async def aclose(self) -> None:
