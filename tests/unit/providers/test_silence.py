@@ -49,12 +49,12 @@ SIGNS = [
 
 
 async def test_a_comment_or_a_ping_is_a_sign_of_life():
-    """All at once, because each takes 2.5 seconds."""
+    """All at once, because each takes five seconds."""
 
     async def answer(protocol: str, sign: Comment | Raw) -> str:
         async with WireServer() as server:
-            server.plan(reply(*[Pause(0.5), sign] * 5, Say("At last.")))
-            return (await turn_of(CASE[protocol].provider(server, silence=2))).message.text
+            server.plan(reply(*[Pause(1), sign] * 5, Say("At last.")))
+            return (await turn_of(CASE[protocol].provider(server, silence=4))).message.text
 
     answers = await asyncio.gather(*(answer(*each) for each in SIGNS))
     assert answers == ["At last."] * len(SIGNS)
