@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from agent_nb import model
 from agent_nb.errors import ConfigError
-from agent_nb.providers import model
 from tests.support.wire import Comment, Pause, Raw, Say, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, turn_of
 from tests.support.wire.framing import sse
