@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,7 +40,7 @@ START_SECONDS, SECONDS, LOAD_SECONDS, SETTLE_SECONDS = 20.0, 10.0, 4.0, 3.0
 """Timeouts for the start and the check of a page. Unfinished parts are missing from the report."""
 AT_ONCE = 2
 """Maximum concurrent browsers, for any number of variants."""
-MAX_PAGE, MAX_ENTRIES = 10_000_000, 200
+MAX_PAGE, MAX_ENTRIES, MAX_AT_A_PLACE = 10_000_000, 200, 3
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
 """Environment variables passed to Chromium; others may contain keys."""
 _FOLDERS = "HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"
@@ -178,13 +179,17 @@ class _Page:
         self._document = with_frame_script(gated(document, removed), bound)
         self._blocked = dict.fromkeys(removed, _NOT_ALLOWED)
         self._console: list[Json] = []
+        self._logged_at: Counter[tuple[Any, ...]] = Counter()
+        """Number of messages by level and source line."""
         self._inlined: dict[str, str] = {}
         self._seen: Json = {"screenshots": [], "elements": [], "findings": None, "overflow": None}
 
     @property
     def report(self) -> Json:
+        left_out = self._logged_at.total() - len(self._console)
+        notes = [f"{left_out} more messages came from the same lines."] if left_out else []
         blocked = [{"address": address, "reason": why} for address, why in self._blocked.items()]
-        return {**self._seen, "console": self._console, "blocked": blocked, "notes": self.notes}
+        return {**self._seen, "console": self._console, "blocked": blocked, "notes": [*self.notes, *notes]}
 
     async def open(self, context: Any) -> None:
         self._page = await context.new_page()
@@ -315,8 +320,10 @@ class _Page:
             inlined = self._inlined.get(frame.get("scriptId", ""))
             name = inlined or frame.get("url", "").removeprefix(_HOST).rpartition("/")[2] or self._path
             line |= {"file": name, "line": frame["lineNumber"] + 1}
-        self._console.append(line)
-        if len(self._console) == MAX_ENTRIES:
+        self._logged_at[place := (level, line.get("file"), line.get("line"))] += 1
+        if self._logged_at[place] <= MAX_AT_A_PLACE:
+            self._console.append(line)
+        if self._logged_at.total() == MAX_ENTRIES:
             # A page that logs endlessly would use up the time limit.
             self._stopping = asyncio.ensure_future(self._send("Runtime.disable"))
             self._stopping.add_done_callback(lambda future: future.cancelled() or future.exception())
