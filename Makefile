@@ -62,9 +62,9 @@ test-python: test-programs test-unit ## the tests in Python
 test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chromium
 	$(PYTEST) $(addprefix tests/,lab browser kernel hosts faults) -n 2 --dist loadfile --no-loadscope-reorder
 
-# Each in a process of its own, which gives memory back: the SDKs and the data libraries together would take 800 MB.
+# The large folders in processes of their own, which give memory back: all tests in one would take 800 MB.
 UNIT_PYTEST := MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=1000000 $(PYTEST)
-UNIT := notebook providers tools cassette lab engine run images batch demo files
+UNIT := notebook providers tools engine
 test-unit: test-unit-other $(UNIT:%=test-unit-%) ## tests that start nothing but local servers
 $(UNIT:%=test-unit-%): test-unit-%: env build
 	$(UNIT_PYTEST) tests/unit/$*
