@@ -132,8 +132,8 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
 
 
 def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
-    """Unfinished files that do not overwrite finished ones. If there are none, the page in the answer, unless the run
-    has files and a tool to write them."""
+    """Unfinished files that do not overwrite finished ones; otherwise the page in the answer, unless the run has
+    files and a tool to write them."""
     unfinished = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
     could_write = any(tool.stream for tool in toolbox)
     if not unfinished and not (files and could_write) and (page := page_in(answer)):

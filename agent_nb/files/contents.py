@@ -1,4 +1,4 @@
-"""Values as contents of files. `run.to_cells` takes this source for a cell: it needs the standard library alone."""
+"""Converts values to file contents. `run.to_cells` copies this source into a cell: import only the standard library."""
 
 import io
 import json

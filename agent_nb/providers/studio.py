@@ -58,7 +58,7 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
 
 
 def image_makers(provider: Any, choice: str = "") -> list[ImageMaker]:
-    """The maker named `choice`, or those of all vendors with a key, the run's vendor first; none for a local model."""
+    """The maker named `choice`, or all makers with a key, the run's vendor first. Empty for a local model."""
     vendor = VENDORS.get(vendor_of(provider.name))
     if vendor is not None and vendor.local and not choice:
         return []
