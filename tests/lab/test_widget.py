@@ -20,6 +20,7 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Hold, Pause, Say, Think, reply
 
@@ -174,8 +175,12 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("All done.")))
     run_notebook(page, lab, "saved", LOAD, f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
-    wait_for_kernel(page)
-    save(page)
+
+    def has_result() -> bool:  # it comes after the phase, and the kernel may be idle for a moment in between
+        save(page)
+        return "<iframe" in saved_outputs(lab, "saved")
+
+    wait_until(page, has_result)
     text = saved_outputs(lab, "saved")
     assert "application/vnd.jupyter.widget-view" not in text
     assert "_esm" not in text
