@@ -151,10 +151,13 @@ class AgentMagics(Magics, MagicSettings):
     async def run_cell(self, line: str, cell: str | None) -> None:
         """Run one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
         await off_loop(self.imported.wait)
-        from agent_nb.notebook.magic.fix import read_fix
         from agent_nb.notebook.parsing import parse_line
 
-        options = read_fix(self.session, line) if cell is None else parse_line(line, self.magic_name)
+        if cell is None:
+            fix = await off_loop(importlib.import_module, "agent_nb.notebook.magic.fix")
+            options = fix.read_fix(self.session, line)
+        else:
+            options = parse_line(line, self.magic_name)
         module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
         await off_loop(module.warm_up, self.shell)
         await module.run_cell(self.session, options, cell or "")
