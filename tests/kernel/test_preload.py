@@ -36,3 +36,25 @@ def test_a_command_right_after_load_ext_waits_for_the_imports(tmp_path):
         assert kernel.finish(load).status == "ok"
         cell = kernel.finish(command)
     assert (cell.status, cell.stderr) == ("ok", "")
+
+
+WATCH = """
+import sys, threading
+
+imported_on_loop = []
+
+class Watcher:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            imported_on_loop.append(name)
+
+sys.meta_path.insert(0, Watcher())
+"""
+
+
+def test_a_first_run_imports_the_engine_off_the_loop(tmp_path):
+    with start_kernel(tmp_path) as kernel:
+        kernel.run(WATCH)
+        assert kernel.run("%%agent hero -m demo: --pace 0\nA page").status == "ok"
+        assert "agent_nb.notebook.parsing" in kernel.value("imported_on_loop")
+        assert "agent_nb.engine" not in kernel.value("imported_on_loop")
