@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_nb._base.log import log
 from agent_nb.event_list import EventList
-from agent_nb.events import BaseEvent, Event
+from agent_nb.events import BaseEvent, Event, FileDelta
 from agent_nb.providers.base import Clock
 
 BATCH_SECONDS = 0.002
@@ -117,3 +117,19 @@ class Journal(EventLog):
     def emit_now(self, kind: type[BaseEvent], **fields: Any) -> Any:
         self.tick()
         return self.emit(kind, **fields)
+
+    def emit_file(self, call_id: str, path: str, offset: int, text: str) -> None:
+        """`emit(FileDelta, ...)` without the cost of keyword arguments: most tokens become a `FileDelta`."""
+        self._seq += 1
+        self.publish(
+            FileDelta(
+                run_id=self.run_id,
+                seq=self._seq,
+                at=self.at,
+                variant=self.variant,
+                call_id=call_id,
+                path=path,
+                offset=offset,
+                text=text,
+            )
+        )

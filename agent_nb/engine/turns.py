@@ -239,7 +239,7 @@ class Turns:
                     # Each fragment is emitted once: as file text if the tool's reader finds any, else unchanged.
                     file_text = reader.feed(piece.text) if reader else ()
                     for path, offset, text in file_text:
-                        self._emit(ev.FileDelta, call_id=event_id, path=path, offset=offset, text=text)
+                        self._journal.emit_file(event_id, path, offset, text)
                     if not file_text:
                         self._emit(ev.ToolArgsDelta, call_id=event_id, text=piece.text)
                     chars += len(piece.text)
