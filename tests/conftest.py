@@ -1,4 +1,4 @@
-"""Settings for all tests: no key of the person who runs them is ever used, and `make fuzz` looks longer."""
+"""Settings for all tests: no key of the user who runs them is ever used, and `make fuzz` looks longer."""
 
 import gc
 import os

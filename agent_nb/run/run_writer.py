@@ -13,6 +13,7 @@ inside a JSON text are numbered after it. A reference is one of:
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
@@ -38,7 +39,7 @@ _SEARCHED = 64
 _MARKS = {"$", "$json", "$plain"}
 
 
-class _Texts:
+class _Texts(ABC):
     """The numbered texts of a file, as far as it has been written or read."""
 
     def __init__(self) -> None:
@@ -69,8 +70,9 @@ class _Texts:
         self._open.setdefault((kind, row.get("call_id"), row.get("path")), []).append(row["text"])
         return row
 
+    @abstractmethod
     def convert(self, value: Any) -> Any:
-        raise NotImplementedError
+        """Convert a value of the file to or from its stored form."""
 
     def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
         """Apply a patch and number the new version; None for a binary file."""

@@ -1,4 +1,4 @@
-"""A model looks at its page through the person's own browser, sees that it is broken, mends it and looks again."""
+"""A model looks at its page through the user's own browser, sees that it is broken, mends it and looks again."""
 
 import pytest
 from playwright.sync_api import expect

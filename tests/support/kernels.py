@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def errors(self) -> str:
-        """What the person reads when the cell fails."""
+        """What the user reads when the cell fails."""
         return self.stderr + "".join(self.error["traceback"] if self.error else [])
 
 

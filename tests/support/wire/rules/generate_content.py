@@ -191,7 +191,7 @@ def _empty_part(asked: Asked) -> Iterator[Fault]:
     models=GEMINI_SIGNED,
 )
 def _unsigned_call(asked: Asked) -> Iterator[Fault]:
-    """The first call of each content since the person's last text."""
+    """The first call of each content since the user's last text."""
     conversation = contents(asked)
     texts = [
         index for index, content in conversation if content["role"] == "user" and _parts_with(content, "text")

@@ -111,7 +111,7 @@ def _orphan_result(asked: Asked) -> Iterator[Fault]:
 
 @RULES("gi-unanswered", "as ge-count", _example(_CALL))
 def _unanswered(asked: Asked) -> Iterator[Fault]:
-    """Every call needs its result before the next input of the person or output of the model."""
+    """Every call needs its result before the next input of the user or output of the model."""
     open_calls: set[str] = set()
     for _, step in [*steps(asked), (0, {"type": "user_input"})]:
         match step["type"]:
