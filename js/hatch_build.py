@@ -8,34 +8,50 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+BUILT = (
+    *("widget.js", "check.js", "replay.js", "page.js", "headless.js", "notebook.js"),
+    *("lab/static/extension.js", "lab/package.json"),
+)
+"""The files that `build.mjs` writes to `agent_nb/static`."""
+
 
 class BundleHook(BuildHookInterface):
-    """Installs and builds in `js/`, unless the bundle is newer than its sources.
+    """Installs and builds in `js/`, unless every built file exists and is newer than the sources.
 
     `npm install` and not `npm ci`: the latter refuses a lock file made where a registry lacks the optional
     packages of other platforms.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        root = Path(self.root)
-        sources, bundle = root / "js", root / "agent_nb" / "static" / "widget.js"
-        if not (sources / "package.json").exists() or os.environ.get("AGENT_NB_SKIP_BUILD"):
-            return
-        if bundle.exists() and not any(_stale(sources / part, bundle) for part in ("src", "lab")):
-            return
-        npm = shutil.which("npm")
-        if npm is None or _node_major() < 20:
+        sources, static = Path(self.root, "js"), Path(self.root, "agent_nb", "static")
+        is_skipped = bool(os.environ.get("AGENT_NB_SKIP_BUILD"))
+        if not is_skipped and (sources / "package.json").exists() and not _is_fresh(static, sources):
+            _build(sources)
+        missing = [name for name in BUILT if not (static / name).is_file()]
+        if missing and not (is_skipped and version == "editable"):
             raise RuntimeError(
-                "Node 20+ needed to build the widget's page (found none, or an older one). "
-                "Install Node.js 20 or later and try again."
+                f"agent_nb/static lacks {', '.join(missing)}. Run `npm install` and `npm run build` in js/ "
+                "and try again, with AGENT_NB_SKIP_BUILD unset."
             )
-        subprocess.run([npm, "install", "--no-save", "--no-audit", "--no-fund"], cwd=sources, check=True)
-        subprocess.run([npm, "run", "build"], cwd=sources, check=True)
 
 
-def _stale(sources: Path, bundle: Path) -> bool:
-    built = bundle.stat().st_mtime
-    return any(path.stat().st_mtime > built for path in sources.rglob("*") if path.is_file())
+def _is_fresh(static: Path, sources: Path) -> bool:
+    if not all((static / name).is_file() for name in BUILT):
+        return False
+    built = min((static / name).stat().st_mtime for name in BUILT)
+    paths = (path for part in ("src", "lab") for path in (sources / part).rglob("*"))
+    return all(path.stat().st_mtime <= built for path in paths if path.is_file())
+
+
+def _build(sources: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None or _node_major() < 20:
+        raise RuntimeError(
+            "Node 20+ needed to build the widget's page (found none, or an older one). "
+            "Install Node.js 20 or later and try again."
+        )
+    subprocess.run([npm, "install", "--no-save", "--no-audit", "--no-fund"], cwd=sources, check=True)
+    subprocess.run([npm, "run", "build"], cwd=sources, check=True)
 
 
 def _node_major() -> int:

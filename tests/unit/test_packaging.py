@@ -1,7 +1,8 @@
-"""What is shipped: a wheel that holds the page, the prompts and the demo's pages."""
+"""What is shipped: an sdist and a wheel with the page, the extension, the prompts and the demo's pages."""
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -12,19 +13,33 @@ from tests.support import ROOT
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
+def sdist(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE)
+    (path,) = folder.glob("*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist, tmp_path_factory) -> Path:
+    """A wheel that is built from the sdist, without Node."""
     folder = tmp_path_factory.mktemp("wheel")
     options = ["-q", "--no-deps", "--no-build-isolation", "-w", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(ROOT)], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(sdist)], check=True, env={"PATH": ""})
     (path,) = folder.glob("*.whl")
     return path
 
 
-def test_the_wheel_holds_the_page_and_the_texts(wheel):
+def test_the_sdist_and_its_wheel_hold_the_page_the_extension_and_the_texts(sdist, wheel):
+    static = ROOT / "agent_nb" / "static"
+    built = {path.relative_to(static).as_posix() for path in static.rglob("*.js*")}
+    assert {"widget.js", "headless.js", "replay.js", "lab/static/extension.js", "lab/package.json"} < built
+    with tarfile.open(sdist) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"agent_nb/static/{name}" for name in built} <= packed
     names = zipfile.ZipFile(wheel).namelist()
-    built = {path.name for path in (ROOT / "agent_nb" / "static").glob("*.js")}
-    assert {"widget.js", "headless.js", "replay.js"} < built
-    assert {f"agent_nb/static/{name}" for name in built} <= set(names)
+    assert {f"agent_nb/static/{name}" for name in built if not name.startswith("lab/")} <= set(names)
     extension = [name for name in names if ".data/data/share/jupyter/labextensions/agent-nb/" in name]
     assert {Path(name).name for name in extension} == {"package.json", "extension.js"}
     assert "agent_nb/prompts/system.md" in names
@@ -62,24 +77,39 @@ def test_the_wheel_has_the_version_of_the_package(wheel):
     assert wheel.name.split("-")[1] == agent_nb.__version__
 
 
-def test_the_build_says_that_node_is_needed(tmp_path):
-    """With no bundle and no Node, the hook stops with the remedy."""
+@pytest.mark.parametrize(
+    ("sources", "missing", "skip", "sentence"),
+    [
+        (True, "widget.js", "", "Node 20+ needed"),
+        (True, "lab/static/extension.js", "", "Node 20+ needed"),
+        (True, "lab/static/extension.js", "1", "agent_nb/static lacks lab/static/extension.js. Run `npm"),
+        (False, "lab/package.json", "", "agent_nb/static lacks lab/package.json. Run `npm"),
+        (True, None, "", ""),
+    ],
+)
+def test_a_build_without_one_of_its_files_stops_with_the_remedy(tmp_path, sources, missing, skip, sentence):
     script = (
-        "import sys, shutil; sys.path.insert(0, 'js')\n"
-        "from hatch_build import BundleHook\n"
+        "import sys, pathlib; sys.path.insert(0, 'js')\n"
+        "from hatch_build import BUILT, BundleHook\n"
+        f"root = pathlib.Path({str(tmp_path)!r})\n"
+        "for path in (root / 'agent_nb' / 'static' / name for name in BUILT):\n"
+        "    path.parent.mkdir(parents=True, exist_ok=True)\n"
+        "    path.touch()\n"
+        f"{missing!r} and (root / 'agent_nb' / 'static' / {missing!r}).unlink()\n"
         "hook = BundleHook.__new__(BundleHook)\n"
-        f"hook._BuildHookInterface__root = {str(tmp_path)!r}\n"
+        "hook._BuildHookInterface__root = str(root)\n"
         "hook.initialize('standard', {})\n"
     )
     (tmp_path / "js" / "src").mkdir(parents=True)
-    (tmp_path / "js" / "package.json").write_text("{}")
+    if sources:
+        (tmp_path / "js" / "package.json").write_text("{}")
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
         check=False,
         cwd=ROOT,
-        env={"PATH": ""},
+        env={"PATH": "", "AGENT_NB_SKIP_BUILD": skip},
     )
-    assert done.returncode == 1
-    assert "Node 20+ needed" in done.stderr
+    assert done.returncode == bool(sentence), done.stderr
+    assert sentence in done.stderr
