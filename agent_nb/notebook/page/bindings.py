@@ -133,8 +133,12 @@ def bind_values(values: Mapping[str, Any]) -> Bindings:
 
 
 def _row(name: str, value: Any) -> Binding:
+    from agent_nb.notebook.page.exported import approval_problem  # slow to import
+
     if not callable(value):
         return Binding(name, "value", value)
+    if problem := approval_problem(name, value):
+        raise ConfigError(problem)
     function = value.function if isinstance(value, Tool) and value.function else value
     schema, convert = read_signature(function, name)
     return Binding(name, "function", function, schema, convert)

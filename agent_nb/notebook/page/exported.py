@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import datetime
+import functools
 import inspect
 import io
 import json
@@ -23,6 +24,9 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
             raise TypeError(f"The page of {type(self).__name__} does not use {', '.join(sorted(unknown))}.")
         names = [name for name, kind in self._kinds.items() if kind == "function"]
         self._functions = {name: bound.pop(name) for name in names if name in bound}
+        for name, function in self._functions.items():
+            if problem := approval_problem(name, function):
+                raise TypeError(problem)
         self._views: dict[str, set[str]] = {}
         """The names that each view of the page follows."""
         self._setting = ""
@@ -81,6 +85,19 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         except Exception as error:
             answer["error"] = f"{name}: {type(error).__name__}: {error}"
         self.send(answer)
+
+
+def approval_problem(name: str, function: Any) -> str:
+    """Return why a page may not call this function: it needs approval, or wraps one that does. Empty if it may."""
+    while function is not None and getattr(function, "approval", None) != "ask":
+        function = getattr(
+            function, "func" if isinstance(function, functools.partial) else "__wrapped__", None
+        )
+    if function is None:
+        return ""
+    return (
+        f"`{name}` needs approval, and a page calls without asking. Use a function of your own that calls it."
+    )
 
 
 def to_plain(value: Any) -> Any:

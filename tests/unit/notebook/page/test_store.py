@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import dataclasses
+import functools
 import json
 import signal
 import time
@@ -9,10 +11,11 @@ from collections import UserDict
 
 import pytest
 
-from agent_nb import ConfigError
+from agent_nb import Agent, ConfigError, tool
 from agent_nb.notebook.kernel_tools import execute
 from agent_nb.notebook.page import calls
 from agent_nb.notebook.page.bindings import bind, bind_values
+from agent_nb.notebook.page.exported import PageWidget
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.page.widget import make_page
 
@@ -76,6 +79,32 @@ def test_a_function_whose_arguments_have_no_json_form_cannot_be_bound():
 
     with pytest.raises(ConfigError, match="'score'"):
         bind(["score"], {"score": score}, {})
+
+
+@tool(approval="ask")
+def send(text: str) -> str:
+    """Send a text."""
+    return text
+
+
+@pytest.mark.parametrize(
+    "function",
+    [send, dataclasses.replace(send, function=None), functools.partial(send), functools.lru_cache(send)],
+)
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda function: bind(["post"], {"post": function}, {}),
+        lambda function: bind([], {"post": function}, bind(["post"], {}, {})),
+        lambda function: Agent("demo:", bind={"post": function}),
+        lambda function: type("Own", (PageWidget,), {"_kinds": {"post": "function"}})(post=function),
+    ],
+    ids=["--bind", "--from", "Agent", "exported"],
+)
+def test_no_page_gets_a_function_that_needs_approval(show, function):
+    with pytest.raises((ConfigError, TypeError), match=r"`post` needs approval.* function of your own"):
+        show(function)
+    show(lambda text: send(text))
 
 
 def test_a_name_is_a_value_a_function_or_filled_by_the_page():
