@@ -11,11 +11,12 @@ from collections import UserDict
 
 import pytest
 
-from agent_nb import Agent, ConfigError, tool
+from agent_nb import ConfigError, tool
 from agent_nb.notebook.kernel_tools import execute
 from agent_nb.notebook.page import calls
 from agent_nb.notebook.page.bindings import bind, bind_values
 from agent_nb.notebook.page.exported import PageWidget
+from agent_nb.notebook.page.pages import bound_values
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.page.widget import make_page
 
@@ -96,7 +97,7 @@ def send(text: str) -> str:
     [
         lambda function: bind(["post"], {"post": function}, {}),
         lambda function: bind([], {"post": function}, bind(["post"], {}, {})),
-        lambda function: Agent("demo:", bind={"post": function}),
+        lambda function: bound_values({"post": function}),
         lambda function: type("Own", (PageWidget,), {"_kinds": {"post": "function"}})(post=function),
     ],
     ids=["--bind", "--from", "Agent", "exported"],
