@@ -219,7 +219,7 @@ class Options:
     save: str | None = option(
         None,
         "--save DIR",
-        "Also write the files to this folder; asks before replacing content not written by a run.",
+        "Also write the files to this folder; asks before it replaces your files or adds code or settings.",
     )
     no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
     no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails.")

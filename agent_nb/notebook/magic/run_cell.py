@@ -200,12 +200,16 @@ def _refusal(plan: Plan, run: Run, folder: str) -> str:
     home = plan.session.home
     targets = targets_of(run.files, folder, home)
     replaced = dict.fromkeys(not_ours(targets, home), "replaces content not written by a run")
-    acts = replaced | acting_files(targets, home)
-    effects = {path: acts[target] for path, target in zip(run.files, targets, strict=True) if target in acts}
+    acting = acting_files(targets)
+    by_target = replaced | acting
+    pairs = zip(run.files, targets, strict=True)
+    effects = {path: by_target[target] for path, target in pairs if target in by_target}
     if not effects:
         return ""
     lines = "".join(f"\n  {printable(safe_text(path), keep='')} {effect}" for path, effect in effects.items())
-    question = f"Saving to {folder!r} needs your consent:{lines}\nSave all files?"
+    changes = {"replace files": replaced, "add files that run automatically": acting}
+    summary = " and ".join(change for change, changed in changes.items() if changed)
+    question = f"Saving to {folder!r} would {summary}:{lines}\nSave all files?"
     with contextlib.suppress(KeyboardInterrupt):
         if is_attended(plan.session.shell) and not plan.options.background and confirm(question):
             return ""

@@ -1,80 +1,55 @@
 """Files that act by themselves once they are on disk."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from agent_nb.files.active import acting_files, acts_by_itself
+from agent_nb.files.active import acting_files, effect_of
+
+TESTS, JUPYTER, AGENTS = "runs with the tests", "configures Jupyter", "instructs coding agents"
+PACKAGES, PROGRAMS, CODE = "lists packages", "configures other programs", "is code that other code may import"
 
 
 @pytest.mark.parametrize(
-    ("path", "act"),
+    ("effect", "paths"),
     [
-        ("lab.toml", "sets the rules"),
-        ("week3/Lab.TOML", "sets the rules"),
-        ("lab.toml.", "sets the rules"),
-        ("lab\u200b.toml", "sets the rules"),
-        ("lab-log.jsonl", "is the log"),
-        ("cassettes/hero.jsonl", "is replayed"),
-        ("__marimo__/agent_nb/hero-1.jsonl", "is replayed"),
-        ("sitecustomize.py", "runs when Python starts"),
-        ("usercustomize.py", "runs when Python starts"),
-        ("lib/extra.pth", "runs when Python starts"),
-        ("__pycache__/helper.cpython-313.pyc", "runs in place of a module"),
-        ("conftest.py", "runs with the tests"),
-        ("pyproject.toml", "configures Python's tools"),
-        ("ipython_kernel_config.py", "configures Jupyter"),
-        ("jupyter_server_config.json", "configures Jupyter"),
-        ("desktop.ini", "configures Windows"),
-        ("json.py", "as the module `json`"),
-        ("JSON.PY", "as the module `json`"),
-        ("json.py.", "as the module `json`"),
-        ("json/__init__.py", "as the module `json`"),
-        (f"random{'.pyd' if sys.platform == 'win32' else '.abi3.so'}", "as the module `random`"),
-        ("IPython/__init__.py", "as the module `ipython`"),
-        ("pytest.py", "as the module `pytest`"),
-        ("agent_nb.py", "as the module `agent_nb`"),
-        ("google.py", "as the module `google`"),
-        ("google/genai.py", "as the module `google.genai`"),
-        ("google/genai/__init__.py", "as the module `google.genai`"),
-        ("app.py", "as the module `app`"),
-        ("app/__init__.py", "as the module `app`"),
+        ("sets the rules", ("lab.toml", "week3/Lab.TOML", "lab.toml.", "lab\u200b.toml")),
+        ("is the log", ("lab-log.jsonl",)),
+        ("is replayed", ("cassettes/hero.jsonl", "__marimo__/agent_nb/hero-1.jsonl")),
+        ("runs when Python starts", ("sitecustomize.py", "usercustomize.py", "lib/extra.pth")),
+        ("runs in place of a module", ("__pycache__/helper.cpython-313.pyc",)),
+        (TESTS, ("conftest.py", "site/form.test.js", "form.spec.mjs")),
+        (JUPYTER, ("ipython_kernel_config.py", "jupyter_server_config.json", "Voila.json", "python3/kernel.json")),
+        (AGENTS, ("CLAUDE.md", "site/agents.MD", "GEMINI.md", "AGENTS.override.md", "OPENCODE.json")),
+        (PACKAGES, ("requirements.txt", "dev-requirements.txt", "requirements/base.txt", "package.json")),
+        ("registers plugins", ("evil.dist-info/entry_points.txt", "Evil.EGG-INFO/entry_points.txt")),
+        (PROGRAMS, ("tailwind.config.js", "vite.config.mjs", "eslintrc.json", "tsconfig.json", "karma.conf.js")),
+        (CODE, ("json.py", "JSON.PY", "json.py.", "json.py\u200b", "json/__init__.py", "assets/plot.py")),
+        (CODE, ("my-script.py", "node_modules/react/index.js", "site/__tests__/deep/form.js")),
+        ("may be read or run", ("matplotlibrc", "pylintrc", "mypy.ini", "pytest.toml", "uv.toml", "pyproject.toml")),
+        ("may be read or run", ("random.abi3.so", "lib.pyd", "Makefile", "run.sh", "data.pkl", "desktop.ini")),
+        ("may be read or run", ("a.html.exe", "page.html.lnk", "notes.ipynb", "matplotlibrc.", "style.css\u200b.ini")),
     ],
-)
-def test_files_that_act_by_themselves(tmp_path: Path, path: str, act: str) -> None:
-    assert act in acts_by_itself(tmp_path / path, tmp_path)
+)  # fmt: skip
+def test_files_that_act_by_themselves(tmp_path: Path, effect: str, paths: tuple[str, ...]) -> None:
+    assert {path: effect in effect_of(tmp_path / path) for path in paths} == dict.fromkeys(paths, True)
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        *(
-            "index.html",
-            "app/main.py",
-            "my-json.py",
-            "data/cassettes.jsonl",
-            "data.jsonl",
-            "json.js",
-            "json/data.json",
-        ),
-        *("site/lab.md", "package.json", "site/json.py", "README.md", "laboratory.toml"),
+        *("index.html", "Index.HTM", "css/site.css", "js/app.js", "app.mjs", "json/data.json", "config.json"),
+        *("img/logo.svg", "photo.JPG", "icon.ico", "data.csv", "README.md", "notes.txt", "fonts/a.woff2"),
+        *("site/lab.md", "manifest.json", "agents/index.html", "robots.txt", "test.html"),
     ],
 )
-def test_most_files_do_not(tmp_path: Path, path: str) -> None:
-    assert acts_by_itself(tmp_path / path, tmp_path) == ""
-
-
-def test_a_module_counts_where_python_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "home"
-    assert not acts_by_itself(tmp_path / "lib" / "json.py", home)
-    monkeypatch.syspath_prepend(tmp_path / "lib")
-    assert acts_by_itself(tmp_path / "lib" / "json.py", home)
+def test_what_a_page_is_made_of_does_not(tmp_path: Path, path: str) -> None:
+    assert effect_of(tmp_path / path) == ""
 
 
 def test_what_is_there_already_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "lab.toml").write_text("[lab]")
     lab, project, page = (tmp_path / name for name in ("lab.toml", "pyproject.toml", "index.html"))
     targets = {lab: b"[lab]", project: b"[project]", page: b""}
-    assert list(acting_files(targets, tmp_path)) == [project]
-    assert list(acting_files(targets | {lab: b"[lab]\n"}, tmp_path)) == [lab, project]
+    assert list(acting_files(targets)) == [project]
+    assert list(acting_files(targets | {lab: b"[lab]\n"})) == [lab, project]

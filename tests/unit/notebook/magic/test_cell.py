@@ -104,7 +104,12 @@ def test_a_hidden_file_is_not_saved(shell, server, tmp_path):
     assert list((tmp_path / ".git").iterdir()) == []
 
 
-ACTING = {"index.html": "<p>", "sitecustomize.py": "import os", "lab.toml": "[lab]"}
+ACTING = {
+    "index.html": "<p>",
+    "sitecustomize.py": "import os",
+    "lab.toml": "[lab]",
+    "matplotlibrc": "backend: x",
+}
 
 
 @pytest.fixture
@@ -126,8 +131,9 @@ def test_files_that_act_by_themselves_are_asked_about(acting, tmp_path):
     cell, asked = acting("y")
     assert cell.ok
     assert asked == [
-        "Saving to '.' needs your consent:\n  sitecustomize.py runs when Python starts\n"
-        "  lab.toml sets the rules of `%%agent` cells\nSave all files? [y/N] "
+        "Saving to '.' would add files that run automatically:\n  sitecustomize.py runs when Python starts\n"
+        "  lab.toml sets the rules of `%%agent` cells\n  matplotlibrc may be read or run by other programs\n"
+        "Save all files? [y/N] "
     ]
     assert {path: (tmp_path / path).read_text() for path in ACTING} == ACTING
     assert acting("n")[1] == []  # they are there already
@@ -307,6 +313,8 @@ def test_a_file_that_no_run_wrote_is_not_replaced_unasked(acting, tmp_path, atte
     line = "--save site"
     cell, asked = acting("n" if attended else "y", line, attended=attended)
     assert len(asked) == attended
+    summary = "Saving to 'site' would replace files and add files that run automatically:"
+    assert all(question.startswith(summary) for question in asked)
     refusal = one_line(cell)
     assert "Nothing was saved in 'site': 'index.html' replaces content not written by a run" in refusal
     assert "`hero.files.save('site', overwrite=True)`" in refusal
@@ -322,6 +330,7 @@ def test_what_a_run_wrote_is_replaced_in_the_next_kernel_and_edits_are_not(
         monkeypatch.setattr("agent_nb._base.atomic._written", set())  # another kernel
     page = tmp_path / "site" / "index.html"
     (question,) = acting("y", "--save site")[1]
+    assert question.startswith("Saving to 'site' would add files that run automatically:")
     assert "sitecustomize.py runs" in question
     assert "index.html" not in question
     page.write_text("edited")
