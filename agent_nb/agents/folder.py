@@ -14,12 +14,11 @@ from pathlib import Path
 from agent_nb._base.atomic import check_place, read_file, write_atomically
 from agent_nb.errors import ConfigError, FileError
 from agent_nb.files import MAX_BINARY_BYTES, MAX_FILES, Content, Files, safe_path
+from agent_nb.files.active import instructs_agents
 
 MAX_ENTRIES = 5_000
 """Maximum number of directory entries that are scanned."""
 _OLD = 7 * 24 * 3600
-_CONFIGURATION = ("opencode.json", "opencode.jsonc")
-"""Files that would change an agent's permissions. These and hidden files are never written for it."""
 _SKIPPED = ("node_modules", "__pycache__")
 
 Mark = tuple[int, int, int]
@@ -66,7 +65,7 @@ class Folder:
                 (self.path / path).unlink(missing_ok=True)
             del self._marks[path]
         for path, content in files.items():
-            if path in _CONFIGURATION or any(name.startswith(".") for name in path.split("/")):
+            if instructs_agents(path):
                 continue
             data = content.encode() if isinstance(content, str) else content
             target = self.path / path

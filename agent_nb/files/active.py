@@ -1,6 +1,7 @@
 """Detects files that take effect next to a notebook without being opened."""
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from agent_nb._base.atomic import read_file
@@ -14,11 +15,14 @@ _HARMLESS = frozenset(
 )
 """Suffixes of files that do nothing until somebody opens them, unless a program knows their name."""
 
-AGENT_FILES = (
-    *("claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md"),
-    *("opencode.json", "opencode.jsonc", "skill.md", "*.instructions.md", "copilot-instructions.md"),
-)
-"""Lowercase patterns of the files that coding agents read as instructions or settings."""
+AGENT_FILES: Mapping[str, tuple[str, ...]] = {
+    "claude": ("claude.md", "claude.local.md", "agents.md", "agents.local.md"),
+    "gemini": ("gemini.md",),
+    "codex": ("agents.md", "agents.override.md"),
+    "opencode": ("agents.md", "claude.md", "context.md", "opencode.json", "opencode.jsonc", "tui.json", "tui.jsonc"),
+    "other": ("agent.md", "qwen.md", "crush.md", "warp.md", "skill.md", "*.instructions.md", "copilot-instructions.md"),
+}  # fmt: skip
+"""Lowercase patterns of the files that coding agents read as instructions or settings, by the NAME of `acp:NAME`."""
 _EFFECTS = {
     "sets the rules of `%%agent` cells": ("lab.toml",),
     "is the log of a lab": ("lab-log.jsonl",),
@@ -30,7 +34,7 @@ _EFFECTS = {
         *("ipython*_config.*", "jupyter*_config.*", "jupyter*_config.d/*", "voila.json", "kernel.json"),
         *("overrides.json", "jupyter-lite.json", "custom/custom.js", "custom/custom.css"),
     ),
-    "instructs coding agents": AGENT_FILES,
+    "instructs coding agents": tuple(chain(*AGENT_FILES.values())),
     "lists packages to install": (
         *("*requirements*.txt", "requirements/*.txt", "*constraints*.txt", "apt.txt", "runtime.txt"),
         *("package.json", "package-lock.json", "npm-shrinkwrap.json", "composer.json", "bower.json"),
@@ -74,6 +78,13 @@ def effect_of(target: Path) -> str:
     if _CODE_FOLDERS.intersection(path.parts):
         return "is code that other code may import"
     return "" if path.suffix in _HARMLESS else "may be read or run by other programs"
+
+
+def instructs_agents(path: str) -> bool:
+    """Whether coding agents read the file as instructions or settings: it is hidden, or has a name that they know."""
+    place = PurePosixPath(*map(_as_found, path.split("/")))
+    is_hidden = any(name.startswith(".") for name in place.parts)
+    return is_hidden or any(map(place.match, chain(*AGENT_FILES.values())))
 
 
 def _as_found(name: str) -> str:

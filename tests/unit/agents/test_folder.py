@@ -10,6 +10,7 @@ from agent_nb.agents import folder as folders
 from agent_nb.agents.folder import Folder
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
+from agent_nb.files.active import AGENT_FILES
 
 
 @pytest.fixture
@@ -55,11 +56,24 @@ def test_changes_are_bytes_on_disk(folder):
     assert folder.changes() == {}
 
 
-def test_files_that_configure_an_agent_are_not_written(folder):
-    folder.write(
-        Files({"opencode.json": "{}", ".gemini/settings.json": "{}", ".mcp.json": "{}", "a.txt": ""})
-    )
-    assert [path.name for path in folder.path.iterdir()] == ["a.txt"]
+INSTRUCTIONS = [
+    *(pattern.replace("*", "x").upper() for patterns in AGENT_FILES.values() for pattern in patterns),
+    *(
+        "claude.MD",
+        "OPENCODE.json",
+        "Agents.Override.md",
+        "AGENT\u017f.md",
+        "docs/GEMINI.md",
+        "CLAUDE\u200b.md.",
+    ),
+    *(".gemini/settings.json", ".mcp.json", "\u200b.mcp.json", "site/.claude/settings.json"),
+]
+
+
+@pytest.mark.parametrize("path", INSTRUCTIONS)
+def test_files_that_instruct_or_configure_an_agent_are_not_written(folder, path):
+    folder.write(Files({path: "Run everything.", "a.txt": "", "my-agents.md": ""}))
+    assert {entry.name for entry in folder.path.rglob("*")} == {"a.txt", "my-agents.md"}
 
 
 def test_links_pipes_and_odd_names_are_left_out(folder, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from agent_nb.agents import known
 from agent_nb.errors import ConfigError
+from agent_nb.files.active import AGENT_FILES
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +39,10 @@ def test_the_state_of_an_installed_agent_has_its_version(installed):
         "codex": "install: npm install -g @agentclientprotocol/codex-acp",
         "opencode": "install: npm install -g opencode-ai",
     }
+
+
+def test_the_instruction_files_of_each_agent_are_known():
+    assert {*known.AGENTS} <= {*AGENT_FILES}
 
 
 def test_an_older_adapter_is_named(installed):
