@@ -4,15 +4,19 @@ import type { FromStore } from "../src/bind/messages.ts";
 
 function connected() {
 	const sent: Record<string, unknown>[] = [];
-	const link = new PageLink([{ name: "level", kind: "value" }], (message) => sent.push(message));
-	const signal = new AbortController().signal;
+	const names = [
+		{ name: "level", kind: "value" },
+		{ name: "score", kind: "function" },
+	] as const;
+	const link = new PageLink(names, (message) => sent.push(message));
+	const abort = new AbortController();
 	const onFlood = vi.fn();
-	const { port } = link.connect({ onStatus: () => {}, onNote: () => {}, onFlood }, signal);
+	const { port } = link.connect({ onStatus: () => {}, onNote: () => {}, onFlood }, abort.signal);
 	const page = port as MessagePort;
 	const got: unknown[] = [];
 	page.onmessage = ({ data }) => got.push(data);
 	const tell = (message: FromStore): void => link.receive({ ...message, view: sent[0]?.view });
-	return { sent, page, got, tell, onFlood };
+	return { sent, page, got, tell, onFlood, abort };
 }
 
 const value = (text: string): FromStore => ({ do: "value", name: "level", text, last: true });
@@ -29,6 +33,15 @@ describe("a bound page", () => {
 		await vi.waitFor(() => expect(got).toEqual([{ do: "value", name: "level", text: "10" }]));
 	});
 
+	it("cancels its calls when its frame is closed", async () => {
+		const { sent, page, tell, abort } = connected();
+		for (const id of [1, 2]) page.postMessage({ do: "call", id, name: "score", text: "{}" });
+		await vi.waitFor(() => expect(sent).toHaveLength(2));
+		tell({ do: "result", id: 1, text: "1", last: true });
+		abort.abort();
+		expect(sent.slice(2)).toMatchObject([{ do: "cancel", id: 2 }]);
+	});
+
 	it.each([
 		{ do: "get", name: "level", padding: "x" },
 		{ do: "get", name: "other" },
@@ -39,6 +52,7 @@ describe("a bound page", () => {
 			values: [
 				["level", "1"],
 				["level", "2"],
+				["level", "3"],
 			],
 		},
 		{ do: "call", name: "level", id: 1, text: "{}" },

@@ -42,6 +42,8 @@ async def call(row: Binding, args: Any) -> tuple[Any, str]:
         with _no_new_figures(), watchdog:
             watchdog.task = asyncio.create_task(_called(row, args, watchdog, printed))
             value, raised = await watchdog.task
+    if (current := asyncio.current_task()) and current.cancelling():
+        raise asyncio.CancelledError  # `_called` returned it
     if watchdog.timed_out:
         raise ConfigError(f"{row.name} took longer than {SECONDS:g} s and was stopped.")
     if raised is not None:

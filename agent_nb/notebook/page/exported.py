@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 import anywidget
 
+MOST_CALLS = 100
+
 
 class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
     """Shows a page, which may read and set the values, and call the functions, whose names are in `_kinds`."""
@@ -20,6 +22,8 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
     _html: ClassVar[str] = ""
 
     def __init__(self, **bound: Any) -> None:
+        self._calls: dict[asyncio.Future[None], tuple[str, int]] = {}
+        """The calls that run or wait, with their view and id."""
         if unknown := bound.keys() - self._kinds.keys():
             raise TypeError(f"The page of {type(self).__name__} does not use {', '.join(sorted(unknown))}.")
         names = [name for name, kind in self._kinds.items() if kind == "function"]
@@ -31,7 +35,7 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         """The names that each view of the page follows."""
         self._setting = ""
         """The view that sets a value now."""
-        self._calls: set[asyncio.Future[None]] = set()
+        self._alone = asyncio.Lock()
         super().__init__(**bound)
         self.on_msg(self._receive)
         self.observe(self._spread, [name for name in self._kinds if name not in names])
@@ -47,12 +51,28 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
                 self._send_value(view, name)
             case "set", "value" | "filled":
                 self._set(view, name, message["text"])
-            case "call", "function":
+            case "call", "function" if len(self._calls) < MOST_CALLS:
                 call = asyncio.ensure_future(self._call(view, message["id"], name, message["text"]))
-                self._calls.add(call)
-                call.add_done_callback(self._calls.discard)
+                self._calls[call] = view, message["id"]
+                call.add_done_callback(self._calls.pop)
+            case "call", "function":
+                error = "Too many calls are waiting."
+                self.send({"do": "result", "view": view, "id": message["id"], "error": error})
+            case "cancel", _:
+                self._cancel(view, message["id"])
             case "close", _:
                 self._views.pop(view, None)
+                self._cancel(view)
+
+    def close(self) -> None:
+        self._cancel()
+        super().close()
+
+    def _cancel(self, view: str | None = None, number: int | None = None) -> None:
+        """Cancel one call, those of a view, or all."""
+        for task, call in self._calls.items():
+            if view in (None, call[0]) and number in (None, call[1]):
+                task.cancel()
 
     def _set(self, view: str, name: str, text: str) -> None:
         answer = {"do": "took", "view": view, "name": name}
@@ -79,8 +99,10 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         try:
             if name not in self._functions:
                 raise TypeError(f"{type(self).__name__} was made without it")
-            result = self._functions[name](**json.loads(text))
-            result = await result if inspect.isawaitable(result) else result
+            async with self._alone:
+                await asyncio.sleep(0)  # lets a message cancel the calls that wait
+                result = self._functions[name](**json.loads(text))
+                result = await result if inspect.isawaitable(result) else result
             answer |= {"text": json.dumps(to_plain(result)), "last": True}
         except Exception as error:
             answer["error"] = f"{name}: {type(error).__name__}: {error}"

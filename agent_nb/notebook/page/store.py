@@ -7,7 +7,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -28,6 +28,8 @@ MAX_SET = 4_000_000
 MAX_SAVED = 1_000_000
 """Maximum characters of values saved with an output."""
 MOST_VIEWS = 20
+MOST_CALLS = 100
+"""Maximum calls of all views that run or wait."""
 CLOSED = "The page is no longer connected to the notebook."
 
 SendToView = Callable[[Json], None]
@@ -37,7 +39,7 @@ SendToView = Callable[[Json], None]
 class ViewMessage:
     """A message from a view of a page."""
 
-    do: Literal["get", "set", "call", "close"]
+    do: Literal["get", "set", "call", "cancel", "close"]
     view: str
     name: str = ""
     text: str = ""
@@ -48,10 +50,11 @@ class ViewMessage:
 
 @dataclass(slots=True)
 class PageView:
-    """A view and the names that it observes."""
+    """A view, the names that it observes, and its calls that run or wait."""
 
     send: SendToView
     names: set[str] = field(default_factory=set)
+    calls: dict[asyncio.Task[None], ViewMessage] = field(default_factory=dict)
 
 
 class PageStore:
@@ -64,14 +67,13 @@ class PageStore:
         """The widget, created on first access."""
         self.closed = False
         self._encoded = dict(bindings.encoded)
-        self._views: dict[str, PageView] = {}
+        self.views: dict[str, PageView] = {}
         self._due: dict[str, str] = {}
         """Names whose value is pending, and the view that set it."""
-        self._asked: list[tuple[str, str]] = []
-        """Pairs of a name and a view that awaits its first value."""
+        self._asked: dict[tuple[str, str], None] = {}
+        """Pairs of a name and a view that awaits its first value, in order."""
         self._sent: dict[str, float] = {}
         self._sending: asyncio.Task[None] | None = None
-        self._calls: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that serves the views, once known."""
 
@@ -97,7 +99,7 @@ class PageStore:
         self.values[name] = value
         is_due = time.monotonic() - self._sent.get(name, 0.0) >= INTERVAL and not self._sending
         if is_due and len(self._encoded.get(name, "..")) == 1:
-            for view in self._views.values():
+            for view in self.views.values():
                 if name in view.names:
                     view.send({**self._value(name), "text": self._encoded[name][0], "last": True})
         else:
@@ -111,36 +113,46 @@ class PageStore:
         except WireError as error:
             raise ConfigError(f"That is not a valid message from a page: {error}.") from None
         if message.do == "close":
-            self._views.pop(message.view, None)
+            self.close_views([message.view])
             return
         if self.closed:
             send({"do": "off", "why": CLOSED})
             return
         self._loop = running_loop()
-        view = self._views.setdefault(message.view, PageView(send))
+        view = self.views.setdefault(message.view, PageView(send))
         view.send = send
-        while len(self._views) > MOST_VIEWS:
-            del self._views[next(iter(self._views))]
+        self.close_views(list(self.views)[:-MOST_VIEWS])
         match message.do:
             case "get":
                 self._check(message.name, "value")
                 view.names.add(message.name)
-                self._asked.append((message.name, message.view))
+                self._asked[message.name, message.view] = None
                 self._start_sending()
             case "set":
                 self._set_from_page(view, message)
             case "call":
-                row = self._check(message.name, "function")
-                task = asyncio.get_running_loop().create_task(self._call(row, view, message))
-                self._calls.add(task)
-                task.add_done_callback(self._calls.discard)
+                self._start_call(view, message)
+            case "cancel":
+                for task, call_message in view.calls.items():
+                    if call_message.id == message.id:
+                        task.cancel()
 
     def close(self) -> None:
-        """End the connection of all views."""
+        """End the connection of all views and cancel their calls."""
         self.closed = True
-        for view in self._views.values():
+        for view in self.views.values():
             view.send({"do": "off", "why": CLOSED})
-        self._views.clear()
+        self.close_views(list(self.views))
+
+    def close_views(self, keys: Collection[str]) -> None:
+        """Forget these views and cancel their calls, including the one that runs."""
+        if self._loop and self._loop.is_running() and running_loop() is not self._loop:  # in another thread
+            self._loop.call_soon_threadsafe(self.close_views, keys)
+            return
+        tasks = [task for key in keys if key in self.views for task in self.views.pop(key).calls]
+        self._asked = {pair: None for pair in self._asked if pair[1] in self.views}
+        for task in tasks:
+            task.cancel()
 
     def saved(self) -> dict[str, str]:
         """The masked JSON of the values to save with an output, as many as fit."""
@@ -178,6 +190,16 @@ class PageStore:
             except Exception as error:  # an observer raised
                 view.send(_note("error", f"{message.name}: {error_line(error, MAX_MESSAGE)}"))
 
+    def _start_call(self, view: PageView, message: ViewMessage) -> None:
+        row = self._check(message.name, "function")
+        waiting = [len(call.text) for other in self.views.values() for call in other.calls.values()]
+        if len(waiting) >= MOST_CALLS or (waiting and sum(waiting) + len(message.text) > MAX_SET):
+            view.send({"do": "result", "id": message.id, "error": "Too many calls are waiting."})
+            return
+        task = asyncio.get_running_loop().create_task(self._call(row, view, message))
+        view.calls[task] = message
+        task.add_done_callback(lambda task: view.calls.pop(task, None))
+
     async def _call(self, row: Binding, view: PageView, message: ViewMessage) -> None:
         result: Json = {"do": "result", "id": message.id}
         try:
@@ -191,7 +213,7 @@ class PageStore:
         await _send_all(view.send, result, texts)
 
     def _start_sending(self) -> None:
-        if self._sending is None and self._views:
+        if self._sending is None and self.views:
             self._sending = asyncio.get_running_loop().create_task(self._send_due())
 
     async def _send_due(self) -> None:
@@ -199,11 +221,12 @@ class PageStore:
         try:
             while self._due or self._asked:
                 while self._asked:
-                    name, to = self._asked.pop(0)
+                    name, to = next(iter(self._asked))
+                    del self._asked[name, to]
                     await self._send_value(name, [to])
                 due, self._due = self._due, {}
                 for name, origin in due.items():
-                    observing = [key for key, view in self._views.items() if name in view.names]
+                    observing = [key for key, view in self.views.items() if name in view.names]
                     await self._send_value(name, [key for key in observing if key != origin])
                 await asyncio.sleep(INTERVAL if due else 0)
         finally:
@@ -211,7 +234,7 @@ class PageStore:
 
     async def _send_value(self, name: str, keys: list[str]) -> None:
         texts = await self._texts(name)
-        for view in [self._views[key] for key in keys if key in self._views]:
+        for view in [self.views[key] for key in keys if key in self.views]:
             await _send_all(view.send, self._value(name), texts)
 
     async def _texts(self, name: str) -> list[str]:
@@ -221,7 +244,7 @@ class PageStore:
                 messages = await encoded(name, value)
             except ConfigError as error:
                 messages = ["null"]
-                for view in self._views.values():
+                for view in self.views.values():
                     view.send(_note("error", str(error)))
             if self.values[name] is value:
                 self._encoded[name] = messages

@@ -58,6 +58,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         self._run: Run | None = None
         self._notifying: set[str] = set()
         """Names whose observers are being called."""
+        self._views: set[str] = set()
         self._trait_values |= store.values
         super().__init__()
         self.on_msg(self._on_message)
@@ -69,6 +70,11 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
             raise ConfigError("This run has no page to export.")
         kinds = {name: row.kind for name, row in self._store.bindings.items()}
         return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
+
+    def close(self) -> None:
+        """Close the views of this widget and cancel their calls; previews of the run stay connected."""
+        self._store.close_views(self._views)
+        super().close()
 
     def _assign(self, name: str, value: Any) -> None:
         """Set the value of a trait without notifying the page."""
@@ -105,6 +111,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
             return
         try:
             self._store.receive(content, lambda message: self.send({**message, "view": view}))
+            self._views = {*self._views, str(view)} & self._store.views.keys()
         except ConfigError as error:
             self.send({"do": "note", "level": "error", "text": str(error), "view": view})
 

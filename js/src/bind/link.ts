@@ -127,7 +127,11 @@ export class PageLink {
 	#detach(end: End): void {
 		end.port.close();
 		this.#ends.delete(end);
-		for (const [id, pending] of this.#calls) if (pending.end === end) this.#calls.delete(id);
+		for (const [id, pending] of this.#calls) {
+			if (pending.end !== end) continue;
+			this.#calls.delete(id);
+			this.#send({ do: "cancel", id });
+		}
 		if (this.#ends.size === 0) {
 			clearInterval(this.#timer);
 			this.#timer = undefined;

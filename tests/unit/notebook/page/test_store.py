@@ -8,6 +8,8 @@ import json
 import signal
 import time
 from collections import UserDict
+from functools import partial
+from typing import ClassVar
 
 import pytest
 
@@ -90,7 +92,7 @@ def send(text: str) -> str:
 
 @pytest.mark.parametrize(
     "function",
-    [send, dataclasses.replace(send, function=None), functools.partial(send), functools.lru_cache(send)],
+    [send, dataclasses.replace(send, function=None), partial(send), functools.lru_cache(send)],
 )
 @pytest.mark.parametrize(
     "show",
@@ -135,6 +137,15 @@ async def test_many_changes_are_few_messages_and_the_last_arrives():
     while (await window.values("n", 1))[-1] != 1000:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     assert len(await window.values("n", 1)) < 10
+
+
+async def test_a_name_that_a_view_asks_for_many_times_is_sent_once():
+    store = await made(["rows"], rows=[1])
+    windows = [Window(store, str(number)) for number in range(1_000)]
+    for window in windows * 10:
+        window.send("get", name="rows")
+    await windows[-1].values("rows", 1)
+    assert sum(len(window.got) for window in windows) == 20
 
 
 async def test_what_a_page_sets_reaches_python_and_the_other_views_alone():
@@ -284,6 +295,61 @@ async def test_a_closed_connection_carries_nothing():
     window.send("call", name="score", text="{}", id=1)
     assert {message["do"] for message in window.got} <= {"off", "value"}
     assert store.values["rows"] == [1]
+
+
+class Exported(PageWidget):
+    """An exported page that keeps what it sends."""
+
+    _kinds: ClassVar = {"wait": "function"}
+
+    def send(self, content, buffers=None):
+        vars(self).setdefault("sent", []).append(content)
+
+
+async def receivers(wait):
+    """Every part of the kernel that takes a page's messages, with what it sends and how it is closed."""
+    store, widget_store = await made(["wait"], wait=wait), await made(["wait"], wait=wait)
+    window, page, exported = Window(store), make_page(widget_store), Exported(wait=wait)
+    page.send = window.got.append
+    return [
+        (partial(store.receive, send=window.got.append), window.got, store.close),
+        (page._receive, window.got, page.close),
+        (
+            lambda message: exported._receive(exported, message, []),
+            vars(exported).setdefault("sent", []),
+            exported.close,
+        ),
+    ]
+
+
+@pytest.mark.parametrize("receiver", [0, 1, 2], ids=["--off", "run.page", "exported"])
+@pytest.mark.parametrize("how", ["close", "cancel", ""], ids=["view", "frame", "all"])
+async def test_closing_cancels_the_calls_that_run_and_wait(receiver, how):
+    events = []
+
+    async def wait():
+        events.append("started")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            events.append("ended")
+
+    receive, sent, close = (await receivers(wait))[receiver]
+    before = asyncio.all_tasks()
+    for number in range(20_000):
+        receive({"do": "call", "view": "view", "id": number, "name": "wait", "text": "{}"})
+    tasks = asyncio.all_tasks() - before
+    errors = [message["error"] for message in sent]
+    assert errors == ["Too many calls are waiting."] * 19_900
+    while not events:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    if not how:
+        close()
+    for number in range(100 if how == "cancel" else 1 if how else 0):
+        receive({"do": how, "view": "view", "id": number})
+    await asyncio.wait(tasks)
+    assert events == ["started", "ended"]
+    assert len(sent) == len(errors) + (receiver == 0 and not how), "the connection's end"
 
 
 async def test_a_page_refuses_what_json_cannot_hold_and_keeps_its_value():
