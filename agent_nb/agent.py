@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, TypeVar, Unpack
 import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.threads import run_blocking
-from agent_nb._base.wire import to_wire
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.batch.runs import Models, Prompts, Store, plan_jobs
 from agent_nb.batch.runs_handle import RunsHandle
 from agent_nb.bound_pages import BoundNames, bound_pages
@@ -37,7 +37,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
-from agent_nb.run_settings import DERIVED, SETTINGS, Limits, RunSettings
+from agent_nb.run_settings import DERIVED, SETTINGS, Limits, RunSettings, stricter
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
@@ -103,7 +103,8 @@ class Agent:
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so automatically.
         """
         material = Material(files=files, images=images, base=base, messages=messages)
-        if self._bound and (text := self._bound.text(self.settings.data)):
+        data = self._data(base.settings if isinstance(base, Run) else {})
+        if self._bound and (text := self._bound.text(data)):
             prompt = f"{prompt}\n\n{text}"
         return self._prepare(open_run(prompt, material, can_read=any(tool.reads for tool in self.toolbox)))
 
@@ -221,7 +222,8 @@ class Agent:
         """Return a copy of this agent whose runs send all tool results, or only names, types and shapes of data.
 
         With `schema`, the model receives the prompt as you wrote it and schemas of the results of `run_python` and the
-        other kernel tools. Results of other tools, images and values in errors are not sent.
+        other kernel tools. Results of other tools, images and values in errors are not sent. An agent for which neither
+        is chosen sends no values if the run that it continues sent none.
         """
         if data not in ("all", "schema"):
             raise ConfigError(f"`data` must be 'all' or 'schema', not {data!r}.")
@@ -331,23 +333,23 @@ class Agent:
     def _prepare(self, opening: Opening) -> Prepared:
         if isinstance(self.provider, RunMaker):
             return self.provider.prepare(self._prepared(opening, self.toolbox))
-        studio, lean, settings = self._image_studio(), self._is_lean(opening), self.settings
+        studio, lean = self._image_studio(), self._is_lean(opening)
         available = {
             INPUTS: opening.inputs,
             BASE_VARIANTS: opening.base_variants,
-            PAGE_VIEWER: self.viewer and settings.looks and self.provider.sees_pages and not lean,
+            PAGE_VIEWER: self.viewer and self.settings.looks and self.provider.sees_pages and not lean,
         }
         needs = {need for need, value in available.items() if value}
         self._check_data(opening)
         toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
-        toolbox = toolbox.without(SEEING).without_values() if settings.data else toolbox
+        toolbox = toolbox.without(SEEING).without_values() if self._data(opening.base_settings) else toolbox
         prepared = self._prepared(opening, toolbox, studio)
-        if settings.limits.usd is not None:
+        if self.settings.limits.usd is not None:
             prepared.check_price()
         return prepared
 
     def _check_data(self, opening: Opening) -> None:
-        data = self.settings.data
+        data = self._data(opening.base_settings)
         if data and self._hooks.on_request:
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
@@ -358,6 +360,11 @@ class Agent:
                 " Continue a run that sent none, or begin a new one."
             )
 
+    def _data(self, base: Json) -> Literal["schema", ""]:
+        """Return `schema` if no values are sent, for an agent that continues a run with the settings `base`."""
+        data = self.settings.data
+        return stricter("data", "", base.get("data")) if data is None else data
+
     def _is_lean(self, opening: Opening) -> bool:
         """Whether requests are lean. Inherited within a conversation, so that the server can reuse its cache."""
         lean = self.settings.lean
@@ -367,6 +374,7 @@ class Agent:
         lean, rules = self._is_lean(opening), read_policy(self.approve, self.toolbox)
         settings = replace(
             self.settings,
+            data=self._data(opening.base_settings),
             stack=self.settings.stack or opening.base_settings.get("stack"),
             tools=tuple(tool.name for tool in toolbox),
             approve=str(rules),

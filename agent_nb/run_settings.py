@@ -11,6 +11,8 @@ MONEY = "usd"
 BoundKind = Literal["value", "function", "filled"]
 FUNCTION, FILLED = "function", "filled by the page"
 """The types of a bound function, and of a bound name that the notebook does not define."""
+STRICTNESS = ("auto", "run", "ask", "deny")
+"""The modes of approval, the strictest last."""
 Value = TypeVar("Value")
 
 
@@ -70,6 +72,8 @@ class Setting:
     """Whether `run.statement()` includes it, and `compare` has a column for it."""
     dry_run: str | None
     """Its label in `--dry-run`, which lists values other than the default."""
+    stricter: Callable[[Any, Any], Any] | None
+    """Returns the stricter of the user's value and another one; None if no value is stricter than another."""
 
     def with_default(self, default: Value) -> Value:
         return field(default=default, metadata={"row": self})
@@ -88,6 +92,11 @@ def _choice(flag: str) -> Callable[[Any, Any], str]:
 def _other(noun: str) -> Callable[[Any, Any], str]:
     """Describe as "another stack (`vue` then, `none` now)"."""
     return lambda then, now: f"another {noun} (`{then or 'none'}` then, `{now or 'none'}` now)"
+
+
+def _stricter_mode(own: Any, other: str) -> str:
+    """Return the stricter mode of approval. A function counts as `ask`, because it could be looser."""
+    return max(own if isinstance(own, str) else "ask", other, key=STRICTNESS.index)
 
 
 def bound_kind(type_name: str) -> BoundKind:
@@ -115,6 +124,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=Limits.at_most,
     ).with_default(Limits())
     tools: tuple[str, ...] = Setting(
         sent="tools",
@@ -124,6 +134,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,  # tools have a separate line
+        stricter=lambda own, other: tuple(name for name in own if name in other),
     ).with_default(())
     effort: str | None = Setting(
         sent="request",
@@ -133,6 +144,7 @@ class RunSettings:
         header=None,
         listed_in=("statement", "comparison"),
         dry_run=None,
+        stricter=None,
     ).with_default(None)
     approve: str = Setting(
         sent="nowhere",
@@ -142,6 +154,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run="Approve",
+        stricter=_stricter_mode,
     ).with_default("ask")
     sampling: Mapping[str, Any] | None = Setting(
         sent="request",
@@ -151,6 +164,7 @@ class RunSettings:
         header=None,
         listed_in=("statement",),
         dry_run=None,
+        stricter=None,
     ).with_default(None)
     """`max_tokens` and other request parameters, such as `temperature`."""
     stack: str | None = Setting(
@@ -161,8 +175,9 @@ class RunSettings:
         header=None,
         listed_in=("statement",),
         dry_run="Stack",
+        stricter=None,
     ).with_default(None)
-    data: str = Setting(
+    data: Literal["schema", ""] | None = Setting(
         sent="system",
         matched=_choice("--data"),
         priced=False,
@@ -170,8 +185,9 @@ class RunSettings:
         header=lambda data: "no values sent",
         listed_in=("statement",),
         dry_run=None,
-    ).with_default("")
-    """`schema` if only names, types and shapes of the user's data are sent."""
+        stricter=lambda own, other: other if other == "schema" else own,
+    ).with_default(None)
+    """`schema` if only names, types and shapes of the user's data are sent, empty if all; None for the base run's."""
     bind: Mapping[str, str] | None = Setting(
         sent="system",
         matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
@@ -180,6 +196,7 @@ class RunSettings:
         header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
         listed_in=(),
         dry_run="Bound",
+        stricter=lambda own, other: {name: kind for name, kind in own.items() if name in other},
     ).with_default(None)
     """The names of the notebook that the page may use, and their types."""
     window: int | None = Setting(
@@ -190,6 +207,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=None,
     ).with_default(None)
     """Maximum tokens of a request and its answer together; None if unknown."""
     lean: bool | None = Setting(
@@ -200,6 +218,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=None,
     ).with_default(None)
     """Whether requests are as short as possible; None for the model's default."""
     instructions: str | None = Setting(
@@ -210,6 +229,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=None,
     ).with_default(None)
     """The user's system text, which is appended to the default one."""
     network: bool = Setting(
@@ -220,6 +240,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=lambda own, other: own and other,
     ).with_default(False)
     compact: bool = Setting(
         sent="conversation",
@@ -229,6 +250,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=None,
     ).with_default(False)
     looks: int = Setting(
         sent="tools",
@@ -238,6 +260,7 @@ class RunSettings:
         header=None,
         listed_in=(),
         dry_run=None,
+        stricter=min,
     ).with_default(3)
 
     def recorded(self) -> Json:
@@ -291,6 +314,12 @@ cassette."""
 
 def _plain(value: Any) -> Any:
     return {**value} if isinstance(value, Mapping) else [*value] if isinstance(value, tuple) else value
+
+
+def stricter(name: str, own: Any, other: Any) -> Any:
+    """Return the user's value of a setting, or the value of a base run, a plugin or `lab.toml` if it is stricter."""
+    choose = SETTINGS[name].stricter
+    return own if choose is None or other is None else choose(own, other)
 
 
 def other_settings(then: Json, now: Json) -> Iterator[str]:

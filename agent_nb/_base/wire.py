@@ -102,7 +102,7 @@ def _decoder(kind: Any) -> Decoder:
     if hasattr(kind, "from_wire"):
         return kind.from_wire  # type: ignore[no-any-return]
     if origin is typing.Literal:
-        return _checked(lambda data: data in arguments, f"one of {', '.join(arguments)}")
+        return _checked(lambda data: data in arguments, f"one of {', '.join(filter(None, arguments))}")
     if origin is tuple:
         return _tuple_decoder(arguments)
     if origin in (dict, Mapping):

@@ -16,6 +16,7 @@ from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.messages import ToolCall
 from agent_nb.providers.base import Clock
 from agent_nb.render.transcript import changes
+from agent_nb.run_settings import STRICTNESS, stricter
 from agent_nb.tools import Tool, Toolbox, ToolContext
 from agent_nb.tools.base import no_hosts
 
@@ -24,7 +25,6 @@ Rule = Mode | Callable[[ToolCall, Json], Any]
 """Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for tools that run
 code (`Tool.lets_run`): they run without asking until the user revokes it."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-STRICTNESS: tuple[Mode, ...] = ("auto", "run", "ask", "deny")
 MCP = "mcp:"
 
 
@@ -58,13 +58,10 @@ class ApprovalRules:
         return tool.repeatable and never_asks and self.rule_by_name(tool) in (None, "auto")
 
     def at_least(self, mode: Mode) -> "ApprovalRules":
-        """These rules, made at least as strict as `mode`. Functions become `ask`, because they could be looser."""
-
-        def stricter(rule: Rule) -> Rule:
-            return max(rule if isinstance(rule, str) else "ask", mode, key=STRICTNESS.index)
-
-        by_name = {name: stricter(rule) for name, rule in self.by_name.items()}
-        return ApprovalRules(stricter(self.default), by_name, max(self.floor, mode, key=STRICTNESS.index))
+        """These rules, made at least as strict as `mode`."""
+        by_name = {name: stricter("approve", rule, mode) for name, rule in self.by_name.items()}
+        default, floor = (stricter("approve", rule, mode) for rule in (self.default, self.floor))
+        return ApprovalRules(default, by_name, floor)
 
     def __str__(self) -> str:
         named_rules = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
-from agent_nb.engine.approval import STRICTNESS, Mode
+from agent_nb.engine.approval import Mode
 from agent_nb.engine.prepared import MOST_VARIANTS
 from agent_nb.errors import ConfigError
 from agent_nb.providers import full_name
 from agent_nb.providers.settings import find_key
 from agent_nb.providers.vendors import VENDORS
-from agent_nb.run_settings import LIMITS
+from agent_nb.run_settings import LIMITS, STRICTNESS
 from agent_nb.tools.toolbox import FAMILIES
 
 MCP = "mcp:"

@@ -129,6 +129,10 @@ def test_a_command_of_ours_is_kept(shell):
         ({"options": lambda self, options: type(options)(network=True)}, "", "changes --network"),
         ({"options": lambda self, options: type(options)(tools=("kernel",))}, "", "changes -t"),
         ({"options": lambda self, options: type(options)(approve=("auto",))}, "", "changes --approve"),
+        ({"options": lambda self, options: type(options)(data="all")}, "", "changes --data"),
+        ({"options": lambda self, options: type(options)(bind="key")}, "", "changes --bind"),
+        ({"options": lambda self, options: type(options)()}, " --budget 1", "changes --budget"),
+        ({"options": lambda self, options: type(options)(steps=99)}, "", "changes --steps"),
     ],
 )
 def test_rules_cannot_loosen(shell, members, options, message):

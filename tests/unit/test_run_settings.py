@@ -18,6 +18,7 @@ from agent_nb.run_settings import (
     check_recorded,
     header_words,
     other_settings,
+    stricter,
 )
 
 VALUES = {
@@ -37,6 +38,15 @@ VALUES = {
     "looks": 1,
 }
 """A value for each setting that is not its default."""
+STRICT_AND_LAX = {
+    "limits": (Limits(steps=3, usd=0.1), Limits(steps=50, seconds=None, usd=2)),
+    "tools": (("view_file",), ("view_file", "run_python")),
+    "approve": ("ask", "auto"),
+    "data": ("schema", ""),
+    "bind": ({"sales": "list"}, {"sales": "list", "key": "str"}),
+    "network": (False, True),
+    "looks": (0, 3),
+}
 ANSWERS = {
     "priced": (True, False),
     "sent": ("request", "system", "tools", "conversation", "nowhere"),
@@ -88,9 +98,36 @@ def test_an_agent_refuses_what_it_could_not_keep(name, why):
             Agent(provider).with_settings(**{name: "high"})
 
 
-def test_settings_of_other_types_are_refused():
-    with pytest.raises(WireError, match="effort"):
-        check_recorded({"effort": 3})
+@pytest.mark.parametrize("name", SETTINGS)
+def test_another_value_can_only_make_a_setting_stricter(name):
+    strict, lax = STRICT_AND_LAX.get(name, (VALUES[name], getattr(RunSettings(), name)))
+    assert (SETTINGS[name].stricter is not None) == (name in STRICT_AND_LAX)
+    assert stricter(name, strict, lax) == strict
+    assert stricter(name, lax, strict) == (strict if name in STRICT_AND_LAX else lax)
+    assert stricter(name, strict, None) == strict
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        {"effort": 3},
+        *(
+            {"data": value}
+            for value in ("all", "ALL", "Schema", "schema ", "\0", True, 1, [], ["schema"], {"a": 1})
+        ),
+        {"network": "yes"},
+        {"steps": "3"},
+        {"steps": 1e400},
+        {"approve": ["auto"]},
+        {"tools": "run_python"},
+        {"bind": ["key"]},
+        {"bind": {"key": 1}},
+        {"looks": 10**30},
+    ],
+)
+def test_settings_in_a_file_of_other_types_and_values_are_refused(recorded):
+    with pytest.raises(WireError, match=rf"^`{next(iter(recorded))}.*` is .*, not ."):
+        check_recorded(recorded)
 
 
 def test_the_price_of_another_tier_is_not_known():

@@ -19,7 +19,7 @@ from agent_nb.options import Options
 from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
 from agent_nb.providers import full_name
 from agent_nb.run import Run
-from agent_nb.run_settings import Limits
+from agent_nb.run_settings import LIMITS, Limits, stricter
 
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
@@ -44,8 +44,10 @@ class CellRules:
             looser = {
                 "--network": options.network and not before.network,
                 "-t": not set(options.tools) <= set(before.tools),
-                "--approve": options.approve != before.approve,
+                "--data": options.data not in (before.data, "schema"),
             }
+            for option in ("approve", "bind", "budget", *LIMITS):
+                looser[f"--{option}"] = getattr(options, option) != getattr(before, option)
             for flag in (flag for flag, is_looser in looser.items() if is_looser):
                 raise ConfigError(
                     f"The plugin {name} changes {flag} in its cell rules, which is not allowed."
@@ -65,13 +67,14 @@ class CellRules:
             rules = rules.at_least(plugin_rules.approve) if plugin_rules.approve else rules
         return rules
 
-    @property
-    def sends_schema_only(self) -> bool:
-        return any(rules.data == "schema" for _, rules in self.by_plugin)
+    def data(self, data: str) -> str:
+        for _, rules in self.by_plugin:
+            data = stricter("data", data, rules.data)
+        return data
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
         for _, rules in self.by_plugin:
-            limits = limits.at_most(rules.limits(limits, models))
+            limits = stricter("limits", limits, rules.limits(limits, models))
         return limits
 
     @property

@@ -50,7 +50,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.run_writer import SUFFIX
 from agent_nb.run.store import RunStore
-from agent_nb.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings
+from agent_nb.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings, stricter
 from agent_nb.tools import Tool, Toolbox
 
 _FLAGS = {"record": "--record", "live": "--replay off"}
@@ -214,20 +214,20 @@ def _check_prompt(session: Session, cell: str) -> None:
 
 
 def _settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
-    defaults = session.defaults
-    inherited = {name: base.settings.get(name) for name in ("stack", "data")} if base else {}
+    defaults, earlier = session.defaults, base.settings if base else {}
     values: dict[str, Any] = {
-        name: getattr(options, name) or inherited.get(name) or getattr(defaults, name, None)
+        name: getattr(options, name) or stricter(name, getattr(defaults, name, None), earlier.get(name))
         for name in (SETTINGS.keys() & OPTIONS.keys()) - DERIVED
     }
-    values["stack"] = values["stack"] and check_stack(values["stack"])
-    data = "schema" if rules.sends_schema_only else values["data"]
+    stack = options.stack or earlier.get("stack") or defaults.stack
+    values["stack"] = stack and check_stack(stack)
+    data = rules.data(values["data"])
     values["data"] = "" if data == "all" else data
     if values["data"]:
         _check_sends_no_values(session, options)
     system = find_system(options.system, session.namespace, session.home)
     return RunSettings(
-        **{name: value for name, value in values.items() if value},
+        **{name: value for name, value in values.items() if value or name == "data"},
         limits=Limits.read(
             lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
         ),
