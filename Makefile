@@ -8,7 +8,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BUNDLE := agent_nb/static/widget.js
 EXTENSIONS := $(VENV)/share/jupyter/labextensions
-JS_SOURCES := $(shell find js/src js/lab agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
+JS_SOURCES := $(shell find js/src js/lab agent_nb/pages/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.
 ROOT_FLAG := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)

@@ -16,28 +16,29 @@ import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.batch.runs import Models, Prompts, Store, plan_jobs
-from agent_nb.batch.runs_handle import RunsHandle
-from agent_nb.bound_pages import BoundNames, bound_pages
 from agent_nb.cassette.player import replay
 from agent_nb.cassette.recording import CassetteRecording
+from agent_nb.core.bound_pages import BoundNames, bound_pages
+from agent_nb.core.errors import ConfigError, check_type, wrong_type
+from agent_nb.core.events import Event
+from agent_nb.core.messages import Message
+from agent_nb.core.run_settings import DERIVED, SETTINGS, Limits, RunSettings, check_stack, stricter
 from agent_nb.engine.approval import Policy, read_policy
+from agent_nb.engine.batch.runs import Models, Prompts, Store, plan_jobs
+from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
-from agent_nb.engine.opening import Material, Opening, open_run, read_images
-from agent_nb.engine.prepared import Prepared, Race, RunMaker, count_variants, start_variants
-from agent_nb.errors import ConfigError, check_type, wrong_type
-from agent_nb.events import Event
+from agent_nb.engine.prepared import count_variants
+from agent_nb.engine.run_input import Material, RunInput, open_run, read_images
+from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
 from agent_nb.images.maker import INPUTS, Studio
-from agent_nb.looking.page_check import PageViewer
-from agent_nb.messages import Message
-from agent_nb.prompts import check_stack, prompt_text, stack_text
+from agent_nb.pages.page_check import PageViewer
+from agent_nb.prompts import prompt_text, stack_text
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
-from agent_nb.run_settings import DERIVED, SETTINGS, Limits, RunSettings, stricter
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
@@ -122,13 +123,13 @@ class Agent:
         models: Sequence[str | Provider] = (),
         variants: int = 1,
         **material: Unpack[Material],
-    ) -> Race:
+    ) -> VariantsHandle:
         """Start several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
 
         `material` contains arguments of `prepare`; images are read in the same way. A cassette plays all its variants.
         """
         prepared = self.prepare_variants(prompt, models=models, variants=variants, **material)
-        return Race(start_variants(prepared))
+        return VariantsHandle(start_variants(prepared))
 
     def prepare_variants(
         self,
@@ -139,13 +140,13 @@ class Agent:
         **material: Unpack[Material],
     ) -> list[Prepared]:
         """Prepare the runs that `race` would start."""
-        if not models and variants == 1 and isinstance(self.provider, RunMaker):
+        if not models and variants == 1 and isinstance(self.provider, RunDriver):
             models = self.provider.variants
         models = [models] if isinstance(models, str) else models
         count_variants(len(models), variants)
         agents = [self.with_model(model) for model in models] or [self]
         first = agents[0].prepare(prompt, **material)
-        runs = [first, *(agent._prepare(first.opening) for agent in agents[1:])]
+        runs = [first, *(agent._prepare(first.run_input) for agent in agents[1:])]
         return [prepared for prepared in runs for _ in range(variants)]
 
     def map(  # noqa: PLR0913 - everything about a batch
@@ -330,31 +331,31 @@ class Agent:
         clone.__dict__.update({**fresh, **changed})
         return clone
 
-    def _prepare(self, opening: Opening) -> Prepared:
-        if isinstance(self.provider, RunMaker):
-            return self.provider.prepare(self._prepared(opening, self.toolbox))
-        studio, lean = self._image_studio(), self._is_lean(opening)
+    def _prepare(self, run_input: RunInput) -> Prepared:
+        if isinstance(self.provider, RunDriver):
+            return self.provider.prepare(self._prepared(run_input, self.toolbox))
+        studio, lean = self._image_studio(), self._is_lean(run_input)
         available = {
-            INPUTS: opening.inputs,
-            BASE_VARIANTS: opening.base_variants,
+            INPUTS: run_input.inputs,
+            BASE_VARIANTS: run_input.base_variants,
             PAGE_VIEWER: self.viewer and self.settings.looks and self.provider.sees_pages and not lean,
         }
         needs = {need for need, value in available.items() if value}
-        self._check_data(opening)
+        self._check_data(run_input)
         toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
-        toolbox = toolbox.without(SEEING).without_values() if self._data(opening.base_settings) else toolbox
-        prepared = self._prepared(opening, toolbox, studio)
+        toolbox = toolbox.without(SEEING).without_values() if self._data(run_input.base_settings) else toolbox
+        prepared = self._prepared(run_input, toolbox, studio)
         if self.settings.limits.usd is not None:
             prepared.check_price()
         return prepared
 
-    def _check_data(self, opening: Opening) -> None:
-        data = self._data(opening.base_settings)
+    def _check_data(self, run_input: RunInput) -> None:
+        data = self._data(run_input.base_settings)
         if data and self._hooks.on_request:
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
             )
-        if data and opening.history and opening.base_settings.get("data") != data:
+        if data and run_input.history and run_input.base_settings.get("data") != data:
             raise ConfigError(
                 "The conversation to continue may contain values, and this run sends none (`--data schema`)."
                 " Continue a run that sent none, or begin a new one."
@@ -365,17 +366,17 @@ class Agent:
         data = self.settings.data
         return stricter("data", "", base.get("data")) if data is None else data
 
-    def _is_lean(self, opening: Opening) -> bool:
+    def _is_lean(self, run_input: RunInput) -> bool:
         """Whether requests are lean. Inherited within a conversation, so that the server can reuse its cache."""
         lean = self.settings.lean
-        return self.provider.lean or bool(opening.base_settings.get("lean")) if lean is None else lean
+        return self.provider.lean or bool(run_input.base_settings.get("lean")) if lean is None else lean
 
-    def _prepared(self, opening: Opening, toolbox: Toolbox, studio: Studio | None = None) -> Prepared:
-        lean, rules = self._is_lean(opening), read_policy(self.approve, self.toolbox)
+    def _prepared(self, run_input: RunInput, toolbox: Toolbox, studio: Studio | None = None) -> Prepared:
+        lean, rules = self._is_lean(run_input), read_policy(self.approve, self.toolbox)
         settings = replace(
             self.settings,
-            data=self._data(opening.base_settings),
-            stack=self.settings.stack or opening.base_settings.get("stack"),
+            data=self._data(run_input.base_settings),
+            stack=self.settings.stack or run_input.base_settings.get("stack"),
             tools=tuple(tool.name for tool in toolbox),
             approve=str(rules),
             window=self.provider.window,
@@ -388,13 +389,13 @@ class Agent:
                 " `--stack` or use `--stack html`."
             )
         return Prepared(
-            opening=opening,
+            run_input=run_input,
             settings=settings,
-            run_settings=replace(settings, lean=lean).recorded(),
+            recorded_settings=replace(settings, lean=lean).recorded(),
             provider=self.provider,
             toolbox=toolbox,
             all_tools=self.toolbox,
-            system=self._system(opening, toolbox, settings, lean=lean),
+            system=self._system(run_input, toolbox, settings, lean=lean),
             rules=rules,
             hooks=self._hooks,
             studio=studio,
@@ -411,10 +412,10 @@ class Agent:
         values = {name: value or getattr(self.settings, name) for name, value in overrides.items()}
         return {**values, "sampling": sampling or None}
 
-    def _system(self, opening: Opening, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
+    def _system(self, run_input: RunInput, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
         stack, network = settings.stack, settings.network
         texts = (
-            self._built_in_text(toolbox, lean=lean) if opening.system is None else opening.system,
+            self._built_in_text(toolbox, lean=lean) if run_input.system is None else run_input.system,
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
             prompt_text("bound") if settings.bind else "",
@@ -470,7 +471,7 @@ def _demo(name: str, **options: Any) -> Provider:
 
 
 def _outside_agent(name: str, **options: Any) -> Provider:
-    from agent_nb.agents.provider import AgentProvider
+    from agent_nb.acp.provider import AgentProvider
 
     return AgentProvider(name, **options)
 

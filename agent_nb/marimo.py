@@ -23,27 +23,27 @@ from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
-from agent_nb.bound_pages import LOADERS
 from agent_nb.cassette.player import locate
+from agent_nb.core.bound_pages import LOADERS
+from agent_nb.core.errors import CassetteError, ConfigError
+from agent_nb.core.events import ApprovalRequested
+from agent_nb.core.options import CassetteMode
+from agent_nb.core.run_settings import Limits
 from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.opening import Material, read_images
-from agent_nb.engine.prepared import Prepared, Race
-from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.events import ApprovalRequested
-from agent_nb.looking.chromium import installed_viewer
+from agent_nb.engine.run_input import Material, read_images
+from agent_nb.engine.start import Prepared, VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode, start
 from agent_nb.notebook.live.hub import Hub, HubModel
 from agent_nb.notebook.page import pages
-from agent_nb.options import CassetteMode
+from agent_nb.pages.chromium import installed_viewer
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.base import Provider
 from agent_nb.render import bundle
 from agent_nb.run import Run
 from agent_nb.run.run import request_key
 from agent_nb.run.run_writer import SUFFIX
-from agent_nb.run_settings import Limits
 from agent_nb.tools import Tool
 
 __all__ = ["RunView", "agent"]
@@ -233,7 +233,7 @@ class RunView(marimo.ui.anywidget):
         if marimo.app_meta().mode != "edit":
             raise nobody_to_ask()
         self._live.stream.flush()
-        return await ask_in_text(request, several=isinstance(self._handle, Race))
+        return await ask_in_text(request, several=isinstance(self._handle, VariantsHandle))
 
     def _pick(self, number: int) -> None:
         # The page sets `variant` in response: marimo reruns no cells for a change made by the kernel.

@@ -18,15 +18,15 @@ from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
 from agent_nb._base.installed import entry_points, load_entry_point
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import Event, Reason
+from agent_nb.core.options import Options
+from agent_nb.core.run_settings import Limits
 from agent_nb.engine.approval import Mode
-from agent_nb.errors import ConfigError
-from agent_nb.events import Event, Reason
 from agent_nb.files import Files
-from agent_nb.options import Options
 from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.run import Run
-from agent_nb.run_settings import Limits
 from agent_nb.tools import Tool
 from agent_nb.tools.toolbox import FAMILIES
 

@@ -24,11 +24,11 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.secrets import dump_masked, mask
 from agent_nb._base.wire import Json
+from agent_nb.core.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.engine.journal import OBSERVERS
-from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 
 __all__ = ["disable", "enable"]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb import Agent, model
-from agent_nb.events import RunFinished
+from agent_nb.core.events import RunFinished
 from benchmarks.quality import write_figures
 from tests.support.wire import Say, WireServer, reply
 from tests.support.wire.cases import KEY

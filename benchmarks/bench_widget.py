@@ -39,11 +39,11 @@ FIGURES: dict[str, Any] = {}
 FIREHOSE = f"""
 import asyncio, json, time
 from agent_nb import Agent
-from agent_nb.messages import ToolCall, Usage, assistant
+from agent_nb.core.messages import ToolCall, Usage, assistant
 from agent_nb.notebook.live.hub import Hub
 from agent_nb.notebook.live.live_run import RunStream
 from agent_nb.notebook.views.views import LiveView
-from agent_nb.options import Options
+from agent_nb.core.options import Options
 from agent_nb.providers.base import CallPiece, CallStarted, Provider, TextPiece, Turn
 
 CALL = "toolu_01A09q90qw90lq917835lq9"  # as long as a vendor's

@@ -6,8 +6,8 @@ from typing import Any
 from jiter import from_json
 
 from agent_nb import Agent
-from agent_nb.events import FileDelta
-from agent_nb.messages import ToolSpec, user
+from agent_nb.core.events import FileDelta
+from agent_nb.core.messages import ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import CallPiece, Request, Turn
 from agent_nb.providers.sse import SseReader

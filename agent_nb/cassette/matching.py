@@ -11,10 +11,10 @@ from pathlib import Path
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
+from agent_nb.core.messages import Image
+from agent_nb.core.run_settings import other_settings
 from agent_nb.images.pillow import pixel_digest
-from agent_nb.messages import Image
 from agent_nb.run.run_reader import read_header
-from agent_nb.run_settings import other_settings
 
 _EXCERPT = 48
 MOST_FILES = 500

@@ -9,23 +9,24 @@ from itertools import chain, repeat, takewhile
 from pathlib import Path
 from typing import Any
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.matching import changed_names, differences, normalized
+from agent_nb.core.errors import CassetteError, SavedRunError
+from agent_nb.core.event_list import EventList
+from agent_nb.core.messages import AS_TEXT, Image, Message, ToolResult, Usage, assistant
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import VariantGroup
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.opening import unfinished_text, unsaved_files
-from agent_nb.engine.prepared import Prepared, release_fingerprint, variants_fingerprint
-from agent_nb.errors import CassetteError, SavedRunError
-from agent_nb.event_list import EventList
+from agent_nb.engine.prepared import release_fingerprint, variants_fingerprint
+from agent_nb.engine.run_input import unfinished_text, unsaved_files
+from agent_nb.engine.start import Prepared
 from agent_nb.files import Files, Workspace
-from agent_nb.messages import AS_TEXT, Image, Message, ToolResult, Usage, assistant
 from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.providers.settings import check_pace
 from agent_nb.run import Run
@@ -62,7 +63,7 @@ class ReplayProvider(Provider):
         if parts := changed_names(release, release_fingerprint(prepared)):
             log.info("%s was recorded with other %s; it is replayed anyway", self.path, ", ".join(parts))
         hooks = Hooks(subscribers=prepared.hooks.subscribers)
-        return replace(prepared, run_settings=settings, system=self.recorded.system, hooks=hooks)
+        return replace(prepared, recorded_settings=settings, system=self.recorded.system, hooks=hooks)
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """Short descriptions of how a request differs from the recorded one; empty if it can be replayed."""
@@ -70,7 +71,9 @@ class ReplayProvider(Provider):
         question = conversation_after(self.recorded, 1)[0][-1:]
         images = [part for message in question for part in message.parts if isinstance(part, Image)]
         originals = images[: len(self.request.get("images", ()))]
-        return [*differences(self.request, normalized(now, self.request, prepared.opening.images, originals))]
+        return [
+            *differences(self.request, normalized(now, self.request, prepared.run_input.images, originals))
+        ]
 
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> "ReplayHandle":
         return ReplayHandle(self, prepared, group, variant)
@@ -116,7 +119,7 @@ class ReplayHandle(RunHandle):
         self, provider: ReplayProvider, prepared: Prepared, group: VariantGroup, variant: int
     ) -> None:
         super().__init__(prepared, group.run_id, EventLog(), variant)
-        self._base = prepared.opening.base_id
+        self._base = prepared.run_input.base_id
         self._recorded, self._annotations = provider.recorded, provider.run.annotations
         self._pace = provider.pace
         self._begin(self._play())

@@ -11,10 +11,10 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.cassette.matching import differences
 from agent_nb.cassette.player import AGAIN, locate, read_cassette
+from agent_nb.core.errors import CassetteError, SavedRunError
+from agent_nb.core.events import ENDINGS, TurnStarted
 from agent_nb.engine.handle import RunHandle
-from agent_nb.engine.prepared import Prepared, variants_fingerprint
-from agent_nb.errors import CassetteError, SavedRunError
-from agent_nb.events import ENDINGS, TurnStarted
+from agent_nb.engine.prepared import PreparedRun, variants_fingerprint
 from agent_nb.run.run import Run, combine_variants
 from agent_nb.run.run_reader import read_run
 from agent_nb.run.run_writer import run_file
@@ -28,7 +28,7 @@ class CassetteRecording:
     A relative path is resolved against `folder`. A failure is logged, unless the caller shows the outcome (`quiet`).
     """
 
-    def __init__(self, path: Path, folder: Path, quiet: bool, variants: Sequence[Prepared]) -> None:
+    def __init__(self, path: Path, folder: Path, quiet: bool, variants: Sequence[PreparedRun]) -> None:
         self._path, self._folder, self._quiet = path, folder, quiet
         self._file, self._within = locate(path, folder), folder_of(path, folder)
         self._check_path(variants_fingerprint(variants))

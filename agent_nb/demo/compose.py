@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from agent_nb.core.messages import Image
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.texts import table, template
-from agent_nb.messages import Image
 
 HUES = {
     "red": 25, "coral": 30, "rust": 40, "terracotta": 40, "orange": 55, "brown": 58, "warm": 64, "warmer": 50,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
+from agent_nb.core.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.demo.bound import DemoBindings, split_prompt
 from agent_nb.files import entry_of
-from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import Request
 from agent_nb.tools.file_tools import CREATE_FILE, EDIT_FILE, READ_FILE
 

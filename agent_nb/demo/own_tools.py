@@ -10,10 +10,10 @@ from typing import Any
 
 from agent_nb._base.text import listed
 from agent_nb._base.wire import Json
+from agent_nb.core.messages import ToolResult, ToolSpec
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.compose import Html, fill, join_html
 from agent_nb.demo.conversation import Action, Conversation, DemoCall, Say, Use
-from agent_nb.messages import ToolResult, ToolSpec
 from agent_nb.tools.schema import compile_schema
 
 TRIED_AT_MOST = 3

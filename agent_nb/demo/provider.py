@@ -8,6 +8,7 @@ from dataclasses import replace
 from agent_nb._base.constants import DEMO
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import Json
+from agent_nb.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.demo import speech
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
 from agent_nb.demo.changes import PageEdit, apply_changes, plan_changes
@@ -35,7 +36,6 @@ from agent_nb.demo.notebook_data import (
 from agent_nb.demo.own_tools import announce_results, failure, result_html, try_out
 from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.speech import CONNECT
-from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Provider, Request, VirtualClock

@@ -10,13 +10,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved, Decider
+from agent_nb.core.messages import ToolCall
+from agent_nb.core.run_settings import STRICTNESS, stricter
 from agent_nb.engine.ending import EndRun, call_own_code
-from agent_nb.errors import ConfigError, ToolError
-from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
-from agent_nb.messages import ToolCall
 from agent_nb.providers.base import Clock
 from agent_nb.render.transcript import changes
-from agent_nb.run_settings import STRICTNESS, stricter
 from agent_nb.tools import Tool, Toolbox, ToolContext
 from agent_nb.tools.base import no_hosts
 

@@ -9,15 +9,16 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import WhyCompacted
+from agent_nb.core.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
+from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.cost import density, estimate_tokens
-from agent_nb.engine.opening import base_density
-from agent_nb.errors import ProviderError
-from agent_nb.events import WhyCompacted
-from agent_nb.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
+from agent_nb.engine.run_input import RunInput, base_density
 from agent_nb.prompts import (
     content_note,
     count_requests,
@@ -28,9 +29,6 @@ from agent_nb.prompts import (
 )
 from agent_nb.providers.base import VENDOR_DATA
 from agent_nb.tools import Tool, Toolbox
-
-if TYPE_CHECKING:
-    from agent_nb.engine.prepared import Prepared
 
 SHORT = 200
 """Texts up to this many characters are never replaced by a note."""
@@ -240,17 +238,17 @@ LEAST_GAIN = 0.1
 class Window:
     """The messages of a run. They only grow, unless they are compacted or a vendor refuses a part."""
 
-    def __init__(self, prepared: "Prepared") -> None:
-        opening, self._settings, self._toolbox = prepared.opening, prepared.settings, prepared.toolbox
-        self.messages: list[Message] = [*opening.history, opening.question]
-        self.question = len(opening.history)
+    def __init__(self, run_input: RunInput, settings: RunSettings, toolbox: Toolbox, system: str) -> None:
+        self._settings, self._toolbox = settings, toolbox
+        self.messages: list[Message] = [*run_input.history, run_input.question]
+        self.question = len(run_input.history)
         self.replaced: list[tuple[Message, ...]] = []
         """Earlier versions of the messages, before each compaction, oldest first."""
         self.without: frozenset[str] = frozenset()
-        self.size = prepared.settings.window
+        self.size = settings.window
         self._has_sent = False
-        self._density = base_density(opening.base)
-        self._fixed = estimate_tokens((), prepared.system, prepared.tools)
+        self._density = base_density(run_input.base)
+        self._fixed = estimate_tokens((), system, toolbox.specs)
 
     def add_to_question(self, parts: Sequence[Part]) -> None:
         """Add parts to the question. Call it before the first turn."""

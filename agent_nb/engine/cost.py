@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
+from agent_nb.core.events import UsageUpdated
+from agent_nb.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.run_settings import Limits
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
-from agent_nb.events import UsageUpdated
 from agent_nb.images.maker import Charge
-from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.run import Run
-from agent_nb.run_settings import Limits
 
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200

@@ -12,10 +12,10 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import get_args
 
+from agent_nb.core.errors import ConfigError, ToolError, ToolErrorCode
+from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.engine.approval import DeniedError
-from agent_nb.engine.opening import Opening
-from agent_nb.errors import ConfigError, ToolError, ToolErrorCode
-from agent_nb.messages import Image, Message, Part, Text, ToolCall, ToolResult
+from agent_nb.engine.run_input import RunInput
 from agent_nb.prompts import is_built_in
 from agent_nb.providers.base import Request
 from agent_nb.tools.base import Name, Schema, Tool
@@ -59,15 +59,15 @@ def known_words(message: str, names: Container[str]) -> str:
 
 
 class DataGate:
-    def __init__(self, opening: Opening) -> None:
-        self._names = set(opening.names)
+    def __init__(self, run_input: RunInput) -> None:
+        self._names = set(run_input.names)
         """Names of the inputs, and words and quoted strings in the model's own calls."""
-        self._texts = {opening.prompt}
+        self._texts = {run_input.prompt}
         """The user's texts, and results that may be sent."""
         self._images: list[Image] = []
         self._withheld: dict[str, ToolResult] = {}
         self._to_show: list[str] = []
-        for message in opening.history:  # the base run sent no values either
+        for message in run_input.history:  # the base run sent no values either
             self._learn_all(message)
             self._texts.update(part.text for part in message.parts if isinstance(part, Text | ToolResult))
 

@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from agent_nb.errors import ToolError
-from agent_nb.events import Reason
+from agent_nb.core.errors import ToolError
+from agent_nb.core.events import Reason
 
 NOT_RUN = "Not run: the run ended first."
 

@@ -4,36 +4,24 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.threads import ticking
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.event_list import EventList
+from agent_nb.core.events import Event, Reason
 from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
-from agent_nb.errors import ConfigError
-from agent_nb.event_list import EventList
-from agent_nb.events import Event, Reason
+from agent_nb.engine.prepared import PreparedRun, Recording
 from agent_nb.files import Files
-from agent_nb.looking.page_check import PageViewer
+from agent_nb.pages.page_check import PageViewer
 from agent_nb.run import Run
 from agent_nb.tools.schema import problems
 
-if TYPE_CHECKING:
-    from agent_nb.engine.prepared import Prepared
-
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
-
-
-class Recording(Protocol):
-    """The interface of a recording that runs use."""
-
-    outcome: str
-    """Where the cassette was written, or why it was not."""
-
-    def follow(self, handles: "Sequence[RunHandle]") -> None:
-        """Write the cassette once all these runs have ended."""
 
 
 class Handle(ABC):
@@ -161,10 +149,10 @@ class RunHandle(Handle):
     """None if the run never asks for approval."""
     gate: DataGate | None = None
 
-    def __init__(self, prepared: "Prepared", run_id: str, event_log: EventLog, variant: int) -> None:
+    def __init__(self, prepared: PreparedRun, run_id: str, event_log: EventLog, variant: int) -> None:
         super().__init__(run_id, event_log, [self])
         self.prepared, self.variant = prepared, variant
-        self.settings = prepared.run_settings
+        self.settings = prepared.recorded_settings
         self.when_done: list[Callable[[], None]] = []
         self.recording: Recording | None = None
         self._stop_reason: Reason | None = None

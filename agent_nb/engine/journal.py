@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from agent_nb._base.log import log
-from agent_nb.event_list import EventList
-from agent_nb.events import BaseEvent, Event, FileDelta
+from agent_nb.core.event_list import EventList
+from agent_nb.core.events import BaseEvent, Event, FileDelta
 from agent_nb.providers.base import Clock
 
 BATCH_SECONDS = 0.002

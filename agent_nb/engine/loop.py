@@ -6,33 +6,30 @@ import functools
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import AgentError, FileError, ModelNotFoundError
+from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
+from agent_nb.core.messages import assistant
 from agent_nb.engine.approval import AllowedHosts, Approvals
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import Journal
-from agent_nb.engine.opening import files_in, unfinished_text, unsaved_files
+from agent_nb.engine.prepared import PreparedRun
+from agent_nb.engine.run_input import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
-from agent_nb.errors import AgentError, FileError, ModelNotFoundError
-from agent_nb.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
 from agent_nb.files import Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
-from agent_nb.looking.element_look import SharedLook
-from agent_nb.looking.page_check import LimitedViewer
-from agent_nb.messages import assistant
+from agent_nb.pages.element_look import SharedLook
+from agent_nb.pages.page_check import LimitedViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
-
-if TYPE_CHECKING:
-    from agent_nb.engine.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class VariantGroup:
     fingerprint: Json = field(default_factory=dict)
 
 
-MakeTurns = Callable[["Prepared", Journal, Budget], Turns]
+MakeTurns = Callable[[PreparedRun, Journal, Budget], Turns]
 """Creates the object that runs the turns. Outside agents have their own."""
 
 
@@ -54,13 +51,13 @@ class EngineRun(RunHandle):
     """A run executed by the engine. It always finishes exactly once and produces a consistent `Run`."""
 
     def __init__(
-        self, prepared: "Prepared", group: VariantGroup, variant: int, make_turns: "MakeTurns" = Turns
+        self, prepared: PreparedRun, group: VariantGroup, variant: int, make_turns: "MakeTurns" = Turns
     ) -> None:
         self._journal = Journal(group.run_id, variant, prepared.provider.new_clock())
         super().__init__(prepared, group.run_id, self._journal, variant)
-        opening = self._opening = prepared.opening
+        run_input = self._run_input = prepared.run_input
         self._group = group
-        self._workspace = Workspace(opening.files or Files(), self._file_changed)
+        self._workspace = Workspace(run_input.files or Files(), self._file_changed)
         self._emit = self._journal.emit
         self._budget = Budget(prepared.settings.limits, prepared.price, group.meters, self._journal)
         self.approvals: Approvals = Approvals(
@@ -80,7 +77,7 @@ class EngineRun(RunHandle):
         return self._workspace.files
 
     async def _main(self) -> None:
-        prepared, opening = self.prepared, self._opening
+        prepared, run_input = self.prepared, self._run_input
         real_time = isinstance(self._journal.clock, RealClock)
         if real_time:
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
@@ -88,12 +85,12 @@ class EngineRun(RunHandle):
             await self._announce()
             if real_time:  # the demo must be the same everywhere, so it renders no elements
                 self._turns.window.add_to_question(
-                    await self._group.look.at(opening.elements, prepared.viewer)
+                    await self._group.look.at(run_input.elements, prepared.viewer)
                 )
-            if opening.files is None:
-                files = await files_in(opening.history, prepared.toolbox, prepared.rules)
+            if run_input.files is None:
+                files = await files_in(run_input.history, prepared.toolbox, prepared.rules)
                 self._workspace = Workspace(files, self._file_changed)
-            facts = opening.facts(self._workspace.files, prepared.toolbox)
+            facts = run_input.facts(self._workspace.files, prepared.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
             self._finish(await self._turns.run(self._runner(), facts))
@@ -115,8 +112,8 @@ class EngineRun(RunHandle):
         context = ToolContext(
             files=self._workspace,
             progress=print,
-            images=self._opening.inputs,
-            base_variants=self._opening.base_variants,
+            images=self._run_input.inputs,
+            base_variants=self._run_input.base_variants,
             variant=self.variant,
             studio=self.prepared.studio,
             viewer=LimitedViewer(self.viewer, self.prepared.settings.looks) if self.viewer else None,
@@ -136,11 +133,11 @@ class EngineRun(RunHandle):
 
     async def _announce(self) -> None:
         await self._complete_settings()
-        images = self._opening.images
+        images = self._run_input.images
         self._start(await off_loop(thumbnails, images) if images else ())
 
     def _start(self, images: tuple[Thumbnail, ...] = ()) -> None:
-        about = {"prompt": self._opening.prompt, "model": self.model, "base": self._opening.base_id}
+        about = {"prompt": self._run_input.prompt, "model": self.model, "base": self._run_input.base_id}
         self._emit(RunStarted, **about, settings=self.settings, images=images)
 
     async def _complete_settings(self) -> None:
@@ -174,7 +171,7 @@ class EngineRun(RunHandle):
             id=self.id,
             name=self.name,
             key=self.key,
-            prompt=self._opening.prompt,
+            prompt=self._run_input.prompt,
             model=self.model,
             reason=reason,
             error=error,

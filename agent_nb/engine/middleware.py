@@ -15,10 +15,10 @@ from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.log import log
 from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import AgentError, ConfigError, ToolError
+from agent_nb.core.events import Event
+from agent_nb.core.messages import Message, Part, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.engine.ending import EndRun, call_own_code
-from agent_nb.errors import AgentError, ConfigError, ToolError
-from agent_nb.events import Event
-from agent_nb.messages import Message, Part, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import Request
 
 BeforeTool = Callable[[ToolCall], Any]

@@ -1,29 +1,22 @@
-"""A run that has not started: its request, its fingerprint, and functions that start it."""
+"""A run that has not started: its request and its fingerprint."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self
 
-from agent_nb._base.log import log
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Message, Text, ToolCall, ToolSpec, Usage
+from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.approval import ApprovalRules
-from agent_nb.engine.compaction import Window
-from agent_nb.engine.handle import Handle, Recording, RunHandle
-from agent_nb.engine.journal import OBSERVERS, EventLog
-from agent_nb.engine.loop import EngineRun, VariantGroup
-from agent_nb.engine.middleware import Hooks, Listener
-from agent_nb.engine.opening import Opening
-from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.events import Reason
-from agent_nb.files import Files
+from agent_nb.engine.middleware import Hooks
+from agent_nb.engine.run_input import RunInput
 from agent_nb.images.maker import Studio
-from agent_nb.looking.element_look import Element
-from agent_nb.looking.page_check import PageViewer
-from agent_nb.messages import Message, Text, ToolCall, ToolSpec, Usage
+from agent_nb.pages.element_look import Element
+from agent_nb.pages.page_check import PageViewer
 from agent_nb.prompts import (
     CHANGE_FROM_IMAGE,
     FROM_IMAGE,
@@ -37,19 +30,30 @@ from agent_nb.prompts import (
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.run.manifest import package_versions
-from agent_nb.run.run import Run, combine_variants
-from agent_nb.run_settings import RunSettings
 from agent_nb.tools import Tool, Toolbox
+
+_DIGITS = 16
+MOST_VARIANTS = 8
+
+
+class Recording(Protocol):
+    """The interface of a recording that runs use."""
+
+    outcome: str
+    """Where the cassette was written, or why it was not."""
+
+    def follow(self, handles: Sequence[Any]) -> None:
+        """Write the cassette once all these runs, each a `RunHandle`, have ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Prepared:
-    """A run that has not started. `agent.prepare(prompt)` makes one; nothing is sent before `start()`."""
+class PreparedRun:
+    """Everything a run needs before it starts. `Prepared` in `engine/start.py` can also start it."""
 
-    opening: Opening
+    run_input: RunInput
     settings: RunSettings
     """The requested settings, merged with those of the model and of the base run."""
-    run_settings: Json
+    recorded_settings: Json
     """The future `run.settings`, without values that are only known once the run has started."""
     provider: Provider
     toolbox: Toolbox
@@ -61,23 +65,10 @@ class Prepared:
     studio: Studio | None
     viewer: PageViewer | None
     """Renders the run's page for checks; None if unavailable."""
-    record: "Callable[[Sequence[Prepared]], Recording] | None"
+    record: "Callable[[Sequence[PreparedRun]], Recording] | None"
     """Opens a recording for variants about to start."""
     bind: Callable[[str, int], None] | None = None
     """Binds a starting variant's page to the notebook, given the run id and variant index."""
-
-    @property
-    def maker(self) -> "RunMaker | None":
-        """The provider, if it executes the run itself instead of the engine."""
-        return self.provider if isinstance(self.provider, RunMaker) else None
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The conversation so far with the prompt as last message, compacted if it is too long."""
-        window = Window(self)
-        if shorter := window.before_turn(1):
-            window.replace(shorter)
-        return tuple(window.messages)
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
@@ -112,85 +103,16 @@ class Prepared:
                 "or limit `steps` and `seconds` instead."
             )
 
-    def differences(self, models: Sequence[str | None] = (None,)) -> list[str]:
-        """Differences between the request and the recording; empty if it can be replayed, or if this is not a replay.
-
-        `models` contains one model per variant, or None for any model.
-        """
-        return self.maker.differences(self, models) if self.maker else []
-
-    def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> "Prepared":
+    def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> Self:
         """The same request with the appearance of these elements, captured just before it is sent.
 
         `names` are notebook names that may be sent even with `--data schema`.
         """
-        opening = replace(self.opening, elements=tuple(elements), names=frozenset(names))
-        return replace(self, opening=opening)
-
-    def start(self) -> RunHandle:
-        """Start the run in the running event loop."""
-        return start_variants([self])[0]
+        run_input = replace(self.run_input, elements=tuple(elements), names=frozenset(names))
+        return replace(self, run_input=run_input)
 
     def __repr__(self) -> str:
-        return f"<Prepared {self.provider.name}: {self.opening.prompt!r:.60}>"
-
-
-@runtime_checkable
-class RunMaker(Protocol):
-    """A provider that executes whole runs itself, such as a replay, instead of the engine."""
-
-    @property
-    def variants(self) -> Sequence[Provider]:
-        """One provider per variant."""
-
-    def prepare(self, prepared: Prepared) -> Prepared:
-        """The request as changed by this provider."""
-
-    def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
-        """See `Prepared.differences`."""
-
-    def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
-        """Start the run in the running event loop."""
-
-
-def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
-    """Start these runs together, as variants of each other."""
-    first = variants[0]
-    check_recording(first, len(variants))
-    for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
-        log.warning(line)
-    recording = first.record(variants) if first.record else None
-    fingerprint = {"yours": variants_fingerprint(variants), "ours": release_fingerprint(first)}
-    group = VariantGroup(fingerprint=fingerprint)
-    handles = [_start(prepared, group, number) for number, prepared in enumerate(variants)]
-    if recording:
-        recording.follow(handles)
-    return handles
-
-
-def check_recording(prepared: Prepared, variants: int = 1) -> None:
-    """Raise `CassetteError` if the recording does not match the request."""
-    if differences := prepared.differences([None] * variants):
-        raise CassetteError(f"The cassette was recorded with {' and '.join(differences)}. Record it again.")
-
-
-def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
-    make_run = prepared.maker.make_run if prepared.maker else EngineRun
-    handle = make_run(prepared, group, variant)
-    if prepared.bind is not None:
-        prepared.bind(handle.id, variant)
-    for make_observer in OBSERVERS:
-        handle.subscribe(make_observer())
-    for hook in prepared.hooks.on_event:
-        listener = Listener(hook)
-        handle.subscribe(listener)
-        handle.settling.append(listener.drained)
-    for subscriber in prepared.hooks.subscribers:
-        handle.subscribe(subscriber)
-    return handle
-
-
-_DIGITS = 16
+        return f"<{type(self).__name__} {self.provider.name}: {self.run_input.prompt!r:.60}>"
 
 
 def digest(value: Any) -> str:
@@ -203,19 +125,19 @@ def tool_digest(tool: Tool) -> str:
     return digest(mask_json(spec) if tool.origin else spec)
 
 
-def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
+def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
     """The fingerprint of these variants, with secrets masked. They differ only in the model."""
     first = variants[0]
-    opening, own_tools = first.opening, first.toolbox.own
-    own_system = "\n\n".join(text for text in (opening.system, first.settings.instructions) if text)
+    run_input, own_tools = first.run_input, first.toolbox.own
+    own_system = "\n\n".join(text for text in (run_input.system, first.settings.instructions) if text)
     fingerprint: Json = {
-        "prompt": opening.prompt,
+        "prompt": run_input.prompt,
         "model": first.provider.name,
         "system": own_system,
-        "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
-        "files": {path: digest(content) for path, content in (opening.files or {}).items()},
+        "images": [{"name": image.name, "sha256": digest(image.data)} for image in run_input.images],
+        "files": {path: digest(content) for path, content in (run_input.files or {}).items()},
         "tools": {tool.name: digest(tool.name) if tool.packaged else tool_digest(tool) for tool in own_tools},
-        "history": history_digest(opening.history),
+        "history": history_digest(run_input.history),
         **first.settings.matched(),
     }
     if servers := {tool.name: tool.origin for tool in own_tools if tool.origin}:
@@ -225,7 +147,7 @@ def variants_fingerprint(variants: "Sequence[Prepared]") -> Json:
     return mask_json(fingerprint)  # type: ignore[no-any-return]
 
 
-def release_fingerprint(prepared: "Prepared") -> Json:
+def release_fingerprint(prepared: PreparedRun) -> Json:
     texts = ["system", "look", "no_look", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
     if (stack := prepared.settings.stack) in STACKS:
         texts.append(f"stacks/{stack}")
@@ -261,9 +183,6 @@ def _content(message: Message) -> list[Any]:
     return content
 
 
-MOST_VARIANTS = 8
-
-
 def count_variants(models: int, variants: int) -> int:
     if not isinstance(variants, int):
         raise ConfigError(f"`variants` must be a whole number, not {variants!r}.")
@@ -271,58 +190,3 @@ def count_variants(models: int, variants: int) -> int:
     if not 1 <= total <= MOST_VARIANTS:
         raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
     return total
-
-
-class Race(Handle):
-    """Variants in progress: `await` it for their `Run`, iterate over it for events, `stop()` one or all."""
-
-    def __init__(self, handles: Sequence[RunHandle]) -> None:
-        super().__init__(handles[0].id, EventLog(), handles)
-        self.handles = tuple(handles)
-        self.settings = handles[0].settings
-        self._event_log.on_interrupt = partial(self.stop, "interrupted")
-        for handle in handles:
-            handle.subscribe(self._event_log.publish)
-            handle.when_done.append(self._settle)
-
-    def label(self, name: str, key: str) -> None:
-        super().label(name, key)
-        for handle in self.handles:
-            handle.label(name, key)
-
-    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        for handle in self.handles:
-            if number is None or handle.variant == number - 1:
-                handle.stop(reason)
-
-    def pick(self, number: int) -> None:
-        """Make finished variant `number` (from 1) the result and stop the others."""
-        if not 1 <= number <= len(self.handles):
-            raise ConfigError(f"There is no variant {number}; there are 1 to {len(self.handles)}.")
-        if not self.handles[number - 1].done:
-            raise ConfigError(f"Variant {number} is still running. Wait for it or stop it, then pick.")
-        self.chosen = number
-        if self.result is not None:
-            self.result = self.result.pick(number)
-        self.stop()
-
-    @property
-    def files(self) -> Files:
-        return self.result.files if self.result else self.files_of(0)
-
-    async def _wait(self) -> Run:
-        for handle in self.handles:
-            await handle
-        assert self.result is not None
-        return self.result
-
-    def __repr__(self) -> str:
-        done = sum(handle.done for handle in self.handles)
-        return f"<Race {self.name} {self.model}: {done} of {len(self.handles)} ended>"
-
-    def _settle(self) -> None:
-        results = [handle.result for handle in self.handles if handle.result is not None]
-        if len(results) == len(self.handles):
-            run = combine_variants(results)
-            self.result = run if self.chosen is None else run.pick(self.chosen)
-            self._event_log.close()

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ToolError
+from agent_nb.core.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
+from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.approval import Approvals, ApprovedCall, Emit
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.engine.middleware import Hooks
-from agent_nb.errors import ToolError
-from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
 from agent_nb.images.maker import Charge
-from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput

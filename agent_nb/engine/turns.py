@@ -10,19 +10,20 @@ import random
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
+from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
+from agent_nb.core.messages import AS_TEXT, Message, Text, ToolCall, Usage, user
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
+from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
-from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
-from agent_nb.messages import AS_TEXT, Message, Text, ToolCall, Usage, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     Accepted,
@@ -38,9 +39,6 @@ from agent_nb.providers.base import (
 )
 from agent_nb.providers.written_calls import is_quoted, sent_texts
 from agent_nb.run.record import unique_call_id
-
-if TYPE_CHECKING:
-    from agent_nb.engine.prepared import Prepared
 
 RETRIES = 4
 """Maximum retries after faults in one turn. Rate limits are bounded by waiting time instead."""
@@ -142,19 +140,19 @@ def _names_tool(prompt: str, name: str) -> bool:
 
 
 class Turns:
-    def __init__(self, prepared: "Prepared", journal: Journal, budget: Budget) -> None:
+    def __init__(self, prepared: PreparedRun, journal: Journal, budget: Budget) -> None:
         self._prepared, self._journal, self._budget = prepared, journal, budget
         self._emit, self._meter = journal.emit, budget.meter
-        self.window = Window(prepared)
+        self.window = Window(prepared.run_input, prepared.settings, prepared.toolbox, prepared.system)
         self.messages = self.window.messages
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by event id."""
         self._retries = Retries()
         self._reminded = False
-        self.gate = DataGate(prepared.opening) if prepared.settings.data else None
+        self.gate = DataGate(prepared.run_input) if prepared.settings.data else None
         if self.gate:
-            self.messages[self.window.question] = self.gate.message(prepared.opening.question)
+            self.messages[self.window.question] = self.gate.message(prepared.run_input.question)
 
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         """Run turns until the model is done; return why the run ended."""
@@ -182,7 +180,7 @@ class Turns:
         """Whether a small model answered without calling the tool it was asked to use; True at most once per run."""
         if not self._prepared.provider.lean or turn.stop != "end_turn" or self._call_counts or self._reminded:
             return False
-        prompt = self._prepared.opening.prompt
+        prompt = self._prepared.run_input.prompt
         self._reminded = any(_names_tool(prompt, tool.name) for tool in self._prepared.tools)
         return self._reminded
 
@@ -195,7 +193,9 @@ class Turns:
         while True:
             self._budget.check()
             prepared, request = self._prepared, self._request(summing_up)
-            request = await prepared.hooks.outgoing(request, prepared.provider.name, prepared.run_settings)
+            request = await prepared.hooks.outgoing(
+                request, prepared.provider.name, prepared.recorded_settings
+            )
             request = self.gate.request(request) if self.gate else request
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:

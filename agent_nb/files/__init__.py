@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from pathlib import Path
 from typing import Any
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.atomic import check_place, folder_of, not_ours, note_written, write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
-from agent_nb.errors import FileError
+from agent_nb.core.errors import FileError
 from agent_nb.files.diffs import LineChange, compare, unified_diff
 
 MAX_PATH_BYTES = 200

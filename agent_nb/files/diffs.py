@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from agent_nb.events import LinePatch
+from agent_nb.core.events import LinePatch
 
 MAX_COMPARED_LINES = 2000
 CONTEXT_LINES = 3

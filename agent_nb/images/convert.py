@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import read_file
-from agent_nb.errors import ConfigError
-from agent_nb.events import Thumbnail
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import Thumbnail
+from agent_nb.core.messages import Image
 from agent_nb.images.download import MAX_BYTES, fetch_https
 from agent_nb.images.pillow import DAMAGE, on_white, require_pillow, saved
-from agent_nb.messages import Image
 
 MAX_EDGE = 4096
 MAX_PIXELS = 80_000_000

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.threads import off_loop
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import Image
 from agent_nb.images.convert import to_image
 from agent_nb.images.maker import Charge, Cutting, ImageMaker, Order
 from agent_nb.images.pillow import opened, require_pillow, saved
-from agent_nb.messages import Image
 
 LIMITS = (
     "Cut out locally, by filling from the border: good on a plain background, not on scenes,"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 
 if TYPE_CHECKING:  # imported when something is fetched
     import httpx2

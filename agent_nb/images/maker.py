@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent_nb.errors import ToolError
-from agent_nb.messages import Image
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import Image
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

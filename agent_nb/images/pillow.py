@@ -6,8 +6,8 @@ import io
 import struct
 from typing import Any
 
-from agent_nb.errors import InstallError
-from agent_nb.messages import Image
+from agent_nb.core.errors import InstallError
+from agent_nb.core.messages import Image
 
 DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """Exceptions that Pillow raises for truncated or damaged files."""

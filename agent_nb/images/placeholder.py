@@ -9,9 +9,9 @@ import unicodedata
 from typing import Any
 
 from agent_nb._base.threads import off_loop
+from agent_nb.core.messages import Image
 from agent_nb.images.maker import Charge, Order
 from agent_nb.images.pillow import require_pillow, saved
-from agent_nb.messages import Image
 
 LONG_EDGE = 960
 LABEL = "placeholder"

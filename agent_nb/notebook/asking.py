@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts, printable
+from agent_nb.core.events import ApprovalRequested
 from agent_nb.engine.approval import Answer, nobody_to_ask
-from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.front_end import on_interrupt
 
 PROMPT = "Approve? yes, no, or a note that denies it: "

@@ -8,10 +8,10 @@ from typing import Any
 from agent_nb._base.constants import MODE_VARIABLE, is_demo
 from agent_nb._base.text import listed
 from agent_nb.cassette.player import AGAIN, locate, replay
+from agent_nb.core.errors import CassetteError, ConfigError
+from agent_nb.core.options import CassetteMode
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.prepared import Prepared, Race, start_variants
-from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.options import CassetteMode
+from agent_nb.engine.start import Prepared, VariantsHandle, start_variants
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
 
@@ -89,4 +89,4 @@ def providers(models: Sequence[str | Provider], pace: float, **options: Any) -> 
 
 
 def start(prepared: Sequence[Prepared]) -> Handle:
-    return prepared[0].start() if len(prepared) == 1 else Race(start_variants(prepared))
+    return prepared[0].start() if len(prepared) == 1 else VariantsHandle(start_variants(prepared))

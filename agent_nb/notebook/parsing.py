@@ -13,8 +13,8 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.utils.process import arg_split
 
 from agent_nb._base.text import shortened
-from agent_nb.errors import ConfigError
-from agent_nb.options import OPTIONS, Option, Options
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.options import OPTIONS, Option, Options
 
 CHECK = "--check"
 

@@ -8,10 +8,10 @@ from IPython.core.error import UsageError
 from agent_nb._base.constants import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
-from agent_nb.events import RunFinished
+from agent_nb.core.events import RunFinished
+from agent_nb.core.options import OPTIONS, Options
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
-from agent_nb.options import OPTIONS, Options
 from agent_nb.providers import default_model_name
 from agent_nb.run import Run
 from agent_nb.run.protocol import Fix, Repeat

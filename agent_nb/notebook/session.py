@@ -12,11 +12,11 @@ from traitlets import Bool, Dict, Enum, Float, Int, TraitError, Unicode, validat
 from traitlets.config import Configurable
 
 from agent_nb._base.constants import DEMO_MODEL, EFFORTS, MODEL_VARIABLE
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.options import APPROVE
+from agent_nb.core.run_settings import check_stack
 from agent_nb.notebook.failures import Failures
 from agent_nb.notebook.front_end import cell_id
-from agent_nb.options import APPROVE
-from agent_nb.prompts import check_stack
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
     from agent_nb.engine.handle import Handle
@@ -71,7 +71,7 @@ class MagicSettings(Configurable):
 
     @validate("agents")
     def _check_agents(self, proposal: Any) -> Any:
-        from agent_nb.agents.known import set_own
+        from agent_nb.acp.known import set_own
 
         try:
             set_own(proposal["value"])

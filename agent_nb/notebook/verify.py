@@ -19,11 +19,11 @@ from typing import Any
 
 from agent_nb._base.table import Table
 from agent_nb._base.text import printable, shortened
-from agent_nb.errors import ConfigError
-from agent_nb.looking.closeness import closeness
-from agent_nb.messages import Image
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Image
 from agent_nb.notebook.kernel_tools.execute import has_run
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.pages.closeness import closeness
 from agent_nb.run import Run
 from agent_nb.run.cells import Cells, kept_steps, steps_of
 from agent_nb.run.code_names import names_in, parse_cell

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from agent_nb.errors import ConfigError
-
 STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
 FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
 CUT_CALL = (
@@ -40,14 +38,7 @@ def prompt_text(name: str, *, network: bool = False) -> str:
 
 def stack_text(stack: str, *, network: bool = False) -> str:
     """Return the instructions for a stack: one page that runs in the preview; with `network`, it may load more."""
-    return prompt_text(f"stacks/{check_stack(stack)}", network=network)
-
-
-def check_stack(stack: str) -> str:
-    """Return the stack; raises a ConfigError if it does not exist."""
-    if stack not in STACKS:
-        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(STACKS[:-1])} or {STACKS[-1]}.")
-    return stack
+    return prompt_text(f"stacks/{stack}", network=network)
 
 
 def image_text(*, page: bool) -> str:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
-from agent_nb.errors import ProviderError
-from agent_nb.events import Stop
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from agent_nb._base.text import TextBuffer
 from agent_nb._base.wire import Json
-from agent_nb.events import Stop
-from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
 
 PartKind = Literal["text", "thinking", "call"]

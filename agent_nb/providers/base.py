@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ProviderError, RequestRefusedError
-from agent_nb.events import Stop
+from agent_nb.core.errors import ProviderError, RequestRefusedError
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Message, ToolCall, ToolSpec, Usage
 from agent_nb.files import Content
-from agent_nb.messages import Message, ToolCall, ToolSpec, Usage
 
 
 class Clock(Protocol):

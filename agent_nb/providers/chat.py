@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.events import Stop
-from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.http import shared_client

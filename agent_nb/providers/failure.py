@@ -11,7 +11,7 @@ from typing import Any, Literal
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
-from agent_nb.errors import ModelNotFoundError, ProviderError, RateLimitError, RequestRefusedError
+from agent_nb.core.errors import ModelNotFoundError, ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.prices import listed_models
 from agent_nb.providers.settings import IN_MEMORY, Settings
 

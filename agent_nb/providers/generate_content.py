@@ -12,10 +12,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ProviderError
-from agent_nb.events import Stop
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece

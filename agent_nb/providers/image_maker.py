@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ProviderError
+from agent_nb.core.errors import AgentError, ProviderError
+from agent_nb.core.messages import Image
 from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Charge, Order
-from agent_nb.messages import Image
 from agent_nb.providers import failure, interactions, responses
 from agent_nb.providers.generate_content import ANSWER_SECONDS, REFUSALS, refuse_page
 from agent_nb.providers.http import responses_opened

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
+from agent_nb.core.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult
 
 NO_RESULT = "There is no result: the call was not run."
 

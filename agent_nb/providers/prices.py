@@ -7,7 +7,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from agent_nb.messages import Usage
+from agent_nb.core.messages import Usage
 from agent_nb.providers.vendors import FREE, NO_PRICE, VENDORS, Vendor
 
 _CORRECTIONS = (

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
-from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
+from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
+from agent_nb.core.run_settings import SETTINGS
 from agent_nb.providers.settings import can_load, find_key, is_installed
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
-from agent_nb.run_settings import SETTINGS
 
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_nb._base.wire import Json
-from agent_nb.events import Stop
-from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.settings import Settings

@@ -14,8 +14,8 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from agent_nb.events import Stop
-from agent_nb.messages import Usage
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Clock, Piece, Provider, Request, UsagePiece, VirtualClock, takes_none
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from agent_nb._base.constants import EFFORTS, IN_BROWSER
 from agent_nb._base.secrets import register
-from agent_nb.errors import ConfigError, InstallError, MissingKeyError
+from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError
 from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import VENDORS, YOUR_SERVER, Vendor
 

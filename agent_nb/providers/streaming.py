@@ -16,8 +16,8 @@ from agent_nb._base.constants import EFFORTS
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, InstallError, ProviderError
-from agent_nb.messages import Image, ToolResult, ToolSpec
+from agent_nb.core.errors import AgentError, InstallError, ProviderError
+from agent_nb.core.messages import Image, ToolResult, ToolSpec
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import (

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from agent_nb._base.constants import MODE_VARIABLE, vendor_of
-from agent_nb.errors import AgentError, ConfigError, MissingKeyError
+from agent_nb.core.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import BORDER, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError
-from agent_nb.messages import Message, Part, ToolCall, ToolResult, ToolSpec
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Message, Part, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, Request, Turn
 
 TYPES: dict[str, type | tuple[type, ...]] = {

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import readings
-from agent_nb.events import Stop
+from agent_nb.core.events import Stop
+from agent_nb.core.messages import Message, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.files import Files
-from agent_nb.messages import Message, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
 
 Takes = Callable[[ToolCall], bool]

@@ -4,9 +4,9 @@ import base64
 import html
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import safe_text
+from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.frozen import (
     frozen_html,
     html_page,
@@ -20,11 +20,8 @@ from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import model_label
 from agent_nb.render.transcript import Row, shortened, shortened_text, transcript
 
-if TYPE_CHECKING:
-    from agent_nb.run.record import RunRecord
 
-
-def bundle(run: "RunRecord", image: bytes = b"") -> dict[str, str]:
+def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
     """Return the MIME bundle of a cell's output. Long texts are truncated; the exports below are complete."""
     rows = list(shortened(transcript(run.events), run.name))
     figure = {"image/png": base64.b64encode(image).decode()} if image else {}
@@ -72,10 +69,10 @@ class Form:
     suffix: str
     has_notes: bool
     """Whether it includes the run's notes."""
-    unmasked: "Callable[[RunRecord], str]"
+    unmasked: "Callable[[FinishedRun], str]"
     """Renders the run without masking; called only by `render`."""
 
-    def render(self, run: "RunRecord") -> str:
+    def render(self, run: FinishedRun) -> str:
         return safe_text(self.unmasked(run))
 
 
@@ -97,7 +94,7 @@ TEXT = Form(
 FORMS = (HTML, MARKDOWN, TEXT)
 
 
-def to_page(run: "RunRecord", *, is_live: bool = False) -> str | None:
+def to_page(run: FinishedRun, *, is_live: bool = False) -> str | None:
     """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page.
 
     With `is_live` it is connected to the window that shows it.
@@ -106,6 +103,6 @@ def to_page(run: "RunRecord", *, is_live: bool = False) -> str | None:
     return page if page is None else safe_text(page)
 
 
-def page_html(run: "RunRecord") -> str:
+def page_html(run: FinishedRun) -> str:
     """Return the run's page as a separate output."""
     return safe_text(still_page(run))

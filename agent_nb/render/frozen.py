@@ -14,22 +14,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
-from agent_nb.events import ENDINGS, MimeBundle
+from agent_nb.core.bound_pages import LOADERS, bound_pages
+from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
-from agent_nb.render.policy import PLAIN_TAGS
-from agent_nb.render.preview import (
+from agent_nb.pages.policy import PLAIN_TAGS
+from agent_nb.pages.preview import (
     TooLargeError,
     assembled,
     bound_script,
     frame_attributes,
     framed_page,
-    saved_script,
     still_frame_attributes,
 )
+from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
     duration,
@@ -57,9 +58,6 @@ from agent_nb.render.transcript import (
     ToolRow,
     names_left,
 )
-
-if TYPE_CHECKING:
-    from agent_nb.run.record import RunRecord
 
 MAX_OUTPUT = 20_000
 MAX_TABLE = 60_000
@@ -361,7 +359,7 @@ _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where styles are removed."""
 
 
-def frozen_html(run: "RunRecord", rows: Sequence[Row], image: bytes = b"") -> str:
+def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
     pages, code = _pages(run, image), _code(run)
     log = _log(rows, folds=bool(pages))
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
@@ -407,7 +405,7 @@ def progress_html(name: str, facts: list[str], rows: Sequence[Row], note: str) -
     return f'<div class="{classes}">{head(name, facts)}{talk}<p class="anb-note">{with_code(note)}</p></div>'
 
 
-def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
+def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
     title = html.escape(f"{run.name}: {masked_line(run.prompt)}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -417,18 +415,18 @@ def html_page(run: "RunRecord", rows: Sequence[Row], notes: str = "") -> str:
     )
 
 
-def page_alone(run: "RunRecord", *, is_live: bool = False) -> str | None:
+def page_alone(run: FinishedRun, *, is_live: bool = False) -> str | None:
     """Return the run's page as a standalone document, sandboxed as in the notebook; None without a page."""
     path = run.files.entry
     if path is None or run.html is None:
         return None
     title = html.escape(mask(f"{run.name}: {path}"))
     page = assembled(run.files, path, MAX_PAGE_ALONE)
-    bound = bound_script(run.settings.get("bind") or {}, None) if is_live else saved_script(run)
+    bound = bound_script(run.settings.get("bind") or {}, None) if is_live else _saved_script(run)
     return framed_page(page, f'<meta charset="utf-8"><title>{title}</title>', bound)
 
 
-def still_page(run: "RunRecord") -> str:
+def still_page(run: FinishedRun) -> str:
     """Return the page with its current values for output without a widget; empty without a page."""
     path = run.files.entry
     if path is None or run.html is None:
@@ -436,8 +434,19 @@ def still_page(run: "RunRecord") -> str:
     page = assembled(run.files, path, MAX_PAGE_ALONE)
     style = "display:block;width:100%;height:480px;border:0"
     note = "The page is not connected to a kernel."
-    frame = frame_attributes(page, saved_script(run))
+    frame = frame_attributes(page, _saved_script(run))
     return f'<iframe title="{html.escape(path)}" style="{style}" {frame}></iframe><p><em>{note}</em></p>'
+
+
+def saved_values(run: FinishedRun) -> Mapping[str, str]:
+    """Return the JSON values of a run's bound names in this kernel, by name."""
+    is_served = LOADERS and run.settings.get("bind")
+    return bound_pages().saved_values(run.id, run.variant) if is_served else {}
+
+
+def _saved_script(run: FinishedRun) -> str:
+    """Return the `bound_script` of a run's page for use without a kernel."""
+    return bound_script(run.settings.get("bind") or {}, saved_values(run))
 
 
 def head(name: str, facts: list[str]) -> str:
@@ -449,7 +458,7 @@ def head(name: str, facts: list[str]) -> str:
     )
 
 
-def _foot(run: "RunRecord") -> str:
+def _foot(run: FinishedRun) -> str:
     lines = [
         *unsupported_note(run),
         *variant_lines(run),
@@ -470,7 +479,7 @@ def _tabs(labels: list[str], selected: int) -> str:
     return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>\n'
 
 
-def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
+def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
     data = base64.b64encode(image).decode()
     still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
     shown_untrusted = f"{still}<em>Trust this notebook to see the page.</em>"
@@ -490,22 +499,22 @@ def _pages(run: "RunRecord", image: bytes) -> list[tuple[str, str]]:
         remaining -= len(page)
         trust = "" if pages else f'<p class="anb-untrusted">{shown_untrusted}</p>'
         title = html.escape(f"{label}: {path}")
-        frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page, saved_script(variant))}></iframe>'
+        frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page, _saved_script(variant))}></iframe>'
         pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
     return pages
 
 
-def _too_large(run: "RunRecord", path: str) -> str:
+def _too_large(run: FinishedRun, path: str) -> str:
     note = f'`{path}` is too large to save in the notebook. Write it to disk with `{run.name}.files.save("site")`.'
     return f'<p class="anb-note">{with_code(note)}</p>'
 
 
-def _chosen_page(run: "RunRecord") -> int:
+def _chosen_page(run: FinishedRun) -> int:
     with_page = [variant for variant in run.variants if variant.files.entry]
     return next((index for index, variant in enumerate(with_page) if variant.files == run.files), 0)
 
 
-def _code(run: "RunRecord") -> str:
+def _code(run: FinishedRun) -> str:
     remaining = MAX_CODE
     rows = []
     for path, content in run.files.items():

@@ -3,13 +3,15 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import fenced
+from agent_nb.core.annotations import Annotation
+from agent_nb.core.messages import Source
 from agent_nb.files import human_size, lost_files
-from agent_nb.messages import Source
+from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
 from agent_nb.render.summary import (
     duration,
@@ -37,16 +39,12 @@ from agent_nb.render.transcript import (
     whole_outcome,
 )
 
-if TYPE_CHECKING:
-    from agent_nb.run.annotations import Annotation
-    from agent_nb.run.record import RunRecord
-
 _IMAGE = re.compile(r"image/(?!svg)[\w.+-]+", re.ASCII)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 MAX_OUTPUT = 5_000
 
 
-def markdown(run: "RunRecord", rows: Sequence[Row], *, images: bool = False) -> str:
+def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> str:
     """Render as Markdown; `images` embeds the images that code produced."""
     blocks = [f"**{as_text(run.name)}**: {as_text(masked_line(', '.join(facts(run))))}"]
     blocks += ["> " + as_text(masked_line(line)) for line in trouble(run)]
@@ -117,7 +115,7 @@ def _joined_lists(blocks: list[str]) -> list[str]:
     return merged
 
 
-def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
+def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     """Render as plain text; `text` is the model's answer, possibly truncated."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
@@ -134,7 +132,7 @@ def plain_text(run: "RunRecord", rows: Sequence[Row], text: str) -> str:
     return "\n".join([*lines, *_variant_lines(run)])
 
 
-def _variant_lines(run: "RunRecord") -> list[str]:
+def _variant_lines(run: FinishedRun) -> list[str]:
     """Return how each variant ended, without the times and costs of `variant_lines`."""
     if len(run.variants) < 2:
         return []
@@ -145,7 +143,7 @@ def _variant_lines(run: "RunRecord") -> list[str]:
     return lines
 
 
-def notes_html(run: "RunRecord") -> str:
+def notes_html(run: FinishedRun) -> str:
     """Return a section with all notes, the expected answers folded; empty without notes."""
     notes = "".join(
         f"<article>{_note_html(note, _moment(run, note))}</article>\n" for note in run.annotations
@@ -153,7 +151,7 @@ def notes_html(run: "RunRecord") -> str:
     return f'<section class="notes"><h2>Notes</h2>\n{notes}</section>\n' if notes else ""
 
 
-def _note_html(note: "Annotation", moment: str) -> str:
+def _note_html(note: Annotation, moment: str) -> str:
     pieces = [f"<h3>{html.escape(moment)}</h3>", to_html(note.text)]
     if note.ask:
         pieces.append(f"<p><strong>{html.escape(note.ask)}</strong></p>")
@@ -165,7 +163,7 @@ def _note_html(note: "Annotation", moment: str) -> str:
     return "".join(pieces)
 
 
-def notes_markdown(run: "RunRecord") -> str:
+def notes_markdown(run: FinishedRun) -> str:
     """Return the notes as block quotes, so that Markdown left open in a note ends with it."""
     blocks = ["**Notes**"] if run.annotations else []
     for note in run.annotations:
@@ -175,7 +173,7 @@ def notes_markdown(run: "RunRecord") -> str:
     return "".join(f"\n{block}\n" for block in blocks)
 
 
-def _question(note: "Annotation") -> Iterator[str]:
+def _question(note: Annotation) -> Iterator[str]:
     yield f"Question: {_line(note.ask)}"
     yield "\n".join(f"{number}. {_line(choice)}" for number, choice in enumerate(note.choices, 1))
     if note.answer:
@@ -187,7 +185,7 @@ def _quoted(*paragraphs: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
-def _moment(run: "RunRecord", note: "Annotation") -> str:
+def _moment(run: FinishedRun, note: Annotation) -> str:
     """Format as `Turn 2`, `After 3.1 s` or `Variant 2, end`."""
     moment = f"after {duration(note.at)}" if isinstance(note.at, float) else note.at
     place = f"variant {note.variant + 1}, {moment}" if len(run.variants) > 1 else moment

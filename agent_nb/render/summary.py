@@ -3,16 +3,13 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.constants import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
+from agent_nb.core.run_settings import header_words
 from agent_nb.files import human_size, lost_files, unfinished_files
-from agent_nb.run_settings import header_words
-
-if TYPE_CHECKING:
-    from agent_nb.run.record import RunRecord
+from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
 """Maximum numbers that a footnote lists."""
@@ -49,12 +46,12 @@ def model_label(model: str) -> str:
     return "offline demo model" if vendor == DEMO else name or vendor
 
 
-def ending(run: "RunRecord") -> str:
+def ending(run: FinishedRun) -> str:
     """Return `done`, `stopped at the budget`, `done, check failed`, ..."""
     return ev.ENDINGS[run.reason].words + _check_note(run)
 
 
-def facts(run: "RunRecord") -> list[str]:
+def facts(run: FinishedRun) -> list[str]:
     """Return the facts for the header: ending, model, tokens, cost, turns. Unknown facts are omitted."""
     time = f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""
     words = f"{ev.ENDINGS[run.reason].words}{time}{_check_note(run)}"
@@ -71,28 +68,28 @@ def facts(run: "RunRecord") -> list[str]:
     return [*items, plural(turns, "turn")] if turns else items
 
 
-def _check_note(run: "RunRecord") -> str:
+def _check_note(run: FinishedRun) -> str:
     return ", check failed" if run.failed_check else ""
 
 
-def trouble(run: "RunRecord") -> list[str]:
+def trouble(run: FinishedRun) -> list[str]:
     check = f"Check failed: {run.failed_check}" if run.failed_check else ""
     return [*filter(None, (run.error, check))]
 
 
-def unsupported_note(run: "RunRecord") -> list[str]:
+def unsupported_note(run: FinishedRun) -> list[str]:
     """Return a list with a footnote on numbers in the answer that no code computed, or an empty list."""
     numbers = run.unsupported
     suffix = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
     return [f"In no output of this run: {'; '.join(numbers[:MOST_NUMBERS])}{suffix}."] if numbers else []
 
 
-def replay_source(run: "RunRecord") -> str:
+def replay_source(run: FinishedRun) -> str:
     """Return the replayed cassette; empty for a run that called its model."""
     return str(run.settings.get("replayed") or "")
 
 
-def _context_share(run: "RunRecord") -> int:
+def _context_share(run: FinishedRun) -> int:
     """Return the percentage of the context window that the last turn filled; 0 if unknown."""
     window: int | None = run.settings.get("window")
     usages = [event.usage for event in run.events.of(ev.TurnFinished)]
@@ -101,12 +98,12 @@ def _context_share(run: "RunRecord") -> int:
     return round(100 * (usages[-1].input + usages[-1].output) / window)
 
 
-def _models(run: "RunRecord") -> str:
+def _models(run: FinishedRun) -> str:
     models = {variant.model for variant in run.variants}
     return plural(len(models), "model") if _is_sum(run) and len(models) > 1 else model_label(run.model)
 
 
-def _is_sum(run: "RunRecord") -> bool:
+def _is_sum(run: FinishedRun) -> bool:
     """Whether the run's figures are totals over all its variants."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
 
@@ -133,12 +130,12 @@ def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:
     ]
 
 
-def subscript(run: "RunRecord", path: str, mapping: str = "files") -> str:
+def subscript(run: FinishedRun, path: str, mapping: str = "files") -> str:
     """Return the Python expression of a file: `hero.files["index.html"]`."""
     return f"{run.name}.{mapping}[{json.dumps(path, ensure_ascii=False)}]"
 
 
-def result_expression(run: "RunRecord") -> str:
+def result_expression(run: FinishedRun) -> str:
     """Return the Python expression of the result in backticks, with its size and a note on unfinished files."""
     if not run.files:
         attribute = "text" if run.text else "error" if run.error else "events"
@@ -149,7 +146,7 @@ def result_expression(run: "RunRecord") -> str:
     return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){suffix}{_unfinished_note(run)}"
 
 
-def _unfinished_note(run: "RunRecord") -> str:
+def _unfinished_note(run: FinishedRun) -> str:
     unfinished = unfinished_files(run.events, run.files)
     if not unfinished:
         return ""
@@ -162,7 +159,7 @@ def _unfinished_note(run: "RunRecord") -> str:
     return "".join(f"; {note}" for note in notes)
 
 
-def variant_note(run: "RunRecord", *, picked: bool = False) -> str:
+def variant_note(run: FinishedRun, *, picked: bool = False) -> str:
     """Return a note on which variant the variables refer to; empty for a run without variants."""
     if len(run.variants) < 2:
         return ""
@@ -175,7 +172,7 @@ def variant_note(run: "RunRecord", *, picked: bool = False) -> str:
     return f"{variant}{reason}; `{run.name}.pick({example})` selects another"
 
 
-def variant_lines(run: "RunRecord") -> list[str]:
+def variant_lines(run: FinishedRun) -> list[str]:
     if len(run.variants) < 2:
         return []
     return [
@@ -186,7 +183,7 @@ def variant_lines(run: "RunRecord") -> list[str]:
     ]
 
 
-def ready_line(run: "RunRecord", files_name: str | None, *, picked: bool = False) -> str:
+def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False) -> str:
     """Return a line with the variables that the run has set. `files_name` is None if that name was in use."""
     if not run.files:
         line = f"`{run.name}` is ready: {result_expression(run)}"
@@ -197,7 +194,7 @@ def ready_line(run: "RunRecord", files_name: str | None, *, picked: bool = False
     return safe_text(line + variant_note(run, picked=picked))
 
 
-def run_digest(run: "RunRecord") -> str:
+def run_digest(run: FinishedRun) -> str:
     """Return a hash that identifies the run in a saved output, independent of the picked variant."""
     digest = hashlib.blake2s(digest_size=4)
     for variant in run.variants or (run,):

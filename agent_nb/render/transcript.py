@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar, assert_never
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, mask_json, masked_line
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
-from agent_nb.events import FileAction, MimeBundle, Thumbnail
+from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
+from agent_nb.core.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.files import human_size
-from agent_nb.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.render.summary import COMPACTED, compaction, image_labels
 
 RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry"]

@@ -15,7 +15,7 @@ from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
-from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
+from agent_nb.core.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.files import Files, contents
 from agent_nb.render.safe_markdown import rebuilt
 from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell

@@ -11,14 +11,14 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError
-from agent_nb.events import ENDINGS, Reason, TurnStarted
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import ENDINGS, Reason, TurnStarted
+from agent_nb.core.messages import Usage
+from agent_nb.core.run_settings import SETTINGS
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
-from agent_nb.messages import Usage
 from agent_nb.render.summary import count, dollars, duration, plural
 from agent_nb.run.record import RunRecord
-from agent_nb.run_settings import SETTINGS
 
 _PURE = {"len", "sum", "min", "max", "sorted", "set", "str", "int", "float", "any", "all", "bool"}
 """Functions that are safe to call again to show their result."""

@@ -10,10 +10,10 @@ from typing import Any
 from agent_nb._base.secrets import masked_line, safe_text
 from agent_nb._base.text import fenced, sha256
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.events import ApprovalResolved, TurnFinished
+from agent_nb.core.events import ApprovalResolved, TurnFinished
+from agent_nb.core.run_settings import SETTINGS
 from agent_nb.render.safe_markdown import as_text, code_span
 from agent_nb.run.record import RunRecord
-from agent_nb.run_settings import SETTINGS
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
 

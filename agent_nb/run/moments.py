@@ -8,11 +8,11 @@ from itertools import accumulate
 from typing import SupportsFloat
 
 from agent_nb._base.text import shortened
-from agent_nb.errors import ConfigError
-from agent_nb.event_list import EventList
-from agent_nb.events import FileChanged, TurnStarted
+from agent_nb.core.annotations import Annotation
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.event_list import EventList
+from agent_nb.core.events import FileChanged, TurnStarted
 from agent_nb.files import Files
-from agent_nb.run.annotations import Annotation
 from agent_nb.run.record import RunRecord
 
 MOST_ANNOTATIONS = 200

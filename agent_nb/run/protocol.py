@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.secrets import StreamMasker, mask, safe_text
 from agent_nb._base.text import change_texts, shortened
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.run.annotations import Annotation
+from agent_nb.core.annotations import Annotation
+from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.run.supported_numbers import AnswerNumber
-from agent_nb.run_settings import BoundKind, bound_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

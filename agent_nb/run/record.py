@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.wire import Json
-from agent_nb.event_list import EventList
+from agent_nb.core.annotations import Annotation
+from agent_nb.core.event_list import EventList
+from agent_nb.core.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.files import Files, lost_files
-from agent_nb.looking.page_check import PageCheck, PageConsole, checks_in, console_of
-from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
-from agent_nb.run.annotations import Annotation
-from agent_nb.run.supported_numbers import AnswerNumber, answer_numbers
+from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
+from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -146,7 +147,11 @@ class RunRecord:
     @cached_property
     def answer_numbers(self) -> tuple[AnswerNumber, ...]:
         """Numbers in the answer, in order: supported by an output of the run, or unsupported."""
-        return answer_numbers(self, self._call_ids)
+        earlier = (*chain.from_iterable(self.replaced), *self.messages[: self.history])
+        sources = AnswerSources(
+            events=self.events, earlier=earlier, own=self.own_messages, call_ids=self._call_ids
+        )
+        return answer_numbers(self.text, sources)
 
     @property
     def unsupported(self) -> tuple[str, ...]:

@@ -21,17 +21,17 @@ from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.errors import ConfigError
-from agent_nb.events import FileChanged, TurnStarted
+from agent_nb.core.annotations import safe_annotations
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import FileChanged, TurnStarted
+from agent_nb.core.run_settings import header_words
 from agent_nb.files import media_type
+from agent_nb.pages.policy import policy_for
 from agent_nb.render import to_page
-from agent_nb.render.policy import policy_for
-from agent_nb.render.preview import saved_values
-from agent_nb.run.annotations import safe_annotations
+from agent_nb.render.frozen import saved_values
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
-from agent_nb.run_settings import header_words
 
 SCRIPT = Path(__file__).parents[1] / "static" / "replay.js"
 _ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)

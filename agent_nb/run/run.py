@@ -11,14 +11,14 @@ from agent_nb._base.atomic import write_own
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
-from agent_nb.bound_pages import bound_pages
-from agent_nb.errors import ConfigError, RunFailedError
-from agent_nb.looking.element_look import Element
-from agent_nb.messages import Usage
-from agent_nb.run.annotations import Annotation, answer_text, unique_choices
+from agent_nb.core.annotations import Annotation, answer_text, unique_choices
+from agent_nb.core.bound_pages import bound_pages
+from agent_nb.core.errors import ConfigError, RunFailedError
+from agent_nb.core.messages import Usage
+from agent_nb.pages.element_look import Element
+from agent_nb.pages.find_element import find_element
 from agent_nb.run.cells import Cells, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
-from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of, statement_of
 from agent_nb.run.moments import changes_back_to, sort_annotations
 from agent_nb.run.record import RunRecord
@@ -103,7 +103,7 @@ class Run(RunRecord):
 
     def element(self, selector: str, file: str | None = None) -> Element:
         """The first element of the page, or of another HTML file, that matches a CSS selector."""
-        return find_element(self, selector, file)
+        return find_element(self.files, self.events, selector, file)
 
     def raise_for_failure(self) -> "Run":
         """Raise `RunFailedError` if the run failed; otherwise return the run."""

@@ -12,17 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import Json, WireError, from_wire
-from agent_nb.errors import AgentError, SavedRunError
-from agent_nb.event_list import EventList
+from agent_nb.core.errors import AgentError, SavedRunError
+from agent_nb.core.event_list import EventList
+from agent_nb.core.messages import Message
+from agent_nb.core.run_settings import check_recorded
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
-from agent_nb.messages import Message
 from agent_nb.run.moments import sort_annotations
 from agent_nb.run.run import Run
 from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, TextReader, derived
-from agent_nb.run_settings import check_recorded
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MAX_BYTES = 1_000_000_000

@@ -20,12 +20,12 @@ from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
 
-import agent_nb.events as ev
+import agent_nb.core.events as ev
 from agent_nb._base.secrets import mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
+from agent_nb.core.messages import Message
 from agent_nb.files.diffs import apply_patch, compare
-from agent_nb.messages import Message
 from agent_nb.run.record import RunRecord
 
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}

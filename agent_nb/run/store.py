@@ -13,7 +13,7 @@ from pathlib import Path
 from agent_nb._base.atomic import FOLDER, locked, own_folder, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
-from agent_nb.errors import SavedRunError
+from agent_nb.core.errors import SavedRunError
 from agent_nb.run import Run
 from agent_nb.run.run_reader import read_header
 from agent_nb.run.run_writer import SUFFIX, run_file

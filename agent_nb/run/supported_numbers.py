@@ -8,20 +8,17 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain
-from typing import TYPE_CHECKING
+from itertools import accumulate
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask
-from agent_nb.events import MimeBundle, ToolFinished, ToolReady
-from agent_nb.messages import ToolResult
+from agent_nb.core.event_list import EventList
+from agent_nb.core.events import MimeBundle, ToolFinished, ToolReady
+from agent_nb.core.messages import Message, ToolResult
 from agent_nb.render.safe_markdown import parser
-
-if TYPE_CHECKING:
-    from agent_nb.run.record import RunRecord
 
 _MONTH = (
     "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -97,10 +94,22 @@ class _Values:
         return None
 
 
-def answer_numbers(run: "RunRecord", call_ids: Iterable[str]) -> tuple[AnswerNumber, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSources:
+    """Where the numbers of an answer may come from."""
+
+    events: EventList
+    earlier: Sequence[Message]
+    """Messages of the runs that this run continues."""
+    own: Sequence[Message]
+    call_ids: Sequence[str]
+    """Event ids of the calls in `own`."""
+
+
+def answer_numbers(answer: str, sources: AnswerSources) -> tuple[AnswerNumber, ...]:
     """The numbers of the answer in order, without those of the prompt; empty if no code printed anything."""
-    numbers = list(_numbers_in(mask(run.text))) if _has_printed(run) else []
-    texts = list(_texts(run, call_ids)) if numbers else []
+    numbers = list(_numbers_in(mask(answer))) if _has_printed(sources.events) else []
+    texts = list(_texts(sources)) if numbers else []
     if sum(len(text) for _, text in texts) > _MOST_TEXT:
         return ()
     values = _Values(texts)
@@ -114,12 +123,10 @@ def answer_numbers(run: "RunRecord", call_ids: Iterable[str]) -> tuple[AnswerNum
     )
 
 
-def _has_printed(run: "RunRecord") -> bool:
+def _has_printed(events: EventList) -> bool:
     """Whether code of the run has produced any output other than images."""
-    with_code = {
-        event.call_id for event in run.events.of(ToolReady) if isinstance(event.args.get("code"), str)
-    }
-    ends = (end for end in run.events.of(ToolFinished) if end.call_id in with_code)
+    with_code = {event.call_id for event in events.of(ToolReady) if isinstance(event.args.get("code"), str)}
+    ends = (end for end in events.of(ToolFinished) if end.call_id in with_code)
     return any(_text_of(bundle).strip() for end in ends for bundle in end.outputs)
 
 
@@ -130,17 +137,14 @@ def _text_of(bundle: MimeBundle) -> str:
     return "\n".join((*plain, _TAG.sub(" ", str(bundle.get("text/html", "")))))
 
 
-def _texts(run: "RunRecord", call_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _texts(sources: AnswerSources) -> Iterator[tuple[str, str]]:
     """Texts that may contain values: prompts, results of earlier runs, then this run's outputs."""
-    own_messages = run.own_messages
-    for message in (*chain.from_iterable(run.replaced), *run.messages[: run.history], *own_messages):
+    for message in (*sources.earlier, *sources.own):
         yield "", message.text if message.role == "user" else ""
         yield from (("", part.text) for part in message.parts if isinstance(part, ToolResult))
-    results = [
-        part.text for message in own_messages for part in message.parts if isinstance(part, ToolResult)
-    ]
-    yield from zip(call_ids, results, strict=False)
-    for end in run.events.of(ToolFinished):
+    results = [part.text for message in sources.own for part in message.parts if isinstance(part, ToolResult)]
+    yield from zip(sources.call_ids, results, strict=False)
+    for end in sources.events.of(ToolFinished):
         yield from ((end.call_id, _text_of(bundle)) for bundle in end.outputs)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.errors import ConfigError
-from agent_nb.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
-from agent_nb.messages import Image, Message
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
+from agent_nb.core.messages import Image, Message
 from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")

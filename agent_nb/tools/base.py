@@ -9,12 +9,12 @@ from typing import Any, Literal, get_args
 
 from agent_nb._base.text import TextBuffer, whole_text
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError, FileError
-from agent_nb.events import MimeBundle
+from agent_nb.core.errors import ConfigError, FileError
+from agent_nb.core.events import MimeBundle
+from agent_nb.core.messages import Image, ToolSpec
 from agent_nb.files import MAX_TEXT_BYTES, Files, Workspace, safe_path
 from agent_nb.images.maker import Charge, Studio
-from agent_nb.looking.page_check import PageViewer
-from agent_nb.messages import Image, ToolSpec
+from agent_nb.pages.page_check import PageViewer
 
 _HEX = "[0-9a-fA-F]"
 # Complete characters of a JSON string. A high surrogate is complete only together with the escape after it.

@@ -9,11 +9,11 @@ from typing import Any
 
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError, FileError, ToolError
-from agent_nb.events import Change
+from agent_nb.core.errors import ConfigError, FileError, ToolError
+from agent_nb.core.events import Change
+from agent_nb.core.messages import Image
 from agent_nb.files import Content, Files, count_lines, human_size, media_type, safe_path
 from agent_nb.images.convert import to_image
-from agent_nb.messages import Image
 from agent_nb.tools.base import FileArguments, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import described, object_schema, tool_spec
 

@@ -22,8 +22,8 @@ from typing import Any, Literal, overload
 
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError, ToolError
-from agent_nb.messages import Image, ToolSpec
+from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.core.messages import Image, ToolSpec
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import compile_schema, object_schema, types_only
 

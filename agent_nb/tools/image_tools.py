@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ConfigError, ProviderError, ToolError
-from agent_nb.events import MimeBundle
+from agent_nb.core.errors import AgentError, ConfigError, ProviderError, ToolError
+from agent_nb.core.events import MimeBundle
+from agent_nb.core.messages import Image
 from agent_nb.files import human_size, media_type, safe_path
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.images.pillow import on_white, opened, saved
-from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import described, object_schema, tool_spec
 

@@ -6,11 +6,12 @@ from operator import itemgetter
 
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import Image
 from agent_nb.files import human_size
 from agent_nb.images.convert import image_size
-from agent_nb.looking.closeness import closeness, side_by_side
-from agent_nb.looking.page_check import (
+from agent_nb.pages.closeness import closeness, side_by_side
+from agent_nb.pages.page_check import (
     PHONE,
     CheckRequest,
     PageCheck,
@@ -19,7 +20,6 @@ from agent_nb.looking.page_check import (
     problems_of,
     summary_of,
 )
-from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.errors import ToolError
-from agent_nb.messages import ToolSpec
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import ToolSpec
 
 _JSON_TYPES = {
     str: "string",

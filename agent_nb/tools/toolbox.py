@@ -17,10 +17,10 @@ from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError, FileError, ToolError
-from agent_nb.events import Change, MimeBundle
+from agent_nb.core.errors import ConfigError, FileError, ToolError
+from agent_nb.core.events import Change, MimeBundle
+from agent_nb.core.messages import ToolCall, ToolSpec
 from agent_nb.files import Content, Files, Workspace
-from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS
 from agent_nb.tools.function import checked, reduce_tool, spec_of_types

@@ -1,7 +1,7 @@
 """The tool that reads other variants of the base run. Prompts and cassettes call them options."""
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
 from agent_nb.files import Files, human_size
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec

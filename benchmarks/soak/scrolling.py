@@ -14,8 +14,8 @@ from typing import Any
 from playwright.sync_api import expect
 
 from agent_nb import Agent, model
+from agent_nb.pages.preview import quoted
 from agent_nb.render import bundle
-from agent_nb.render.preview import quoted
 from benchmarks.bench_widget import renderer_seconds
 from tests.support.lab import (
     LOAD,

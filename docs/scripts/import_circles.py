@@ -1,7 +1,7 @@
 """Finds circles of imports in the package, also those by names in strings; `make check` runs it.
 
 A module depends on what it imports anywhere, and on modules that it names: `import_module("agent_nb.run")`,
-`"agent_nb.demo:DemoProvider"`. Imports for type checkers do not count.
+`"agent_nb.demo:DemoProvider"`. Imports for type checkers count.
 """
 
 import ast
@@ -43,8 +43,6 @@ def _module(path: Path, root: Path) -> str:
 def _named(node: ast.AST, modules: frozenset[str]) -> Iterator[str]:
     """Those of the modules that this part of a file imports or names."""
     match node:
-        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-            return
         case ast.Assign(targets=[ast.Name(id=name)]) if name in FORMATS:
             return
         case ast.Import(names=names):

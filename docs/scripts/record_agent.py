@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb import Agent
+from agent_nb.core.events import ApprovalRequested
 from agent_nb.engine.approval import Answer
-from agent_nb.events import ApprovalRequested
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support.agents.real import environment, in_order, install
 from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, reply

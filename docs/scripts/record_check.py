@@ -11,8 +11,8 @@ import os
 from typing import Any
 
 from agent_nb import Agent
-from agent_nb.looking.chromium import ChromiumViewer
-from agent_nb.looking.page_check import summary_of
+from agent_nb.pages.chromium import ChromiumViewer
+from agent_nb.pages.page_check import summary_of
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, reply
 from tests.support.wire.cases import CASE

@@ -13,10 +13,10 @@ import os
 from dataclasses import dataclass, replace
 
 from agent_nb import Agent
-from agent_nb.looking import closeness
-from agent_nb.looking.chromium import ChromiumViewer
-from agent_nb.looking.page_check import CheckRequest, PageCheck, Screenshot
-from agent_nb.messages import Image
+from agent_nb.core.messages import Image
+from agent_nb.pages import closeness
+from agent_nb.pages.chromium import ChromiumViewer
+from agent_nb.pages.page_check import CheckRequest, PageCheck, Screenshot
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support import ROOT
 from tests.support.wire import Call, Reply, Say, Tokens, WireServer, reply

@@ -14,10 +14,10 @@ from IPython.core.interactiveshell import InteractiveShell
 import agent_nb
 from agent_nb import Files, Prepared, Run
 from agent_nb.agent import Agent
-from agent_nb.looking.element_look import Element
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.notebook.parsing import PARSER
+from agent_nb.pages.element_look import Element
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
 from agent_nb.providers.vendors import VENDORS

@@ -19,7 +19,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from agent_nb._base.table import Table
-from agent_nb.render.policy import INTEGRITY
+from agent_nb.pages.policy import INTEGRITY
 from benchmarks.quality import write_figures
 from tests.support import ROOT
 

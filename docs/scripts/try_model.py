@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb import Agent, Limits, Run, model
 from agent_nb._base.secrets import mask, mask_json
-from agent_nb.errors import AgentError
+from agent_nb.core.errors import AgentError
 from agent_nb.providers.base import Piece, Provider, Request, Turn
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.streaming import VendorProvider

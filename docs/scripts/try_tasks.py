@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent_nb import Agent, Limits, Run, model, tool
-from agent_nb.errors import AgentError
-from agent_nb.events import TextDelta, ThinkingDelta, ToolStarted
+from agent_nb.core.errors import AgentError
+from agent_nb.core.events import TextDelta, ThinkingDelta, ToolStarted
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Tool
 

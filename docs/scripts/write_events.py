@@ -6,12 +6,12 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_nb import errors, events, messages
-from agent_nb.events import ENDINGS, Tone
-from agent_nb.run.annotations import Annotation
+from agent_nb.core import errors, events, messages
+from agent_nb.core.annotations import Annotation
+from agent_nb.core.events import ENDINGS, Tone
+from agent_nb.core.run_settings import BoundKind
 from agent_nb.run.protocol import BoundName, Fix, Meta, Ready, Repeat
 from agent_nb.run.supported_numbers import AnswerNumber
-from agent_nb.run_settings import BoundKind
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110

@@ -8,7 +8,7 @@ declare module "*?bundle" {
 	export default script;
 }
 
-declare module "*/render/page.js" {
+declare module "*/pages/page.js" {
 	/** Prepares the window for a page. Returns a function that adds its listeners again after `document.open`. */
 	export function prepare(): () => void;
 }

@@ -1,4 +1,4 @@
-// Phases with seconds counted by the page; the wait before a retry is worded as in `agent_nb/phase.py`.
+// Phases with seconds counted by the page; the wait before a retry is worded as in `agent_nb/core/phase.py`.
 
 import type { Event } from "./events.ts";
 

@@ -7,7 +7,7 @@ import pytest
 import agent_nb
 from agent_nb import Agent, events
 from agent_nb._base import program
-from agent_nb.agents import turns
+from agent_nb.acp import turns
 from tests.support.agents import private_folder
 from tests.support.agents.real import CACHE, environment, in_order
 from tests.support.processes import ended

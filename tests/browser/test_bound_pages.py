@@ -2,7 +2,7 @@
 
 import json
 
-from agent_nb.render.preview import bound_script, frame_attributes
+from agent_nb.pages.preview import bound_script, frame_attributes
 from tests.support.widget_stage import Stage
 
 TYPES = {"reviews": "list", "large": "str", "labels": "filled by the page", "score": "function"}

@@ -7,8 +7,8 @@ import PIL.Image
 import pytest
 
 from agent_nb.files import Files
-from agent_nb.looking.element_look import ElementRequest, read_looks
-from agent_nb.looking.page_check import CheckRequest, PageCheck, read_report
+from agent_nb.pages.element_look import ElementRequest, read_looks
+from agent_nb.pages.page_check import CheckRequest, PageCheck, read_report
 from tests.support.widget_stage import Stage, wrote
 
 CANARY = "https://canary.invalid"

@@ -1,7 +1,7 @@
 """What a person sees of a look at the page: its images, small and large, and what was found."""
 
 from agent_nb._base.wire import to_wire
-from agent_nb.looking.page_check import CheckRequest, outputs_of, read_report, summary_of
+from agent_nb.pages.page_check import CheckRequest, outputs_of, read_report, summary_of
 from tests.support.page_viewer import plain_png
 from tests.support.widget_stage import Stage, event, findings, focused, wrote
 

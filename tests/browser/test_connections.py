@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent_nb.render.preview import frame_attributes, still_frame_attributes
+from agent_nb.pages.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import Connections, with_profile
 from tests.support.connecting_pages import ISSUED, generated
 from tests.support.waiting import wait_until

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent_nb.render.preview import frame_attributes
+from agent_nb.pages.preview import frame_attributes
 from tests.support.widget_stage import Stage, wrote
 
 USES = """<!doctype html><h1>Page</h1><p>waiting</p><script>

@@ -16,7 +16,7 @@ from tests.support.lab import (
 
 pytestmark = [needs_chromium, pytest.mark.hosts]
 
-OTHER_VERSION = "Object.defineProperty(window, Symbol.for('agent_nb.lab'), { value: { version: 99 } })"
+OTHER_VERSION = "Object.defineProperty(window, Symbol.for('agent_nb.classroom'), { value: { version: 99 } })"
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
 
 

@@ -14,7 +14,7 @@ from tests.support.waiting import wait_for
 
 RUN = """
 from agent_nb import Agent
-from agent_nb.agents import known
+from agent_nb.acp import known
 known.set_own({{"mine": {command!r}}})
 handle = Agent("acp:mine").start("Go.")
 import asyncio

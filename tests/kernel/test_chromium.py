@@ -13,9 +13,9 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.files import Files
-from agent_nb.looking.chromium import ChromiumViewer
-from agent_nb.looking.element_look import ElementRequest
-from agent_nb.looking.page_check import MAX_HEIGHT, CheckRequest, PageCheck
+from agent_nb.pages.chromium import ChromiumViewer
+from agent_nb.pages.element_look import ElementRequest
+from agent_nb.pages.page_check import MAX_HEIGHT, CheckRequest, PageCheck
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import write
 from tests.support.waiting import PATIENCE

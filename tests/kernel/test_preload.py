@@ -7,10 +7,11 @@ import sys, threading
 for thread in threading.enumerate():
     if thread.name == "agent_nb preload":
         thread.join()
-names = ("agent_nb.notebook.magic.run_cell", "agent_nb.lab.plugin", "agent_nb.lab.cell", "openai", "anthropic")
+ours = ("notebook.magic.run_cell", "classroom.plugin", "classroom.cell")
+names = (*(f"agent_nb.{name}" for name in ours), "openai", "anthropic")
 loaded = [name for name in names if name in sys.modules]
 """
-OURS = ["agent_nb.notebook.magic.run_cell", "agent_nb.lab.plugin"]
+OURS = ["agent_nb.notebook.magic.run_cell", "agent_nb.classroom.plugin"]
 KEY = "sk-test-0123456789abcdef0123"
 
 

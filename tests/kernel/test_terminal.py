@@ -8,7 +8,7 @@ import pexpect
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.events import TextDelta
+from agent_nb.core.events import TextDelta
 from agent_nb.notebook.views.views import TerminalView
 from agent_nb.providers.scripted import ScriptedProvider, call, pause, text
 from tests.support.kernels import quiet_environment

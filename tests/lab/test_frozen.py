@@ -12,7 +12,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
 from agent_nb.agent import Agent
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, wait
 from agent_nb.render import HTML, bundle, first_frame
 from agent_nb.tools import Toolbox, tool

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_nb import Agent, Run, assert_same, replay
-from agent_nb.events import Event, RunStarted
+from agent_nb.core.events import Event, RunStarted
 from agent_nb.providers.scripted import ScriptedProvider
 
 PROMPT = "A page for a bakery"

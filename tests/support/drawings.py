@@ -7,7 +7,7 @@ from typing import Any
 import PIL.Image
 import PIL.ImageDraw
 
-from agent_nb.messages import Image
+from agent_nb.core.messages import Image
 
 
 def encoded(image: PIL.Image.Image, kind: str = "PNG", **settings: Any) -> bytes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from agent_nb import Agent, Run, load, replay
-from agent_nb.events import FileChanged, RunFinished
+from agent_nb.core.events import FileChanged, RunFinished
 from agent_nb.providers.base import VirtualClock
 from tests.support.wire import Call, Fault, Reply, Request, Say, Think, Tokens, WireServer, reply
 from tests.support.wire.cases import CASES, KEY, Case

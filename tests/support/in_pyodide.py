@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from agent_nb import Agent, Run, model, replay, tool
-from agent_nb.events import TextDelta
+from agent_nb.core.events import TextDelta
 
 
 @tool

@@ -6,7 +6,7 @@ from typing import Any
 
 import PIL.Image
 
-from agent_nb.looking.page_check import CheckRequest, PageCheck, read_report
+from agent_nb.pages.page_check import CheckRequest, PageCheck, read_report
 from tests.support.drawings import encoded
 
 

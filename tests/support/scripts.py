@@ -4,8 +4,8 @@ import asyncio
 import json
 
 from agent_nb import Agent, Tool, tool
-from agent_nb.events import Event
-from agent_nb.messages import Message, Thinking, ToolCall, ToolResult, assistant
+from agent_nb.core.events import Event
+from agent_nb.core.messages import Message, Thinking, ToolCall, ToolResult, assistant
 from agent_nb.providers.scripted import Calling, ScriptedProvider, call
 from agent_nb.run import Run
 

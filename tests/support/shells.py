@@ -15,10 +15,10 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 from agent_nb import Agent, Run, model
+from agent_nb.core.options import Options
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
-from agent_nb.options import Options
 
 
 @dataclass

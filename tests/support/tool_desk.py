@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agent_nb.errors import ToolError
-from agent_nb.events import Change
+from agent_nb.core.errors import ToolError
+from agent_nb.core.events import Change
+from agent_nb.core.messages import ToolCall
 from agent_nb.files import Files, Workspace
-from agent_nb.messages import ToolCall
 from agent_nb.providers.studio import local_studio
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 

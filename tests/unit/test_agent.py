@@ -6,7 +6,7 @@ import os
 import pytest
 
 from agent_nb import Agent, Limits, tool
-from agent_nb.errors import ConfigError, MissingKeyError, UnknownModelError
+from agent_nb.core.errors import ConfigError, MissingKeyError, UnknownModelError
 from agent_nb.providers.scripted import ScriptedProvider, text, think
 from agent_nb.tools import Toolbox
 from tests.support.scripts import PAGE, write

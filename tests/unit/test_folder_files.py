@@ -11,9 +11,9 @@ from IPython.core.error import UsageError
 
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import replay
-from agent_nb.errors import AgentError
+from agent_nb.classroom.rules import LabWatch
+from agent_nb.core.errors import AgentError
 from agent_nb.images.convert import to_image
-from agent_nb.lab.rules import LabWatch
 from agent_nb.notebook.magic.inputs import find_system
 from agent_nb.run.run_reader import load
 from agent_nb.run.store import RunStore

@@ -93,7 +93,8 @@ def test_importing_the_package_is_light():
     script = (
         "import sys, agent_nb; "
         "print([m for m in ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'IPython', 'anywidget',"
-        " 'PIL', 'genai_prices', 'fastjsonschema', 'marimo') if m in sys.modules], 'agent_nb.events' in sys.modules)"
+        " 'PIL', 'genai_prices', 'fastjsonschema', 'marimo') if m in sys.modules],"
+        " 'agent_nb.core.events' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] False"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import agent_nb
-from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.marimo import CACHE, MarimoCell
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 

@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb import Agent, register, tool
 from agent_nb import plugins as seam
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.plugins import Command, LoadedPlugin, Plugin, Reaction, Rules, Vendor
 from agent_nb.providers.vendors import VENDORS
 
@@ -68,7 +68,7 @@ other = threading.Thread(target=lambda: names.extend(each.name for each in seam.
 
 class Finder:
     def find_spec(self, name, *rest):
-        if name == "agent_nb.lab.plugin":
+        if name == "agent_nb.classroom.plugin":
             other.start()
             other.join(0.5)  # long enough for an answer that does not wait
 

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agent_nb import Agent, tool, tracing
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think, usage
 from tests.support.scripts import run_script
 from tests.support.wire import Say, reply

@@ -14,8 +14,8 @@ import pytest
 
 from agent_nb import Run
 from agent_nb._base.wire import to_wire
+from agent_nb.pages.preview import frame_attributes, still_frame_attributes
 from agent_nb.providers.scripted import call, text
-from agent_nb.render.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import ADDRESS, Canary, with_profile
 from tests.support.cassettes import play, record
 from tests.support.widget_stage import Stage, event, wrote

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from agent_nb.providers.scripted import call, fail, think
 from agent_nb.render import HTML, first_frame
 from tests.lab.test_frozen import hero, play

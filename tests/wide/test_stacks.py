@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from agent_nb.pages.preview import frame_attributes
 from agent_nb.prompts import STACKS, stack_text
-from agent_nb.render.preview import frame_attributes
 from tests.support.tls import self_signed
 from tests.support.widget_stage import Stage, open_chromium, wrote
 

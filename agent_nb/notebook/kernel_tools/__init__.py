@@ -4,7 +4,7 @@ from typing import Any
 
 from IPython import get_ipython
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.kernel_tools.python import run_python
 from agent_nb.notebook.kernel_tools.variables import describe_variable, list_variables
 from agent_nb.tools import Tool

@@ -18,7 +18,7 @@ from typing import Any
 
 from agent_nb._base.constants import INTERACTIVE_TYPE
 from agent_nb._base.secrets import StreamMasker
-from agent_nb.events import MimeBundle
+from agent_nb.core.events import MimeBundle
 
 HEAD, TAIL = 40_000, 10_000
 """Characters of printed text to keep at the start and at the end."""

@@ -29,7 +29,7 @@ from typing import Any, NoReturn, Self
 
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import start_thread
-from agent_nb.events import MimeBundle
+from agent_nb.core.events import MimeBundle
 from agent_nb.files import Workspace
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 
 MOST_CALLS = 20
 """Maximum number of undoable calls; low, because each keeps the objects that it replaced."""

@@ -13,10 +13,10 @@ from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ToolError
-from agent_nb.events import MimeBundle
+from agent_nb.core.errors import AgentError, ToolError
+from agent_nb.core.events import MimeBundle
+from agent_nb.core.messages import Image
 from agent_nb.images.convert import to_image
-from agent_nb.messages import Image
 from agent_nb.notebook.failures import code_frames, error_message, is_code, short_traceback
 from agent_nb.notebook.kernel_tools.capture import cut
 from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute

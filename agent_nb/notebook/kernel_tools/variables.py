@@ -16,7 +16,7 @@ from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
 from agent_nb.notebook.user_variables import is_of, newest_variables
 from agent_nb.notebook.values.describe_values import describe, read_path
 from agent_nb.notebook.values.kinds import ITEMS, brief, class_name, kind_of, shape_text, size_of

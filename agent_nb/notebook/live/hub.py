@@ -20,17 +20,17 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
+from agent_nb.core.annotations import safe_annotations
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
-from agent_nb.errors import AgentError, ConfigError
-from agent_nb.looking.page_check import PageConsole
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import InvalidArgsError, Scope
 from agent_nb.notebook.session import HUBS, settings
+from agent_nb.pages.page_check import PageConsole
 from agent_nb.render import first_frame
-from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.cells import Cells
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page

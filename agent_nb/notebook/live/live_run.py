@@ -13,27 +13,27 @@ from itertools import count
 from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
+from agent_nb.core.annotations import Annotation, safe_annotations
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.event_list import EventList
+from agent_nb.core.events import ApprovalRequested, Event, MessageAdded, UsageUpdated
+from agent_nb.core.run_settings import header_words
 from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
 from agent_nb.engine.handle import Handle
-from agent_nb.errors import ConfigError
-from agent_nb.event_list import EventList
-from agent_nb.events import ApprovalRequested, Event, MessageAdded, UsageUpdated
-from agent_nb.looking.element_look import ElementRequest
-from agent_nb.looking.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions, Scope
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import fix_of, repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
+from agent_nb.pages.element_look import ElementRequest
+from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
+from agent_nb.pages.preview import TooLargeError, assembled
 from agent_nb.render import bundle
-from agent_nb.render.preview import TooLargeError, assembled
 from agent_nb.render.summary import ready_line, run_digest
-from agent_nb.run.annotations import Annotation, safe_annotations
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
-from agent_nb.run_settings import header_words
 
 FIRST_HELLO = 1.5
 """Seconds to wait for a page's hello before the run is shown without it."""

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import ApprovalRequested
 from agent_nb.engine.approval import Answer
-from agent_nb.errors import ConfigError
-from agent_nb.events import ApprovalRequested
 from agent_nb.tools.schema import without_nulls
 
 Scope = Literal["call", "together", "always", "run"]

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.looking.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
-from agent_nb.looking.page_check import (
+from agent_nb.pages.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
+from agent_nb.pages.page_check import (
     CheckRequest,
     PageCheck,
     PageViewer,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.constants import ACP, DEMO
-from agent_nb.errors import SavedRunError
+from agent_nb.core.errors import SavedRunError
+from agent_nb.core.options import APPROVE, OPTIONS
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
-from agent_nb.options import APPROVE, OPTIONS
 from agent_nb.prompts import STACKS
 
 HELP_WIDTH = 44
@@ -81,7 +81,7 @@ def variables(session: Session, accepts: Callable[[Any], bool] = lambda value: T
 
 
 def _models() -> list[Candidate]:
-    from agent_nb.agents.known import states
+    from agent_nb.acp.known import states
     from agent_nb.providers.settings import find_key
     from agent_nb.providers.vendors import VENDORS
 

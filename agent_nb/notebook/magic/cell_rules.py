@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import Event
+from agent_nb.core.options import Options
+from agent_nb.core.run_settings import LIMITS, Limits, stricter
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.prepared import Prepared
-from agent_nb.errors import ConfigError
-from agent_nb.events import Event
+from agent_nb.engine.start import Prepared
 from agent_nb.files import Files
 from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.session import Session
-from agent_nb.options import Options
 from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
 from agent_nb.providers import full_name
 from agent_nb.run import Run
-from agent_nb.run_settings import LIMITS, Limits, stricter
 
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
@@ -83,7 +83,7 @@ class CellRules:
 
     def prepare(self, prepared: Prepared) -> Prepared:
         texts = [rules.system for _, rules in self.by_plugin if rules.system]
-        if not texts or prepared.maker:
+        if not texts or prepared.driver:
             return prepared
         system = "\n\n".join(text for text in (*texts, prepared.settings.instructions) if text)
         return replace(prepared, system=system)

@@ -13,10 +13,10 @@ from IPython.display import display
 from agent_nb._base.command import Command
 from agent_nb._base.late import late
 from agent_nb._base.table import Table
-from agent_nb.errors import AgentError
+from agent_nb.core.errors import AgentError
+from agent_nb.core.options import OPTIONS_HEAD
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session, shown_hub
-from agent_nb.options import OPTIONS_HEAD
 
 HELP_INDENT = " " * 24
 """Matches argparse's indent of option help."""

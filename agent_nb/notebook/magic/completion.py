@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from agent_nb.core.options import OPTIONS
 from agent_nb.notebook.ipython7 import SimpleCompletion
 from agent_nb.notebook.magic.candidates import Candidate, brief, of_option, runs, variables
 from agent_nb.notebook.magic.commands import all_commands
 from agent_nb.notebook.parsing import CHECK
 from agent_nb.notebook.session import Session
-from agent_nb.options import OPTIONS
 
 _WORD = re.compile(r"""(?:[^\s"']+|"[^"]*(?:"|$)|'[^']*(?:'|$))+|(?<=\s)$""")
 """A word of the line. A quoted string is one word; after a trailing space the last word is empty."""

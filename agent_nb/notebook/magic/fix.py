@@ -13,8 +13,9 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import fenced
+from agent_nb.core.errors import AgentError
+from agent_nb.core.options import Options
 from agent_nb.engine.data_gate import known_words
-from agent_nb.errors import AgentError
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
@@ -23,7 +24,6 @@ from agent_nb.notebook.values.cells import mask_named, text_outputs
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe_path, escaped, limited
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_masking import is_secret
-from agent_nb.options import Options
 from agent_nb.prompts import prompt_text
 from agent_nb.run.code_names import parse_cell
 

@@ -13,9 +13,9 @@ from IPython.core.error import UsageError
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.threads import off_loop
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Image
 from agent_nb.images.convert import to_image
-from agent_nb.messages import Image
 from agent_nb.notebook.cell_request import default_mode
 from agent_nb.notebook.values.value_paths import lookup
 

@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 from agent_nb._base.constants import DEMO_MODEL, IN_BROWSER
 from agent_nb._base.secrets import register
 from agent_nb._base.table import Table
-from agent_nb.errors import MissingKeyError
+from agent_nb.core.errors import MissingKeyError
 from agent_nb.notebook.asking import NO_INPUT
 from agent_nb.notebook.session import Session
 from agent_nb.providers.settings import forget_key, key_source, remember_key

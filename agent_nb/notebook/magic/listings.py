@@ -2,9 +2,9 @@
 
 from agent_nb._base.constants import ACP, DEMO, DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.table import Table
-from agent_nb.agents.known import states as agent_states
+from agent_nb.acp.known import states as agent_states
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.cost import SESSION, ModelCosts
-from agent_nb.errors import AgentError, ConfigError
 from agent_nb.images.maker import EDITS, INPUTS, Studio
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.magic.cell_rules import CellRules

@@ -24,18 +24,18 @@ from traitlets import observe
 from agent_nb._base.installed import InstalledFirst
 from agent_nb._base.late import late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
-from agent_nb.batch.tally import watch_with
-from agent_nb.bound_pages import LOADERS, BoundPages
+from agent_nb.core.bound_pages import LOADERS, BoundPages
+from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
+from agent_nb.engine.batch.tally import watch_with
 from agent_nb.notebook.front_end import is_attended, page_question
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.session import MagicSettings, Session, default_model
-from agent_nb.options import OPTIONS, OPTIONS_HEAD
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 _DISPLAYED_TYPES = (
     ("agent_nb.run.run", "Run"),
     ("agent_nb.engine.handle", "RunHandle"),
-    ("agent_nb.engine.prepared", "Race"),
+    ("agent_nb.engine.prepared", "VariantsHandle"),
 )
 """Types that are displayed as a run when they are a cell's result."""
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"

@@ -12,9 +12,9 @@ from agent_nb._base.constants import ACP
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, printable, sha256
-from agent_nb.agents.known import AGENTS
-from agent_nb.errors import AgentError
-from agent_nb.messages import ToolSpec
+from agent_nb.acp.known import AGENTS
+from agent_nb.core.errors import AgentError
+from agent_nb.core.messages import ToolSpec
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session

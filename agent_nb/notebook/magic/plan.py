@@ -19,12 +19,13 @@ from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import locate
+from agent_nb.core.errors import CassetteError, ConfigError
+from agent_nb.core.options import OPTIONS, CassetteMode, Options
+from agent_nb.core.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings, check_stack, stricter
 from agent_nb.engine.approval import MODES, ApprovalRules, Mode
 from agent_nb.engine.middleware import check_middleware, methods_of
-from agent_nb.engine.prepared import Prepared, count_variants
-from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.looking.chromium import installed_viewer
-from agent_nb.looking.page_check import PageViewer
+from agent_nb.engine.prepared import count_variants
+from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
@@ -42,15 +43,15 @@ from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import Description, describe_path, expand, finished_run, joined
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
-from agent_nb.options import OPTIONS, CassetteMode, Options
+from agent_nb.pages.chromium import installed_viewer
+from agent_nb.pages.page_check import PageViewer
 from agent_nb.plugins import TOOLS
-from agent_nb.prompts import check_stack, count_requests
+from agent_nb.prompts import count_requests
 from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.run_writer import SUFFIX
 from agent_nb.run.store import RunStore
-from agent_nb.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings, stricter
 from agent_nb.tools import Tool, Toolbox
 
 _FLAGS = {"record": "--record", "live": "--replay off"}
@@ -73,7 +74,7 @@ class Plan:
 
     @property
     def replays(self) -> bool:
-        return any("replayed" in prepared.run_settings for prepared in self.prepared)
+        return any("replayed" in prepared.recorded_settings for prepared in self.prepared)
 
     @property
     def models(self) -> list[str]:
@@ -84,7 +85,7 @@ class Plan:
         first, *others = self.models
         settings, base = self.prepared[0].settings, self.base.key if self.base else ""
         images = [sha256(image.data) for image in self.prompt.images]
-        request = (self.prepared[0].opening.prompt, first, base, settings.instructions or "")
+        request = (self.prepared[0].run_input.prompt, first, base, settings.instructions or "")
         # Omitted if empty, so that the key of a request without them stays the same.
         extras = (others, *settings.matched().values(), images)
         return request_key(self.options.name, *request, *(extra for extra in extras if extra))
@@ -152,7 +153,7 @@ class Plan:
         runs = tuple(_with_line(self.rules.prepare(item), self.options.line) for item in prepared)
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         data_note = schema if self.settings.data else ""
-        shortened = runs[0].opening.shortened
+        shortened = runs[0].run_input.shortened
         notes = (
             *self.rules.notes(), note, data_note, self._missing_tools_note(), self.bindings.note,
             *_notes(self.prompt, shortened),
@@ -305,10 +306,10 @@ def _check_network(models: Sequence[str], cassette: str) -> None:
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:
     """Store the cell's first line in the settings, in place of a cassette's, unless it contains a secret."""
-    settings = {name: value for name, value in prepared.run_settings.items() if name != "line"}
+    settings = {name: value for name, value in prepared.recorded_settings.items() if name != "line"}
     if line and safe_text(line) == line:
         settings["line"] = line
-    return replace(prepared, run_settings=settings)
+    return replace(prepared, recorded_settings=settings)
 
 
 def _viewer(session: Session, bindings: Bindings, *, is_shown: bool) -> PageViewer | None:

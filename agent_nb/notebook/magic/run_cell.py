@@ -16,15 +16,15 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking
 from agent_nb.cassette.player import ReplayProvider
+from agent_nb.core.errors import AgentError, ConfigError, FileError, MissingKeyError
+from agent_nb.core.messages import Image, Text, Usage
+from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.prepared import Race
-from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
+from agent_nb.engine.start import VariantsHandle
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
 from agent_nb.images.pillow import opened, saved, top_of
-from agent_nb.looking.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
-from agent_nb.messages import Image, Text, Usage
 from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.cell_request import start
 from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
@@ -36,7 +36,7 @@ from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
 from agent_nb.notebook.views.views import View, view_for
-from agent_nb.options import Options
+from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
 from agent_nb.plugins import plugins
 from agent_nb.run import Run
 from agent_nb.run.compare import failure_of, scope_of
@@ -227,7 +227,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
     """
     run = handle.result
     if run is None:
-        if not isinstance(handle, Race):
+        if not isinstance(handle, VariantsHandle):
             raise ConfigError("There is nothing to pick: this run has no variants.")
         handle.pick(number)
         return None

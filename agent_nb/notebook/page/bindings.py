@@ -10,10 +10,10 @@ from typing import Any
 from agent_nb._base.secrets import is_secret_name, mask
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.run_settings import FILLED, FUNCTION, BoundKind
 from agent_nb.notebook.page.encoding import chunks, json_pieces, within
 from agent_nb.notebook.values.kinds import class_name
-from agent_nb.run_settings import FILLED, FUNCTION, BoundKind
 from agent_nb.tools.base import Tool
 from agent_nb.tools.function import read_signature
 from agent_nb.tools.schema import types_only

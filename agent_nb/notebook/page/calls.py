@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ConfigError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.execute import Watchdog, alone
 from agent_nb.notebook.page.bindings import Binding
 from agent_nb.notebook.values.limited import error_line

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.kinds import PICTURES, TABLES, known_class
 

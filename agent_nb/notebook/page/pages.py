@@ -5,13 +5,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer
 from agent_nb.notebook.page.bindings import Bindings, bind_values
 from agent_nb.notebook.page.encoding import chunks, json_pieces
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.values.describe_values import describe_path
 from agent_nb.notebook.values.schema import describe_schema, known_names
-from agent_nb.render.preview import bound_script
+from agent_nb.pages.page_check import CheckRequest, PageCheck, PageViewer
+from agent_nb.pages.preview import bound_script
 from agent_nb.run.run import Run
 
 MOST_RUNS = 50

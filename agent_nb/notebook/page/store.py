@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, encoded
 from agent_nb.notebook.page.calls import MAX_MESSAGE, call
 from agent_nb.notebook.page.encoding import chunks, json_pieces, within

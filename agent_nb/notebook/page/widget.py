@@ -12,12 +12,12 @@ import traitlets
 
 from agent_nb._base.atomic import write_own
 from agent_nb._base.secrets import mask_json
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.run_settings import BoundKind
 from agent_nb.notebook.page import exported
 from agent_nb.notebook.page.store import PageStore, masked_text, running_loop
 from agent_nb.render import page_html, to_page
 from agent_nb.run.run import Run
-from agent_nb.run_settings import BoundKind
 
 BUNDLE = Path(__file__).parents[2] / "static" / "page.js"
 MAX_STATE = 50_000

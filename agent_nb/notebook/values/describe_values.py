@@ -10,18 +10,18 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, mask
 from agent_nb._base.text import fenced
+from agent_nb.core.errors import AgentError
+from agent_nb.core.events import ENDINGS
+from agent_nb.core.messages import Image
 from agent_nb.engine.handle import Handle
-from agent_nb.errors import AgentError
-from agent_nb.events import ENDINGS
 from agent_nb.files import Files, entry_of, human_size
-from agent_nb.looking.element_look import Element
-from agent_nb.messages import Image
 from agent_nb.notebook.user_variables import is_of
 from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import TableText
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
+from agent_nb.pages.element_look import Element
 from agent_nb.run import Run
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
-from agent_nb.messages import Image
+from agent_nb.core.messages import Image
 
 _UNIT = re.compile(r"(?<=64)\[(?:s|ms|us|ns)(?:, (?=.)|(?=\]))")
 SMALL = 2_000

@@ -12,8 +12,8 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, mask
 from agent_nb._base.text import did_you_mean
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.handle import Handle
-from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, is_table, stored
 from agent_nb.run import Run
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 
 from agent_nb._base.secrets import StreamMasker, mask
 from agent_nb._base.text import printable_line
+from agent_nb.core.events import ApprovalRequested, Event
+from agent_nb.core.phase import phase_after
 from agent_nb.engine.handle import Handle
-from agent_nb.events import ApprovalRequested, Event
 from agent_nb.notebook.asking import question_title
 from agent_nb.notebook.live.live_run import FIRST_HELLO, LiveRun
-from agent_nb.phase import phase_after
 from agent_nb.render import Progress, first_frame
 from agent_nb.render.transcript import LineRow, Row, TextRow, ToolRow, Transcript
 

@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from agent_nb._base.threads import ticking
-from agent_nb.batch.tally import Tally, Watcher
+from agent_nb.engine.batch.tally import Tally, Watcher
 from agent_nb.notebook.front_end import is_attended, on_interrupt
 from agent_nb.render.summary import dollars
 

@@ -12,13 +12,13 @@ from IPython import get_ipython
 from IPython.display import clear_output, display
 
 from agent_nb._base.secrets import StreamMasker, safe_text
+from agent_nb.core.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.core.options import Options
+from agent_nb.core.phase import phase_after
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
-from agent_nb.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
 from agent_nb.notebook.session import shown_hub
-from agent_nb.options import Options
-from agent_nb.phase import phase_after
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
 from agent_nb.render.summary import ready_line, replay_source
 from agent_nb.render.transcript import LOOKS, RowStyle, Transcript, line_text

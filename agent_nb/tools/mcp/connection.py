@@ -29,7 +29,7 @@ from agent_nb._base.program import GRACE, Program, ProgramError
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ConfigError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.tools.mcp.server_config import ServerConfig
 
 

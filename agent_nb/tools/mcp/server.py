@@ -23,10 +23,10 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line, sha256, shortened, showable_text
 from agent_nb._base.threads import background_loop, has_threads, in_thread
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ConfigError, InstallError, ToolError
-from agent_nb.events import MimeBundle
+from agent_nb.core.errors import AgentError, ConfigError, InstallError, ToolError
+from agent_nb.core.events import MimeBundle
+from agent_nb.core.messages import Image, ToolSpec
 from agent_nb.images.convert import to_image
-from agent_nb.messages import Image, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 from agent_nb.tools.schema import compile_schema

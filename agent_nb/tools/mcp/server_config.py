@@ -15,7 +15,7 @@ from agent_nb._base.atomic import locked, read_file, write_atomically
 from agent_nb._base.secrets import is_secret_name, register, safe_text
 from agent_nb._base.text import printable, sha256
 from agent_nb._base.wire import WireError, from_wire
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
 _ORDINARY = re.compile(r"HOME|PATH|PWD|USER|USERNAME|LOGNAME|SHELL|LANG|TERM|TMPDIR|TEMP|TZ")

@@ -1,4 +1,4 @@
-// The script that headless Chromium runs in the page for the kernel; see `agent_nb/looking/chromium.py`.
+// The script that headless Chromium runs in the page for the kernel; see `agent_nb/pages/chromium.py`.
 
 export { elementStyles } from "./element.ts";
 export { findProblems } from "./findings.ts";

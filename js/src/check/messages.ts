@@ -8,7 +8,7 @@ export interface ConsoleLine {
 	file?: string;
 }
 
-/** `agent_nb/looking/page_check.py` reads it. */
+/** `agent_nb/pages/page_check.py` reads it. */
 export interface Report {
 	/** `png` is in base64. */
 	screenshots: { width: number; height: number; png: string; cut: boolean }[];
@@ -16,7 +16,7 @@ export interface Report {
 	blocked: { address: string; reason: string }[];
 	overflow: { pixels: number; selector: string } | null;
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
-	/** One entry per selector, null if nothing matches. `agent_nb/looking/element_look.py` reads them. */
+	/** One entry per selector, null if nothing matches. `agent_nb/pages/element_look.py` reads them. */
 	elements: (Look | null)[];
 	/** What is missing from the report, and why. */
 	notes: string[];

@@ -1,7 +1,7 @@
 // Removes markup that makes a browser connect to a host even though the policy forbids loading from it. All content of a
-// frame passes through here. `agent_nb/render/gate.py` does the same for saved pages, and explains how and why.
+// frame passes through here. `agent_nb/pages/gate.py` does the same for saved pages, and explains how and why.
 
-import { integrity, tags } from "../../../agent_nb/render/policy.json";
+import { integrity, tags } from "../../../agent_nb/pages/policy.json";
 
 const KNOWN: Record<string, Record<string, string[]>> = tags;
 const INTEGRITY = new Map(Object.entries(integrity));

@@ -2,7 +2,7 @@
 // and errors, and stops it from navigating. The actual sandbox is the frame's opaque origin and its policy.
 
 import { Idiomorph } from "idiomorph";
-import { prepare } from "../../../agent_nb/render/page.js";
+import { prepare } from "../../../agent_nb/pages/page.js";
 import { defineNotebook } from "../bind/notebook.ts";
 import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";

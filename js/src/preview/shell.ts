@@ -1,6 +1,6 @@
 // The initial document of a preview's frame, and the document of a page in a separate tab.
 
-import { output, page } from "../../../agent_nb/render/policy.json";
+import { output, page } from "../../../agent_nb/pages/policy.json";
 import type { Bound } from "../bind/messages.ts";
 import { gated } from "./gate.ts";
 import inside from "./inside.ts?bundle";

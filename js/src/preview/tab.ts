@@ -1,6 +1,6 @@
 // Runs in the frame of a separate tab, and writes the page into it as the live preview does.
 
-import { prepare } from "../../../agent_nb/render/page.js";
+import { prepare } from "../../../agent_nb/pages/page.js";
 import type { Bound } from "../bind/messages.ts";
 import { defineNotebook } from "../bind/notebook.ts";
 

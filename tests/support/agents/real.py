@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_nb.agents.folder import cache_folder
+from agent_nb.acp.folder import cache_folder
 from tests.support.wire import Reply, Request, WireServer, json_reply
 
 PACKAGES = ("@google/gemini-cli@0.61.0", "@zed-industries/codex-acp@0.16.0")

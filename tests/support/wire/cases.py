@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
+from agent_nb.core.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Request, Turn
 from agent_nb.providers.streaming import VendorProvider

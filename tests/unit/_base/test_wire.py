@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb._base.wire import from_wire, to_wire
-from agent_nb.messages import Image, Message, Text, ToolCall, Usage
+from agent_nb.core.messages import Image, Message, Text, ToolCall, Usage
 
 
 def test_bytes_travel_as_base64():

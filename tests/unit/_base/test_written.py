@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb._base import atomic
 from agent_nb._base.atomic import note_written
-from agent_nb.errors import FileError
+from agent_nb.core.errors import FileError
 from agent_nb.files import Files
 
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, Image, Limits, ToolError, kernel_tools, replay, tool
+from agent_nb.core.errors import CassetteError, ConfigError, ProviderError
+from agent_nb.core.events import ApprovalResolved, FileChanged, ToolFinished, ToolProgress
+from agent_nb.core.messages import Usage
 from agent_nb.engine.approval import Answer
-from agent_nb.errors import CassetteError, ConfigError, ProviderError
-from agent_nb.events import ApprovalResolved, FileChanged, ToolFinished, ToolProgress
-from agent_nb.messages import Usage
 from agent_nb.providers.scripted import (
     ScriptedProvider,
     call,

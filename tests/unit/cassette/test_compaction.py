@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, replay
-from agent_nb.errors import CassetteError
+from agent_nb.core.errors import CassetteError
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.run import Run
 from tests.support.cassettes import PROMPT

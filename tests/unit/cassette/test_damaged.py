@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_nb import Agent, replay, tool
-from agent_nb.errors import AgentError, CassetteError
+from agent_nb.core.errors import AgentError, CassetteError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import FORMS
 from agent_nb.tools import Toolbox

@@ -9,8 +9,8 @@ import pytest
 from PIL.PngImagePlugin import PngInfo
 
 from agent_nb import Agent, replay
-from agent_nb.errors import CassetteError
-from agent_nb.messages import Image, assistant
+from agent_nb.core.errors import CassetteError
+from agent_nb.core.messages import Image, assistant
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play, record

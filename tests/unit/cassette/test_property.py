@@ -12,7 +12,7 @@ from agent_nb import Agent, Toolbox, load, tool
 from agent_nb._base.secrets import mask, register
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import to_wire
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from tests.support.cassettes import PROMPT, facts, play, record
 

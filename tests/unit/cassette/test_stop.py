@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent, load, replay, tool
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning
+from agent_nb.core.messages import Message, ToolResult
 from agent_nb.engine.approval import Answer
-from agent_nb.errors import ProviderError
-from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning
-from agent_nb.messages import Message, ToolResult
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, usage
 from agent_nb.run import Run
 from tests.support.cassettes import PROMPT, facts, record

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from agent_nb.core.messages import user
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.texts import trades
-from agent_nb.messages import user
 from agent_nb.providers.base import CallPiece, Piece, Request, TextPiece, ThinkingPiece, Turn, VirtualClock
 from agent_nb.tools import Toolbox
 from tests.support.demo_kit import BAKERY, PROMPTS, Page, agent, built, called

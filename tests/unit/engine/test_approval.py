@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_nb import Agent, Answer, ConfigError, ToolError, tool
-from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import of, write
 

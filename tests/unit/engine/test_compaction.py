@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_nb.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, user
 from agent_nb.engine.compaction import compact
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, user
 from agent_nb.prompts import count_requests, prompt_text
 from agent_nb.tools import Toolbox
 from agent_nb.tools.base import Tool, ToolOutput

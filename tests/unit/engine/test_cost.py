@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent_nb.core.messages import Image, ToolCall, Usage, assistant, user
 from agent_nb.engine.cost import TOKENS_PER_IMAGE, CostMeter, estimate_tokens
-from agent_nb.messages import Image, ToolCall, Usage, assistant, user
 from agent_nb.providers.prices import price_of
 
 

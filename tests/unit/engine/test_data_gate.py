@@ -7,9 +7,9 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, Answer, ConfigError, tool
+from agent_nb.core.messages import Image, ToolResult
 from agent_nb.engine.data_gate import HELD
 from agent_nb.images.convert import to_image
-from agent_nb.messages import Image, ToolResult
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import ToolOutput
 

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Limits, Run, tool
-from agent_nb.errors import ProviderError, RunFailedError
-from agent_nb.events import (
+from agent_nb.core.errors import ProviderError, RunFailedError
+from agent_nb.core.events import (
     ApprovalResolved,
     MessageAdded,
     RunFinished,
@@ -16,7 +16,7 @@ from agent_nb.events import (
     TurnRetrying,
     TurnStarted,
 )
-from agent_nb.messages import Image, assistant, user
+from agent_nb.core.messages import Image, assistant, user
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think, wait
 from agent_nb.tools import ToolOutput
 from tests.support.scripts import PAGE, of, run_script, waiting_tool, write

@@ -8,10 +8,10 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Run
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved, ToolFinished
+from agent_nb.core.messages import Image
 from agent_nb.engine.approval import Answer
-from agent_nb.engine.prepared import Race, start_variants
-from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
-from agent_nb.messages import Image
+from agent_nb.engine.start import VariantsHandle, start_variants
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.drawings import png
 from tests.support.scripts import of
@@ -113,7 +113,7 @@ async def test_a_host_is_asked_about_once_for_all_variants():
     turns = [[save("https://127.0.0.1/a")], [text("ok")]]
     with ScriptedProvider(turns) as one, ScriptedProvider(turns) as other:
         prepared = [Agent(provider).prepare("go") for provider in (one, other)]
-        race = Race(start_variants(prepared))
+        race = VariantsHandle(start_variants(prepared))
         race.approve_with(ask)
         run = await race
     assert [request.title for request in asked] == ["fetch an image from 127.0.0.1"]

@@ -6,10 +6,10 @@ import pytest
 
 from agent_nb import Tool
 from agent_nb._base.text import fenced
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Message, ToolCall, ToolResult, ToolSpec, assistant
 from agent_nb.engine.approval import ApprovalRules
-from agent_nb.engine.opening import files_in, page_in, to_message
-from agent_nb.errors import ConfigError
-from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, assistant
+from agent_nb.engine.run_input import files_in, page_in, to_message
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent_nb import Agent, Limits, Run, replay
-from agent_nb.events import ToolFinished, ToolProgress, UsageUpdated
+from agent_nb.core.events import ToolFinished, ToolProgress, UsageUpdated
 from agent_nb.providers import model
 from agent_nb.providers.prices import ImageTokens, price_of, price_of_image
 from agent_nb.providers.vendors import VENDORS

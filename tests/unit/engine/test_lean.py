@@ -6,8 +6,8 @@ import json
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.events import TextDelta, TurnRetrying
-from agent_nb.messages import user
+from agent_nb.core.events import TextDelta, TurnRetrying
+from agent_nb.core.messages import user
 from agent_nb.providers import model
 from agent_nb.providers.base import Request
 from tests.support.scripts import of
@@ -125,7 +125,9 @@ async def test_a_text_that_does_not_repeat_itself_stays_whole(server: WireServer
 def test_only_servers_nearby_are_lean_by_themselves():
     def lean(name: str, base_url: str | None = None) -> bool:
         return (
-            Agent(model(name, base_url=base_url, api_key=KEY)).prepare("Hi.").run_settings.get("lean", False)
+            Agent(model(name, base_url=base_url, api_key=KEY))
+            .prepare("Hi.")
+            .recorded_settings.get("lean", False)
         )
 
     assert lean("ollama:qwen3")

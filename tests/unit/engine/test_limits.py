@@ -5,7 +5,7 @@ import math
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, text
 
 

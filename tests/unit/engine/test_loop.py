@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from agent_nb.events import (
+from agent_nb.core.events import (
     FileChanged,
     FileDelta,
     RunFinished,
@@ -17,7 +17,7 @@ from agent_nb.events import (
     ToolStarted,
     UsageUpdated,
 )
-from agent_nb.messages import ToolCall, ToolResult, Usage
+from agent_nb.core.messages import ToolCall, ToolResult, Usage
 from agent_nb.providers.scripted import call, text, think, usage
 from tests.support.scripts import PAGE, of, run_script, write
 

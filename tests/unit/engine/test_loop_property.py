@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent
 from agent_nb._base.wire import from_wire, to_wire
-from agent_nb.events import Event, FileDelta, RunFinished, ToolArgsDelta, ToolStarted
+from agent_nb.core.events import Event, FileDelta, RunFinished, ToolArgsDelta, ToolStarted
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, AgentError, ConfigError, tool
+from agent_nb.core.events import RunFinished
+from agent_nb.core.messages import Message, Text, ToolCall, ToolResult, assistant
 from agent_nb.engine.middleware import ModelRequest
-from agent_nb.events import RunFinished
-from agent_nb.messages import Message, Text, ToolCall, ToolResult, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.cassettes import PROMPT, facts, play
 from tests.support.scripts import write

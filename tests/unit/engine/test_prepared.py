@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent_nb import Agent, Limits, Race, replay, tool
-from agent_nb.engine.prepared import start_variants
-from agent_nb.errors import CassetteError
+from agent_nb import Agent, Limits, VariantsHandle, replay, tool
+from agent_nb.core.errors import CassetteError
+from agent_nb.engine.start import start_variants
 from agent_nb.providers.scripted import ScriptedProvider, text
 from tests.support.scripts import write
 
@@ -79,15 +79,15 @@ def test_only_a_replay_differs():
 async def test_a_replay_has_the_settings_of_the_recording(tmp_path):
     agent = await recorded(tmp_path / "hero.jsonl", limits=Limits(steps=3))
     prepared = Agent(agent.provider, limits=Limits(steps=9, usd=1)).prepare("A form")
-    assert prepared.run_settings["steps"] == 3
-    assert prepared.run_settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
+    assert prepared.recorded_settings["steps"] == 3
+    assert prepared.recorded_settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
 
 
 async def test_all_variants_of_a_cassette_are_prepared(tmp_path):
     first = Agent(scripted("One.", "Two.")).recording(tmp_path / "two.jsonl")
     await first.race("Say a number", variants=2)
     prepared = Agent(replay(tmp_path / "two.jsonl")).prepare_variants("Say a number")
-    run = await Race(start_variants(prepared))
+    run = await VariantsHandle(start_variants(prepared))
     assert sorted(variant.text for variant in run.variants) == ["One.", "Two."]
 
 

@@ -6,9 +6,9 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Image
 from agent_nb.images.convert import MAX_PIXELS, to_image
-from agent_nb.messages import Image
 from agent_nb.prompts import image_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import TEXT, bundle

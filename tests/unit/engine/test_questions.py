@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Limits, Run, tool
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.engine.approval import Answer
-from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import of

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Limits, model, replay
-from agent_nb.errors import CassetteError, ConfigError, ProviderError
-from agent_nb.events import RunFinished, RunStarted, TextDelta
+from agent_nb.core.errors import CassetteError, ConfigError, ProviderError
+from agent_nb.core.events import RunFinished, RunStarted, TextDelta
 from agent_nb.providers.scripted import ScriptedProvider, fail, stall, text, usage
 from tests.support.scripts import write
 

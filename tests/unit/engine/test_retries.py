@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 
+from agent_nb.core.errors import ProviderError, RateLimitError
 from agent_nb.engine.turns import LIMIT_SECONDS, RETRIES, Retries
-from agent_nb.errors import ProviderError, RateLimitError
 
 CUT = ProviderError("cut", retryable=True)
 

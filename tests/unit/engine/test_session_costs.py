@@ -3,8 +3,8 @@
 from dataclasses import replace
 from threading import Thread
 
+from agent_nb.core.messages import Usage
 from agent_nb.engine.cost import ModelCosts, SessionCosts
-from agent_nb.messages import Usage
 from tests.support.shells import quick_run
 
 

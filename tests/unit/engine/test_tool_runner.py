@@ -8,10 +8,8 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, load, tool
-from agent_nb.engine.approval import Answer
-from agent_nb.engine.tool_runner import SUMMARY_LIMIT, one_line, title_of
-from agent_nb.errors import ToolError
-from agent_nb.events import (
+from agent_nb.core.errors import ToolError
+from agent_nb.core.events import (
     ApprovalRequested,
     ApprovalResolved,
     ToolFinished,
@@ -19,7 +17,9 @@ from agent_nb.events import (
     ToolReady,
     ToolRunning,
 )
-from agent_nb.messages import ToolCall, ToolResult
+from agent_nb.core.messages import ToolCall, ToolResult
+from agent_nb.engine.approval import Answer
+from agent_nb.engine.tool_runner import SUMMARY_LIMIT, one_line, title_of
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput

@@ -8,11 +8,11 @@ import pytest
 
 from agent_nb import Agent, load
 from agent_nb._base.wire import to_wire
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import ConversationCompacted, TurnFinished, TurnRetrying
+from agent_nb.core.messages import ToolResult, Usage, user
 from agent_nb.engine.compaction import room_in
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.errors import ProviderError
-from agent_nb.events import ConversationCompacted, TurnFinished, TurnRetrying
-from agent_nb.messages import ToolResult, Usage, user
 from agent_nb.prompts import count_requests, prompt_text
 from agent_nb.providers.base import Request
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage

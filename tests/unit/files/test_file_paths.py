@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.errors import FileError
+from agent_nb.core.errors import FileError
 from agent_nb.files import media_type, safe_path
 
 

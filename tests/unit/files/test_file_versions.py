@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_nb._base.secrets import mask
-from agent_nb.errors import FileError
+from agent_nb.core.errors import FileError
 from agent_nb.files import MAX_READ_BYTES, Files
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent_nb.files as module
-from agent_nb.errors import FileError
+from agent_nb.core.errors import FileError
 from agent_nb.files import Files, count_lines, human_size
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)

@@ -4,7 +4,7 @@ import asyncio
 import html
 
 from agent_nb import Agent, Run, RunHandle
-from agent_nb.events import FileDelta
+from agent_nb.core.events import FileDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.render.summary import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS

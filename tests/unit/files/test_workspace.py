@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from agent_nb._base.wire import from_wire, to_wire
-from agent_nb.errors import FileError
-from agent_nb.events import Change, Event, FileChanged
+from agent_nb.core.errors import FileError
+from agent_nb.core.events import Change, Event, FileChanged
 from agent_nb.files import Files, Workspace
 from agent_nb.files.diffs import apply_patch
 from tests.unit.files.test_files import STEPS

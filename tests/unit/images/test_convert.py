@@ -13,7 +13,8 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Image
 from agent_nb.images.convert import (
     MAX_EDGE,
     MOST_THUMBNAILS,
@@ -23,7 +24,6 @@ from agent_nb.images.convert import (
     thumbnails,
     to_image,
 )
-from agent_nb.messages import Image
 from tests.support.drawings import encoded
 
 mpl.use("agg")

@@ -7,10 +7,10 @@ import PIL.Image
 import PIL.ImageDraw
 import pytest
 
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import Image
 from agent_nb.images.cutout import BORDER, LIMITS, REMBG, local_cutter, without_border
 from agent_nb.images.maker import Charge
-from agent_nb.messages import Image
 from tests.support.drawings import as_image, encoded, on_ground, opened, overlap, png
 
 SIZE = (240, 180)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.images import download
 from agent_nb.images.convert import to_image
 from agent_nb.images.download import fetch_https, host_of, is_public

@@ -3,9 +3,9 @@
 import pytest
 
 from agent_nb._base.text import printable
+from agent_nb.core.errors import ToolError
+from agent_nb.core.events import ApprovalRequested
 from agent_nb.engine.approval import Answer
-from agent_nb.errors import ToolError
-from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.asking import ask_in_text, confirm, question_text, read_answer
 
 

@@ -7,8 +7,8 @@ import re
 import PIL.Image
 
 from agent_nb import Agent
-from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError, read_report
 from agent_nb.notebook.magic.run_cell import MAX_IMAGE_BYTES, page_image
+from agent_nb.pages.page_check import CheckRequest, PageCheck, ViewerUnavailableError, read_report
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.render import bundle
 from tests.support.page_viewer import ReportingViewer, png_of

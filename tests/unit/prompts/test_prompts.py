@@ -7,7 +7,7 @@ import pytest
 
 import agent_nb.prompts
 from agent_nb import Agent
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.prompts import STACKS, image_numbers, image_text, is_about_images, prompt_text, stack_text
 
 FOLDER = Path(agent_nb.prompts.__file__).parent

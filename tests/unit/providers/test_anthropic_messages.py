@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
+from agent_nb.core.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, ask, results_of, turn_of, two_turns

@@ -6,8 +6,8 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb._base.constants import EFFORTS
-from agent_nb.errors import ProviderError
-from agent_nb.messages import Text, Thinking, ToolCall, assistant, user
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.messages import Text, Thinking, ToolCall, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, Raw, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of, two_turns

@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb._base.constants import EFFORTS
-from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, user
+from agent_nb.core.messages import Message, ToolCall, ToolResult, ToolSpec, user
 from agent_nb.providers.base import Turn
 from agent_nb.providers.streaming import VendorProvider
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply

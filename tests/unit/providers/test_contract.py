@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
+from agent_nb.core.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
 from tests.support.wire import (
     Call,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from tests.support.wire import Call, Fault, Raw, Reply, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case, collect, turn_of
 from tests.support.wire.dialects import DIALECTS

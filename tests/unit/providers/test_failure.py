@@ -11,7 +11,7 @@ import pytest
 from google.genai import errors as genai_errors
 from google.genai._gaos.lib import compat_errors
 
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from agent_nb.providers import failure, model
 from agent_nb.providers.streaming import VendorProvider
 

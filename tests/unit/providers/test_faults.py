@@ -5,7 +5,7 @@ import traceback
 
 import pytest
 
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from tests.support.wire import (
     BadJson,
     Cut,

@@ -6,8 +6,8 @@ import ssl
 import pytest
 
 from agent_nb import Agent
-from agent_nb.errors import ProviderError
-from agent_nb.messages import Message, Text, ToolCall, ToolResult, assistant, user
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.messages import Message, Text, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from agent_nb.providers.http import tls
 from agent_nb.tools.file_tools import CREATE_FILE

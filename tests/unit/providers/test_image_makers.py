@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.messages import Image
 from agent_nb.images.maker import ASPECTS, Charge, Order
-from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import image_makers
 from agent_nb.providers.vendors import VENDORS

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from agent_nb.errors import MissingKeyError
+from agent_nb.core.errors import MissingKeyError
 from agent_nb.providers import default_model_name, model, settings
 from agent_nb.providers.vendors import VENDORS
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent_nb.errors import ProviderError
+from agent_nb.core.errors import ProviderError
 from agent_nb.providers.failure import retry_delay
 from tests.support.wire import Raw, Reply, Say, WireServer, json_reply, reply
 from tests.support.wire.cases import CASE, collect

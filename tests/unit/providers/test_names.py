@@ -8,7 +8,7 @@ import pytest
 from agent_nb import Agent, Limits
 from agent_nb._base.constants import EFFORTS, is_demo, is_replay
 from agent_nb._base.secrets import MASK, mask
-from agent_nb.errors import ConfigError, InstallError, UnknownModelError
+from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.cases import ask, collect
@@ -209,7 +209,7 @@ def test_making_a_provider_imports_no_sdk():
         "import sys; from agent_nb.providers import default_model_name, model\n"
         "default_model_name()\n"
         "heavy = ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'PIL', 'genai_prices')\n"
-        "print([name for name in (*heavy, 'agent_nb.events') if name in sys.modules])\n"
+        "print([name for name in (*heavy, 'agent_nb.core.events') if name in sys.modules])\n"
         "for vendor in ('openai', 'anthropic', 'gemini', 'openrouter'): model(vendor + ':m', api_key='k')\n"
         "print([name for name in heavy if name in sys.modules])"
     )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent_nb import Agent
-from agent_nb.events import RunFinished, TurnRetrying
+from agent_nb.core.events import RunFinished, TurnRetrying
 from agent_nb.providers.base import OptionalParameter
 from tests.support.wire import Call, ErrorEvent, Reply, Say, Think, WireServer, problem, reply
 from tests.support.wire.cases import CASE

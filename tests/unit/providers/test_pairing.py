@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.messages import Message, Text, ToolCall, ToolResult, assistant, user
+from agent_nb.core.messages import Message, Text, ToolCall, ToolResult, assistant, user
 from agent_nb.providers.parts import NO_RESULT, fit_calls
 from tests.support.wire import Call, Say, WireServer, reply
 from tests.support.wire.cases import CASE, ask, turn_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.messages import Source
+from agent_nb.core.messages import Source
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.streaming import encoded
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.messages import Usage
+from agent_nb.core.messages import Usage
 from agent_nb.providers.prices import has_price, price_of
 
 

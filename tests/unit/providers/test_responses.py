@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb.errors import ProviderError
-from agent_nb.messages import ToolSpec, user
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.messages import ToolSpec, user
 from tests.support.wire import Raw, Refuse, Say, WireServer, reply
 from tests.support.wire.cases import CASE, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.events import (
+from agent_nb.core.events import (
     ConversationCompacted,
     FileDelta,
     MessageAdded,
@@ -14,7 +14,7 @@ from agent_nb.events import (
     TurnRetrying,
     UsageUpdated,
 )
-from agent_nb.messages import Usage
+from agent_nb.core.messages import Usage
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.prices import price_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.messages import user
+from agent_nb.core.messages import user
 from agent_nb.providers.base import (
     Piece,
     Request,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent_nb import model
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from tests.support.wire import Comment, Pause, Raw, Say, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, turn_of
 from tests.support.wire.framing import sse

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.images.maker import EDITS
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_nb import Agent, tool
-from agent_nb.errors import ConfigError
-from agent_nb.events import ToolArgsDelta
-from agent_nb.messages import ToolSpec
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import ToolArgsDelta
+from agent_nb.core.messages import ToolSpec
 from agent_nb.providers.base import CallPiece
 from agent_nb.providers.tool_schemas import ANTHROPIC, CHAT, GEMINI, OPENAI, _renamed, convert_schema
 from agent_nb.tools.base import Tool, ToolOutput

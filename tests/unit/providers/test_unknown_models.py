@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent
-from agent_nb.events import RunFinished
+from agent_nb.core.events import RunFinished
 from tests.support.wire import Reply, WireServer, json_reply, problem
 from tests.support.wire.cases import CASE, case_of
 

@@ -4,8 +4,8 @@ from operator import attrgetter
 
 import pytest
 
-from agent_nb.errors import MissingKeyError
-from agent_nb.messages import Usage
+from agent_nb.core.errors import MissingKeyError
+from agent_nb.core.messages import Usage
 from agent_nb.providers import model
 from agent_nb.providers.prices import has_price, price_of
 from agent_nb.providers.registry import PROVIDERS

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 
 from agent_nb import Agent, Run, model, tool
+from agent_nb.core.events import ApprovalRequested, FileDelta, TextDelta, ToolFinished, ToolReady
 from agent_nb.engine.approval import Answer
-from agent_nb.events import ApprovalRequested, FileDelta, TextDelta, ToolFinished, ToolReady
 from agent_nb.notebook.live.open_questions import Questions
 from tests.support.scripts import of
 from tests.support.wire import Call, End, Say, WireServer, reply

@@ -9,13 +9,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from agent_nb import Agent, Files, tool
-from agent_nb.errors import ProviderError
-from agent_nb.messages import Source, Usage, assistant
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.messages import Source, Usage, assistant
+from agent_nb.pages.policy import policy_for
+from agent_nb.pages.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from agent_nb.render import FORMS, HTML, MARKDOWN, TEXT, bundle, first_frame
 from agent_nb.render.frozen import MAX_IMAGE, code_html
-from agent_nb.render.policy import policy_for
-from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.summary import ready_line, run_digest
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput

@@ -7,10 +7,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from agent_nb import Agent, tool
+from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import MessageAdded, TextDelta
+from agent_nb.core.messages import Source, assistant
 from agent_nb.engine.approval import Answer
-from agent_nb.errors import ProviderError
-from agent_nb.events import MessageAdded, TextDelta
-from agent_nb.messages import Source, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
 from agent_nb.render import MARKDOWN, TEXT, bundle
 from agent_nb.render.frozen import frozen_html

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent, Run
 from agent_nb._base.secrets import MASK
+from agent_nb.core.events import FileDelta
 from agent_nb.demo import DemoProvider
-from agent_nb.events import FileDelta
 from agent_nb.files.diffs import apply_patch
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 from agent_nb.run.protocol import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder

@@ -39,6 +39,9 @@ async def test_the_hash_of_a_file_is_that_of_its_bytes():
 
 def test_the_settings_of_a_run_have_the_sampling_options():
     chosen = model("anthropic:claude-opus-5-5", api_key="sk-ant-test", max_tokens=500, temperature=0.2)
-    assert Agent(chosen).prepare("go").run_settings["sampling"] == {"max_tokens": 500, "temperature": 0.2}
+    assert Agent(chosen).prepare("go").recorded_settings["sampling"] == {
+        "max_tokens": 500,
+        "temperature": 0.2,
+    }
     plain = model("anthropic:claude-opus-5-5", api_key="sk-ant-test")
-    assert "sampling" not in Agent(plain).prepare("go").run_settings
+    assert "sampling" not in Agent(plain).prepare("go").recorded_settings

@@ -11,7 +11,7 @@ import pytest
 from agent_nb import Agent, model
 from agent_nb._base.secrets import register
 from agent_nb._base.wire import to_wire
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run.replay_file import SCRIPT, replay_html
 from tests.support.scripts import write

@@ -8,8 +8,8 @@ import pytest
 
 from agent_nb import Agent, load
 from agent_nb._base.secrets import MASK, register
-from agent_nb.errors import ConfigError, SavedRunError
-from agent_nb.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
+from agent_nb.core.errors import ConfigError, SavedRunError
+from agent_nb.core.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from tests.support.scripts import run_script, write
 

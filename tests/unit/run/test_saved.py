@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_nb import Agent, Run, load
-from agent_nb.errors import ConfigError, SavedRunError
-from agent_nb.messages import Usage
+from agent_nb.core.errors import ConfigError, SavedRunError
+from agent_nb.core.messages import Usage
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run.replay_file import replay_html
 from tests.support.mutations import mutated

@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from agent_nb import load
-from agent_nb.errors import SavedRunError
+from agent_nb.core.errors import SavedRunError
 from agent_nb.providers.scripted import text
 from agent_nb.run import store as store_module
 from agent_nb.run.store import RunStore

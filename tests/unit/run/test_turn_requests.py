@@ -7,8 +7,8 @@ from PIL.Image import new as new_image
 
 from agent_nb import Agent, Limits, load
 from agent_nb._base.secrets import MASK, register
-from agent_nb.errors import ConfigError
-from agent_nb.messages import Image
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.turn_requests import shortened
 from tests.support.scripts import run_script, write

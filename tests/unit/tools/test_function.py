@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 import matplotlib
 import pytest
 
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.tools import Toolbox, ToolContext, tool
 from agent_nb.tools.function import parse_docstring
 from tests.support.tool_desk import run

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from agent_nb.messages import Image
+from agent_nb.core.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import studio_for
 from tests.support.drawings import as_image, huge_png, opened, png, screenshot

@@ -6,8 +6,8 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, Run, load
-from agent_nb.events import FileChanged, ToolProgress
-from agent_nb.messages import ToolResult
+from agent_nb.core.events import FileChanged, ToolProgress
+from agent_nb.core.messages import ToolResult
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Toolbox

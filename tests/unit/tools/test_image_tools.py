@@ -7,8 +7,8 @@ from typing import Any
 import PIL.Image
 import pytest
 
+from agent_nb.core.messages import Image
 from agent_nb.images.cutout import LIMITS
-from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import studio_for
 from agent_nb.providers.vendors import VENDORS

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
 from agent_nb.tools import Tool, ToolContext, tool
 from agent_nb.tools import toolbox as invoking
 from tests.support.tool_desk import Desk, run
@@ -174,7 +174,7 @@ async def test_refused_write_reaches_the_thread() -> None:
 def test_hanging_tool_does_not_hold_exit() -> None:
     program = """
 import asyncio, time
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.tools import ToolContext, Toolbox, tool
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
 from tests.support.tool_desk import run
 
 KEY = "sk-ant-api03-" + "AbCdEf12" * 6

@@ -10,8 +10,8 @@ import pandas
 import PIL.Image
 import pytest
 
-from agent_nb.errors import ToolError
-from agent_nb.messages import Image
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import Image
 from agent_nb.tools import ToolOutput
 from agent_nb.tools.function import MAX_REPR, to_output
 from tests.unit.tools.test_function import Place, Unit

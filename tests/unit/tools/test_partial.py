@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_nb._base.text import whole_text
-from agent_nb.errors import FileError
+from agent_nb.core.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.tools.base import FileArguments
 

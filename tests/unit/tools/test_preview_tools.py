@@ -6,7 +6,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, load, model, replay
-from agent_nb.looking.page_check import CHECK_TYPE, CheckRequest, PageCheck, ViewerUnavailableError
+from agent_nb.pages.page_check import CHECK_TYPE, CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import TEXT, bundle

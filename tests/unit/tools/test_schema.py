@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from agent_nb.errors import ToolError
+from agent_nb.core.errors import ToolError
 from agent_nb.tools import schema as schema_module
 from agent_nb.tools.schema import compile_schema, object_schema, problems, without_nulls
 

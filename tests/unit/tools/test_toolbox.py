@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ConfigError, ToolError
-from agent_nb.messages import ToolCall, ToolSpec
+from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.core.messages import ToolCall, ToolSpec
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 from agent_nb.tools.toolbox import FAMILIES, MAX_TEXT
 from tests.support.tool_desk import run

@@ -1,6 +1,6 @@
 // The outputs of a tool: MIME bundles, each in its richest form.
 
-import { plain_tags } from "../../../../agent_nb/render/policy.json";
+import { plain_tags } from "../../../../agent_nb/pages/policy.json";
 import type { Report } from "../../check/messages.ts";
 import { h, icon, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
@@ -173,7 +173,7 @@ ${widget}.postMessage({ anbHeight: document.body.scrollHeight + 18 }, "*")).obse
 
 const CHECK_TYPE = "application/vnd.agent-nb.check+json";
 
-/** A `PageCheck` of `agent_nb/looking/page_check.py`, without its images. */
+/** A `PageCheck` of `agent_nb/pages/page_check.py`, without its images. */
 interface Check extends Pick<Report, "blocked" | "overflow" | "notes"> {
 	console: { level: "error" | "warning" | "info"; text: string; line: number | null; file: string }[];
 	findings: Pick<Report["findings"][number], "summary" | "targets">[];

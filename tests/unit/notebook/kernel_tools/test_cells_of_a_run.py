@@ -10,8 +10,8 @@ import pytest
 from agent_nb import Agent, Answer, kernel_tools
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import register
-from agent_nb.errors import ConfigError
-from agent_nb.events import ToolFinished
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import ToolFinished
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run, load
 from tests.support.shells import quick_run

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb._base.constants import INTERACTIVE_TYPE
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded

@@ -5,8 +5,8 @@ import math
 import pandas as pd
 
 from agent_nb import kernel_tools
-from agent_nb.events import ToolFinished
-from agent_nb.messages import ToolResult
+from agent_nb.core.events import ToolFinished
+from agent_nb.core.messages import ToolResult
 from agent_nb.notebook.kernel_tools import variables
 from agent_nb.notebook.kernel_tools.variables import kinds, list_variables
 from agent_nb.providers.scripted import call, text

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent_nb import Agent
-from agent_nb.events import ApprovalRequested
+from agent_nb.core.events import ApprovalRequested
 from agent_nb.notebook.live.hub import Hub
 from agent_nb.providers.scripted import ScriptedProvider, text
 from tests.support.scripts import of

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, ConfigError, tool
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved
 from agent_nb.engine.approval import ApprovalRules
-from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.kernel_tools.python import run_python as real_run_python
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import of, run_script

@@ -8,7 +8,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.events import ApprovalRequested, ApprovalResolved
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from tests.support.scripts import of, run_script, write

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.events import (
+from agent_nb.core.events import (
     FileDelta,
     TextDelta,
     ThinkingDelta,
@@ -15,7 +15,7 @@ from agent_nb.events import (
     ToolStarted,
     UsageUpdated,
 )
-from agent_nb.messages import Usage
+from agent_nb.core.messages import Usage
 from agent_nb.notebook.live.live_run import (
     BURST,
     FIRST_CHECKPOINT,

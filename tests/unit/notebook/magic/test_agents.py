@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from traitlets import TraitError
 
-from agent_nb.agents import known
+from agent_nb.acp import known
 from agent_nb.notebook.session import MagicSettings
 from tests.support.agents import FAKE, private_folder
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from agent_nb.errors import ConfigError, SavedRunError
+from agent_nb.run_settings import SETTINGS
 
 from agent_nb import Agent, Limits, load
-from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.providers.scripted import ScriptedProvider
-from agent_nb.run_settings import SETTINGS
 from tests.support.shells import quick_run
 
 CONFIG = {"data": "schema", "approve": "deny", "steps": 3, "seconds": 9.0, "budget": 0.1, "looks": 0}

@@ -159,7 +159,7 @@ async def test_an_agent_binds_values(shell, server):
         Agent("demo:", bind={"rows": object()})
     agent = Agent("demo:", bind={"rows": [{"n": 1}], "labels": None})
     prepared = agent.prepare("A form")
-    assert "`rows`, a value" in prepared.opening.prompt
+    assert "`rows`, a value" in prepared.run_input.prompt
     assert prepared.settings.bind == {"rows": "list", "labels": "filled by the page"}
 
 

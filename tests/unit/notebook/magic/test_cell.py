@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Run, load, model
+from agent_nb.core.errors import ConfigError
 from agent_nb.engine.loop import RunHandle
-from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.names import bind
 from agent_nb.notebook.magic.run_cell import pick
 from agent_nb.render import bundle

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, load, replay, tool
-from agent_nb.agents.known import AGENTS
+from agent_nb.acp.known import AGENTS
 from agent_nb.engine.cost import SESSION
 from agent_nb.providers.scripted import ScriptedProvider, text, usage
 from agent_nb.providers.vendors import VENDORS

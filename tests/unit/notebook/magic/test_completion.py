@@ -6,9 +6,9 @@ import PIL.Image
 import pytest
 
 from agent_nb import tool
+from agent_nb.core.options import OPTIONS
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.names import bind
-from agent_nb.options import OPTIONS
 from agent_nb.run.store import RunStore
 from tests.support.shells import quick_run, start_shell
 

@@ -7,7 +7,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb.errors import ConfigError
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_images, system_names
 
 RED = PIL.Image.new("RGB", (8, 6), "red")

@@ -8,7 +8,7 @@ import pytest
 
 from agent_nb import model
 from agent_nb._base.secrets import MASK, mask, registered
-from agent_nb.errors import MissingKeyError
+from agent_nb.core.errors import MissingKeyError
 from agent_nb.providers import settings
 from tests.support.wire import Say, WireServer, problem, reply
 

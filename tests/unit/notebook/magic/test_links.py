@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from agent_nb.lab.log import FILE
+from agent_nb.classroom.log import FILE
 from tests.support.notebooks import notebook
 
 DEMO = "%%agent hero -m demo: --pace 0\nA form"

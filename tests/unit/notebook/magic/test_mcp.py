@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from agent_nb._base import program, secrets
-from agent_nb.events import ToolFinished
+from agent_nb.core.events import ToolFinished
 from agent_nb.tools.mcp.server_config import ServerConfig, description
 from tests.support import ROOT
 from tests.support.scripts import of

@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb.errors import AgentError
+from agent_nb.core.errors import AgentError
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.plan import choose_cassette, make_plan
 from tests.support.shells import quick_run

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from agent_nb.options import OPTIONS, Options
+from agent_nb.core.options import OPTIONS, Options
 
 
 def test_every_option_is_in_the_help_in_order(shell):

@@ -8,8 +8,8 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb import Agent, tool
+from agent_nb.core.errors import ConfigError
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.errors import ConfigError
 from agent_nb.notebook.cell_request import providers, start
 from agent_nb.notebook.magic.plan import choose_models, make_plan
 from agent_nb.providers.scripted import ScriptedProvider, stall
@@ -22,8 +22,8 @@ async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = F
     return await make_plan(shell.session, shell.options(line), cell, watched=attended)
 
 
-async def opening(shell, line: str):
-    return (await plan(shell, line)).prepared[0].opening
+async def run_input(shell, line: str):
+    return (await plan(shell, line)).prepared[0].run_input
 
 
 def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
@@ -88,7 +88,7 @@ async def test_a_prompt_beside_a_stub_is_sent(shell, config):
     else:
         (shell.session.home / "nbgrader_config.py").write_text(config)
     prompt = "# YOUR CODE HERE\nA form with a solution"
-    assert (await plan(shell, cell=prompt)).prepared[0].opening.prompt == prompt
+    assert (await plan(shell, cell=prompt)).prepared[0].run_input.prompt == prompt
 
 
 @pytest.mark.parametrize(
@@ -126,22 +126,22 @@ async def test_a_saved_run_is_offered_but_not_loaded(shell):
     assert call == "%agent load hero"
     assert "hero" not in shell.names
     assert shell.run(call).ok
-    assert (await opening(shell, DEMO + "x --from hero")).base_id == shell.names["hero"].id
+    assert (await run_input(shell, DEMO + "x --from hero")).base_id == shell.names["hero"].id
 
 
 async def test_continuing_takes_the_current_value(shell):
     shell.names.update(hero=quick_run(), other=quick_run("A game"))
-    assert (await opening(shell, DEMO + "hero -c")).base_id == shell.names["hero"].id
-    assert (await opening(shell, DEMO + "hero --from other")).base_id == shell.names["other"].id
-    assert (await opening(shell, DEMO + "hero")).base is None
+    assert (await run_input(shell, DEMO + "hero -c")).base_id == shell.names["hero"].id
+    assert (await run_input(shell, DEMO + "hero --from other")).base_id == shell.names["other"].id
+    assert (await run_input(shell, DEMO + "hero")).base is None
 
 
 async def test_continuing_from_an_earlier_moment(shell):
     shell.names["hero"] = hero = quick_run()
-    assert (await opening(shell, DEMO + "x --from hero.at(0)")).files == {}
-    assert (await opening(shell, DEMO + "x --from hero.at(1)")).files == hero.at(1).files
+    assert (await run_input(shell, DEMO + "x --from hero.at(0)")).files == {}
+    assert (await run_input(shell, DEMO + "x --from hero.at(1)")).files == hero.at(1).files
     shell.names["hero"] = replace(hero, variants=(quick_run("A game"), hero))
-    assert (await opening(shell, DEMO + "x --from hero.pick(2).at(1)")).files == hero.at(1).files
+    assert (await run_input(shell, DEMO + "x --from hero.pick(2).at(1)")).files == hero.at(1).files
     for line, says in [
         ("hero.at(99)", "no moment 99"),
         ("hero.pick(7)", "no variant 7"),
@@ -155,7 +155,7 @@ async def test_described_variables_are_part_of_the_prompt(shell):
     shell.names.update(town="Lyon", menu=["bread", "cake"])
     made = await plan(shell, DEMO + "-w menu -w town", "A page for {{town}}")
     assert (
-        made.prepared[0].opening.prompt
+        made.prepared[0].run_input.prompt
         == "A page for Lyon\n\nVariable `menu`:\n['bread', 'cake']\n\nVariable `town`:\nLyon"
     )
 
@@ -264,7 +264,7 @@ async def test_a_run_in_the_background_can_be_continued_when_it_has_ended(shell)
     finally:
         handle.stop()
         ended = await handle
-    assert (await opening(shell, f"x --from hero {DEMO}")).base_id == ended.id
+    assert (await run_input(shell, f"x --from hero {DEMO}")).base_id == ended.id
 
 
 async def test_with_the_network_the_model_is_not_told_that_nothing_loads(shell):
@@ -279,6 +279,6 @@ async def test_the_elements_of_a_prompt_are_to_be_looked_at(shell):
     shell.names["hero"] = quick_run()
     cell = '{{hero.element("h1")}} and {{hero.element("h1", "index.html")}}: larger'
     made = await plan(shell, "two -m demo: --from hero", cell)
-    assert [element.path for element in made.prepared[0].opening.elements] == ["h1", "h1"]
+    assert [element.path for element in made.prepared[0].run_input.elements] == ["h1", "h1"]
     made = await plan(shell, "two -m demo: -w hero.element('h1')", "Larger")
-    assert [element.path for element in made.prepared[0].opening.elements] == ["h1"]
+    assert [element.path for element in made.prepared[0].run_input.elements] == ["h1"]

@@ -136,7 +136,7 @@ TOOLS = {
         f"def look(place: str) -> str:\n    return ''\nlook.__doc__ = 'Looks at {TEXT}.'\nlook = tool(look)"
     ),
     "a tool that was made by hand": (
-        "from agent_nb import ToolOutput\nfrom agent_nb.messages import ToolSpec\n"
+        "from agent_nb import ToolOutput\nfrom agent_nb.core.messages import ToolSpec\n"
         "from agent_nb.tools import Tool\n"
         f"look = Tool(spec=ToolSpec(name='look', description='{TEXT}', schema={{'type': 'object', 'properties':"
         f" {{'place': {{'type': 'string', 'pattern': '{TEXT}', 'examples': ['{TEXT}']}}}}, 'title': '{TEXT}'}}),"

@@ -11,9 +11,9 @@ from PIL import Image as Picture
 
 from agent_nb import Agent
 from agent_nb._base.secrets import MASK
-from agent_nb.looking.page_check import console_of
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
 from agent_nb.notebook.values.value_paths import lookup
+from agent_nb.pages.page_check import console_of
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.providers.scripted import text as say
 

@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb._base import secrets
-from agent_nb.events import ThinkingDelta, TurnRetrying
+from agent_nb.core.events import ThinkingDelta, TurnRetrying
 from agent_nb.notebook.live.hub import Hub
 from agent_nb.notebook.views import light_view
 from agent_nb.notebook.views.light_view import progress_of

@@ -4,8 +4,8 @@ import pytest
 from IPython.utils.capture import capture_output
 
 from agent_nb import Agent
+from agent_nb.core.options import Options
 from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, TerminalView, show_run, view_for
-from agent_nb.options import Options
 from agent_nb.providers.scripted import ScriptedProvider, stall, text
 from agent_nb.render import TEXT, bundle
 from tests.support.scripts import run_script, write

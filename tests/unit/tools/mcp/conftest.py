@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_nb._base import program
-from agent_nb.errors import AgentError, ToolError
+from agent_nb.core.errors import AgentError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.tools import Toolbox, ToolContext
 from agent_nb.tools.mcp.server import Server, submit

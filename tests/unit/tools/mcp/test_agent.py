@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from agent_nb import Agent, ConfigError, mcp_server, replay
-from agent_nb.errors import AgentError, CassetteError, InstallError
-from agent_nb.events import ApprovalRequested, ToolFinished, ToolProgress, ToolReady
+from agent_nb.core.errors import AgentError, CassetteError, InstallError
+from agent_nb.core.events import ApprovalRequested, ToolFinished, ToolProgress, ToolReady
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.server import ServerTools

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb._base import program
-from agent_nb.errors import AgentError, ToolError
+from agent_nb.core.errors import AgentError, ToolError
 from agent_nb.providers.tool_schemas import OPENAI, convert_schema
 from agent_nb.tools.mcp import connection
 from agent_nb.tools.mcp.server import Server, on_thread

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from agent_nb import Agent
-from agent_nb.errors import InstallError, ToolError
+from agent_nb.core.errors import InstallError, ToolError
 from agent_nb.tools.mcp.server import ServerTools, check_installed
 from tests.unit.tools.mcp.conftest import PATIENCE, call, until
 

@@ -1,0 +1,178 @@
+"""Maps protocol messages to our types: tool calls merged from updates, usage, text, permission options."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_nb._base.wire import Json
+from agent_nb.core.events import Reason
+from agent_nb.core.messages import Usage
+from agent_nb.files.diffs import unified_diff
+
+SERVER = "agent_nb"
+"""Name of our MCP server for agents."""
+KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
+QUIET_KINDS = ("read", "search", "think", "fetch", "switch_mode")
+"""Kinds of calls that change no files."""
+REASONS: Mapping[str, Reason] = {
+    "end_turn": "end_turn",
+    "max_tokens": "max_tokens",
+    "max_turn_requests": "max_steps",
+    "refusal": "refusal",
+}
+"""Other reasons, such as Codex's `cancelled` after a denied call, count as the end of the turn."""
+
+
+@dataclass(slots=True)
+class AgentCall:
+    """A tool call of the agent, merged from its updates and questions."""
+
+    id: str
+    """Event id."""
+    fields: Json = field(default_factory=dict)
+    state: str = "started"
+    """`started`, `ready`, `running` or `ended`."""
+    since: float = 0.0
+
+    def merge(self, fields: Json) -> None:
+        """Merge an update. Empty fields are ignored: Codex sends them when it asks for approval."""
+        self.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+
+    @property
+    def kind(self) -> str:
+        kind = self.fields.get("kind")
+        return kind if kind in KINDS else "other"
+
+    @property
+    def title(self) -> str:
+        return str(self.fields.get("title") or self.kind)
+
+    @property
+    def raw_input(self) -> Json:
+        return as_object(self.fields.get("rawInput"))
+
+    @property
+    def diffs(self) -> list[Json]:
+        return [block for block in _blocks(self.fields) if block.get("type") == "diff"]
+
+    def is_edit_in(self, contains: Callable[[str], bool]) -> bool:
+        """Whether it only edits files in a folder."""
+        return (
+            self.kind == "edit"
+            and bool(self.diffs)
+            and all(contains(str(diff.get("path"))) for diff in self.diffs)
+        )
+
+    @property
+    def text(self) -> str:
+        """The call's output so far."""
+        blocks = (block for block in _blocks(self.fields) if block.get("type") == "content")
+        return "\n".join(filter(None, map(text_in, blocks)))
+
+    @property
+    def arguments(self) -> Json:
+        """Arguments shown for approval: a diff, a command, or the raw arguments."""
+        if self.diffs:
+            paths = [str(diff.get("path") or "file") for diff in self.diffs]
+            diffs = [
+                unified_diff(str(diff.get("oldText") or ""), str(diff.get("newText") or ""), path)
+                for diff, path in zip(self.diffs, paths, strict=True)
+            ]
+            return {"path": ", ".join(dict.fromkeys(paths)), "diff": "".join(diffs)}
+        command = self.raw_input.get("command")
+        if command or self.kind == "execute":
+            words = command if isinstance(command, list) else [command or self.title]
+            return {"command": " ".join(map(str, words))}
+        return self.raw_input
+
+    def is_ours(self, tools: Iterable[str], *, by_input: bool) -> bool:
+        """Whether the agent calls one of our tools.
+
+        The model writes titles and arguments, so only fields that the agent itself sets are trusted.
+        """
+        given = self.raw_input
+        if by_input and given.keys() == {"server", "tool", "arguments"} and given["server"] == SERVER:
+            return True
+        claude = as_object(as_object(self.fields.get("_meta")).get("claudeCode"))
+        name = self.fields.get("name") or claude.get("toolName")
+        native = str(self.fields.get("toolCallId"))
+        return any(
+            name == f"mcp__{SERVER}__{tool}"  # Claude Code
+            or native.startswith(f"mcp_{SERVER}_{tool}__")  # Gemini CLI
+            for tool in tools
+        )
+
+
+def as_object(value: Any) -> Json:
+    """The value if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _blocks(fields: Json) -> list[Json]:
+    content = fields.get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def text_in(update: Json) -> str:
+    """The text of an update or of a block of a call's output."""
+    content = as_object(update.get("content"))
+    return str(content.get("text") or "") if content.get("type") == "text" else ""
+
+
+def without_headings(thinking: str) -> str:
+    """Drop the empty headings that Gemini CLI and Codex put before their thinking."""
+    return re.sub(r"\A(\*{4}\n|\n)+", "", thinking)
+
+
+def option_of(options: Any, *, allow: bool) -> Json:
+    """The outcome of a permission request. Options are selected by kind, because their order varies."""
+    kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
+    rows = [as_object(option) for option in options] if isinstance(options, list) else []
+    chosen = next((row for kind in kinds for row in rows if row.get("kind") == kind), None)
+    return {"outcome": "selected", "optionId": chosen.get("optionId")} if chosen else {"outcome": "cancelled"}
+
+
+def usage_of(result: Json) -> Usage:
+    """Token usage of a prompt; zero if the agent does not report it."""
+    usage = result.get("usage")
+    if isinstance(usage, dict):
+        uncached, cached_read, cached_write, total, output = (
+            _count(usage, f"{name}Tokens")
+            for name in ("input", "cachedRead", "cachedWrite", "total", "output")
+        )
+        all_input = uncached + cached_read + cached_write
+        return Usage(
+            input=all_input,
+            cached_read=cached_read,
+            cached_write=cached_write,
+            output=max(output, total - all_input),  # some count thinking separately
+            reasoning=_count(usage, "thoughtTokens"),
+        )
+    counts = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
+    return Usage(input=_count(counts, "input_tokens"), output=_count(counts, "output_tokens"))
+
+
+def _count(counts: Json, name: str) -> int:
+    value = counts.get(name)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def cost_of(update: Json) -> float | None:
+    """Cost of the session so far in US dollars, or None if not reported."""
+    cost = as_object(update.get("cost"))
+    amount = cost.get("amount")
+    if cost.get("currency") != "USD" or not isinstance(amount, int | float):
+        return None
+    return float(amount) if 0 <= amount < math.inf else None
+
+
+def result_text(text: str) -> str:
+    """A tool's result for agents, prefixed if it is JSON, which Gemini CLI would interpret."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return text
+    return f"Result: {text}"

@@ -1,0 +1,1 @@
+"""The public values: events, messages, errors, and the settings of a run."""

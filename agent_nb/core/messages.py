@@ -1,0 +1,148 @@
+"""The values of a conversation: messages and their parts, tool specs, token counts.
+
+All are frozen. Data that a vendor needs back (signatures, encrypted reasoning, item ids) is stored on the message
+under the vendor's name and never sent to another vendor.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal
+
+from agent_nb._base.wire import Json
+from agent_nb.core.errors import ToolErrorCode
+
+AS_TEXT = "Not run: it is part of the answer's text."
+"""Summary of a call that turned out to be part of a text, because more text followed it."""
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class Tagged:
+    """Gives a class its wire tag, `type`: its name in snake_case."""
+
+    __slots__ = ()
+    type: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.type = snake_case(cls.__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Tagged):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking(Tagged):
+    text: str
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Image(Tagged):
+    """An image as bytes, for example in a prompt."""
+
+    data: bytes
+    media_type: str = "image/png"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Tagged):
+    title: str
+    url: str
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(Tagged):
+    id: str
+    name: str
+    arguments: str
+    """JSON exactly as the model wrote it, which may be invalid."""
+    written: bool = False
+    """Whether the model wrote it into its text instead of making a native call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult(Tagged):
+    call_id: str
+    name: str
+    text: str
+    images: tuple[Image, ...] = ()
+    code: ToolErrorCode | None = None
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """Versions of the files that the call wrote or read, by path."""
+
+    @property
+    def ok(self) -> bool:
+        return self.code is None
+
+
+Part = Text | Thinking | Image | Source | ToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message(Tagged):
+    """One message of a conversation: a role and its parts."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    vendor: Mapping[str, Any] = field(default_factory=dict)
+    """Opaque data to send back, by vendor name."""
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def user(*parts: str | Part) -> Message:
+    return Message(role="user", parts=tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def assistant(*parts: str | Part) -> Message:
+    return Message(
+        role="assistant", parts=tuple(Text(part) if isinstance(part, str) else part for part in parts)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    name: str
+    description: str
+    schema: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUse:
+    call: ToolCall
+    result: ToolResult | None
+    ok: bool
+    seconds: float
+    title: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Token counts, with the same meaning for every vendor."""
+
+    input: int = 0
+    """All input tokens, including cached ones."""
+    cached_read: int = 0
+    cached_write: int = 0
+    output: int = 0
+    """All output tokens, including thinking."""
+    reasoning: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        names = (item.name for item in fields(self))
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})

@@ -1,0 +1,352 @@
+"""The settings of a run as a table: each field of `RunSettings` is a setting, and its row lists what depends on it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_type_hints
+
+from agent_nb._base.wire import Json, WireError, from_wire
+from agent_nb.core.errors import ConfigError
+from agent_nb.prompts import STACKS
+
+MONEY = "usd"
+BoundKind = Literal["value", "function", "filled"]
+FUNCTION, FILLED = "function", "filled by the page"
+"""The types of a bound function, and of a bound name that the notebook does not define."""
+STRICTNESS = ("auto", "run", "ask", "deny")
+"""The modes of approval, the strictest last."""
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits at which a run ends. Reaching one is an ordinary result, not an error."""
+
+    steps: int = 20
+    """Maximum turns of the model, including the first."""
+    seconds: float | None = None
+    usd: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            number = int if name == "steps" else int | float
+            if value is None and name != "steps":
+                continue
+            if not isinstance(value, number) or isinstance(value, bool) or not value > 0:
+                kind = "a whole number" if name == "steps" else "a number"
+                raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
+
+    @classmethod
+    def read(cls, value: Callable[[str], Any], **others: str) -> "Limits":
+        """Build limits with `value(name)` for each limit; `others` overrides the names."""
+        values = {item.name: value(others.get(item.name, item.name)) for item in fields(cls)}
+        return cls(**{name: limit for name, limit in values.items() if limit is not None})
+
+    def at_most(self, other: "Limits") -> "Limits":
+        values: dict[str, Any] = {}
+        for name, value in asdict(self).items():
+            limits = [limit for limit in (value, getattr(other, name)) if limit is not None]
+            values[name] = min(limits, default=None)
+        return Limits(**values)
+
+
+LIMITS = tuple(item.name for item in fields(Limits) if item.name != MONEY)
+"""The names of the limits except cost, whose options are named `--budget` and `run_budget`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A row of the table of settings. No column has a default, so that every new setting defines all columns."""
+
+    sent: Literal["request", "system", "tools", "conversation", "nowhere"]
+    """The part of a request that depends on it. A `request` setting is an argument of `agent_nb.model` and a vendor
+    parameter of that name, unless the protocol has another form, as for `effort`."""
+    matched: Callable[[Any, Any], str] | Literal["system", "batch", "no"]
+    """Describes the difference from a cassette with another value. `system`: compared as part of the system text.
+    `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: both may differ."""
+    priced: bool
+    """Whether token prices depend on it. `price_of` receives these settings."""
+    recorded: Literal["always", "set", "no"]
+    """Whether `run.settings` contains it, always or if set. The manifest, `run.request` and the page show these."""
+    header: Callable[[Any], str] | None
+    """Formats the value for the run's header."""
+    listed_in: tuple[Literal["statement", "comparison"], ...]
+    """Whether `run.statement()` includes it, and `compare` has a column for it."""
+    dry_run: str | None
+    """Its label in `--dry-run`, which lists values other than the default."""
+    stricter: Callable[[Any, Any], Any] | None
+    """Returns the stricter of the user's value and another one; None if no value is stricter than another."""
+
+    def with_default(self, default: Value) -> Value:
+        return field(default=default, metadata={"row": self})
+
+
+def _switch(flag: str) -> Callable[[Any, Any], str]:
+    """Describe as `--lean` or `no --lean`."""
+    return lambda then, now: f"{'' if then else 'no '}`{flag}`"
+
+
+def _choice(flag: str) -> Callable[[Any, Any], str]:
+    """Describe as `--data schema` or `no --data schema`."""
+    return lambda then, now: f"{'' if then else 'no '}`{flag} {then or now}`"
+
+
+def _other(noun: str) -> Callable[[Any, Any], str]:
+    """Describe as "another stack (`vue` then, `none` now)"."""
+    return lambda then, now: f"another {noun} (`{then or 'none'}` then, `{now or 'none'}` now)"
+
+
+def _stricter_mode(own: Any, other: str) -> str:
+    """Return the stricter mode of approval. A function counts as `ask`, because it could be looser."""
+    return max(own if isinstance(own, str) else "ask", other, key=STRICTNESS.index)
+
+
+def bound_kind(type_name: str) -> BoundKind:
+    """Return how a page uses a name, from its type in the run's settings."""
+    return "function" if type_name == FUNCTION else "filled" if type_name == FILLED else "value"
+
+
+def _names(bind: Any) -> str:
+    return ", ".join(f"`{name}`" for name in bind or ()) or "none"
+
+
+def _filled_words(names: Sequence[str]) -> str:
+    return f"fills {', '.join(names)}" if names else "bound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The settings of an agent, and of each run with additions from its model and base run."""
+
+    limits: Limits = Setting(  # noqa: RUF009 - a field
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=Limits.at_most,
+    ).with_default(Limits())
+    tools: tuple[str, ...] = Setting(
+        sent="tools",
+        matched="no",  # fingerprints contain digests of the user's own tools
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run=None,  # tools have a separate line
+        stricter=lambda own, other: tuple(name for name in own if name in other),
+    ).with_default(())
+    effort: str | None = Setting(
+        sent="request",
+        matched="batch",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=("statement", "comparison"),
+        dry_run=None,
+        stricter=None,
+    ).with_default(None)
+    approve: str = Setting(
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="always",
+        header=None,
+        listed_in=(),
+        dry_run="Approve",
+        stricter=_stricter_mode,
+    ).with_default("ask")
+    sampling: Mapping[str, Any] | None = Setting(
+        sent="request",
+        matched="batch",
+        priced=True,  # a `service_tier`
+        recorded="set",
+        header=None,
+        listed_in=("statement",),
+        dry_run=None,
+        stricter=None,
+    ).with_default(None)
+    """`max_tokens` and other request parameters, such as `temperature`."""
+    stack: str | None = Setting(
+        sent="system",
+        matched=_other("stack"),
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=("statement",),
+        dry_run="Stack",
+        stricter=None,
+    ).with_default(None)
+    data: Literal["schema", ""] | None = Setting(
+        sent="system",
+        matched=_choice("--data"),
+        priced=False,
+        recorded="set",
+        header=lambda data: "no values sent",
+        listed_in=("statement",),
+        dry_run=None,
+        stricter=lambda own, other: other if other == "schema" else own,
+    ).with_default(None)
+    """`schema` if only names, types and shapes of the user's data are sent, empty if all; None for the base run's."""
+    bind: Mapping[str, str] | None = Setting(
+        sent="system",
+        matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
+        priced=False,
+        recorded="set",
+        header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
+        listed_in=(),
+        dry_run="Bound",
+        stricter=lambda own, other: {name: kind for name, kind in own.items() if name in other},
+    ).with_default(None)
+    """The names of the notebook that the page may use, and their types."""
+    window: int | None = Setting(
+        sent="nowhere",
+        matched="no",
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=None,
+    ).with_default(None)
+    """Maximum tokens of a request and its answer together; None if unknown."""
+    lean: bool | None = Setting(
+        sent="tools",
+        matched=_switch("--lean"),
+        priced=False,
+        recorded="set",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=None,
+    ).with_default(None)
+    """Whether requests are as short as possible; None for the model's default."""
+    instructions: str | None = Setting(
+        sent="system",
+        matched="system",
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=None,
+    ).with_default(None)
+    """The user's system text, which is appended to the default one."""
+    network: bool = Setting(
+        sent="system",
+        matched="no",  # a replayed page never has network access
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=lambda own, other: own and other,
+    ).with_default(False)
+    compact: bool = Setting(
+        sent="conversation",
+        matched=_switch("--compact"),
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=None,
+    ).with_default(False)
+    looks: int = Setting(
+        sent="tools",
+        matched="no",
+        priced=False,
+        recorded="no",
+        header=None,
+        listed_in=(),
+        dry_run=None,
+        stricter=min,
+    ).with_default(3)
+
+    def recorded(self) -> Json:
+        values: Json = {}
+        for name, row in SETTINGS.items():
+            value = getattr(self, name)
+            if isinstance(value, Limits):
+                values |= asdict(value)
+            elif row.recorded == "always" or (row.recorded == "set" and value):
+                values[name] = _plain(value)
+        return values
+
+    def matched(self) -> Json:
+        """Return the settings that must match a cassette, apart from the system text."""
+        return self._set(lambda row: callable(row.matched))
+
+    def matched_in_batch(self) -> Json:
+        """Return the settings that must also match a saved run of a batch."""
+        return self._set(lambda row: row.matched == "batch")
+
+    def priced(self) -> Json:
+        return self._set(lambda row: row.priced)
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the settings that differ from the default, as arguments of `agent.with_settings`."""
+        values = {item: getattr(self, item.name) for item in fields(self) if item.name not in DERIVED}
+        return {item.name: value for item, value in values.items() if value != item.default}
+
+    def requested(self) -> Json:
+        return self._set(lambda row: row.sent == "request")
+
+    def dry_run_lines(self) -> Iterator[str]:
+        for item in fields(self):
+            value, label = getattr(self, item.name), SETTINGS[item.name].dry_run
+            if label and value != item.default:
+                yield f"{label}: {value}"
+
+    def _set(self, belongs: Callable[[Setting], bool]) -> Json:
+        values = {name: getattr(self, name) for name, row in SETTINGS.items() if belongs(row)}
+        return {name: _plain(value) for name, value in values.items() if value}
+
+
+SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
+"""Settings that are derived from the agent's tools, rules and model when a run is prepared."""
+_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
+"""Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
+model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), and the replayed
+cassette."""
+
+
+def check_stack(stack: str) -> str:
+    """Return the stack; raises a ConfigError if it does not exist."""
+    if stack not in STACKS:
+        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(STACKS[:-1])} or {STACKS[-1]}.")
+    return stack
+
+
+def _plain(value: Any) -> Any:
+    return {**value} if isinstance(value, Mapping) else [*value] if isinstance(value, tuple) else value
+
+
+def stricter(name: str, own: Any, other: Any) -> Any:
+    """Return the user's value of a setting, or the value of a base run, a plugin or `lab.toml` if it is stricter."""
+    choose = SETTINGS[name].stricter
+    return own if choose is None or other is None else choose(own, other)
+
+
+def other_settings(then: Json, now: Json) -> Iterator[str]:
+    """Describe the differences between the settings of two fingerprints."""
+    for name, row in SETTINGS.items():
+        if callable(row.matched) and then.get(name) != now.get(name):
+            yield row.matched(then.get(name), now.get(name))
+
+
+def header_words(recorded: Json) -> tuple[str, ...]:
+    rows = SETTINGS.items()
+    return tuple(row.header(recorded[name]) for name, row in rows if row.header and recorded.get(name))
+
+
+def check_recorded(recorded: Json) -> None:
+    """Raise `WireError` if settings in a file have values of the wrong type."""
+    kinds = {**_FACTS, **get_type_hints(Limits), **get_type_hints(RunSettings)}
+    for name in kinds.keys() & recorded.keys():
+        try:
+            from_wire(kinds[name], recorded[name])
+        except WireError as error:
+            raise error.under(name) from None

@@ -1,0 +1,372 @@
+"""The inputs of a run: the conversation so far, the files, the prompt and its images."""
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict, cast, get_args
+
+from agent_nb._base.text import fenced, whole_text
+from agent_nb._base.threads import off_loop
+from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError, ToolError, check_type
+from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
+from agent_nb.core.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
+from agent_nb.engine.approval import ApprovalRules
+from agent_nb.engine.cost import density, estimate_tokens
+from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_files
+from agent_nb.files.diffs import unified_diff
+from agent_nb.images.convert import to_image
+from agent_nb.pages.element_look import Element
+from agent_nb.prompts import has_note, image_numbers, image_text, is_about_elements, shortened_file_note
+from agent_nb.providers.base import RequestFacts
+from agent_nb.run import Run
+from agent_nb.tools import Toolbox, ToolContext
+
+ENTRY = "index.html"
+FULL_LENGTH = 50_000
+"""User files up to this many characters are shown to the model in full."""
+START_LENGTH = 4_000
+"""Characters shown of a longer file, if the model can read the rest."""
+_FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
+_BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
+
+_JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
+
+
+def page_in(text: str) -> str | None:
+    """The HTML page in a text (fenced, bare, or inside a JSON string), or None."""
+    fenced_page = _FENCED_PAGE.search(text)
+    if fenced_page and "<" in fenced_page[1]:
+        return fenced_page[1].strip()
+    page = _BARE_PAGE.search(text)
+    if page is None:
+        return None
+    values = itertools.takewhile(lambda value: value.start() < page.start(), _JSON_VALUE.finditer(text))
+    enclosing = [value[1] for value in values if page.start() < value.end()]
+    return _page_in_json(enclosing[0]) if enclosing else page[0].strip()
+
+
+def _page_in_json(characters: str) -> str | None:
+    try:
+        return page_in(json.loads(f'"{characters}"', strict=False))
+    except ValueError:
+        return None
+
+
+def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
+    """The user's images in order, without images made by tools or screenshots of elements."""
+    user_parts = [_parts_before_elements(message) for message in messages if message.role == "user"]
+    return tuple(part for parts in user_parts for part in parts if isinstance(part, Image))
+
+
+def _parts_before_elements(message: Message) -> Iterator[Part]:
+    return itertools.takewhile(
+        lambda part: not (isinstance(part, Text) and is_about_elements(part.text)), message.parts
+    )
+
+
+def to_message(message: Message | Mapping[str, Any]) -> Message:
+    """Convert a chat API dict (`{"role", "content"}`) to a `Message`."""
+    if isinstance(message, Message):
+        return message
+    role = message.get("role") if isinstance(message, Mapping) else None
+    if role not in get_args(Role):
+        raise ConfigError(f"A message needs a role of system, user, assistant or tool; got {message!r:.80}.")
+    content = message.get("content")
+    if role == "tool":
+        result = ToolResult(
+            call_id=str(message.get("tool_call_id", "")),
+            name=str(message.get("name", "")),
+            text="".join(_texts(content)),
+        )
+        return Message(role="tool", parts=(result,))
+    parts: list[Part] = [Text(text) for text in _texts(content) if text]
+    for call in message.get("tool_calls") or ():
+        function = call.get("function", call)
+        arguments = function.get("arguments", "{}")
+        arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        parts.append(ToolCall(str(call.get("id", "")), str(function.get("name", "")), arguments))
+    return Message(role=cast("Role", role), parts=tuple(parts))
+
+
+def _texts(content: Any) -> Iterable[str]:
+    if isinstance(content, str):
+        return [content]
+    if isinstance(content, Sequence):
+        return [str(block.get("text", "")) if isinstance(block, Mapping) else str(block) for block in content]
+    return []
+
+
+async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: ApprovalRules) -> Files:
+    """Rebuild the files of a conversation from its repeatable calls, or else from the last page in its text."""
+    space = Workspace(Files())
+    context = ToolContext(files=space, progress=lambda text: None)
+    for call in _successful_calls(messages):
+        try:
+            tool, args = toolbox.prepare(call)
+            if rules.repeats(tool) and tool.writes(args):
+                await toolbox.run(tool, args, context)
+        except ToolError:
+            continue
+    answers = (message.text for message in reversed(messages) if message.role == "assistant")
+    if not space.files and (page := next(filter(None, map(page_in, answers)), None)):
+        space.write(ENTRY, page)
+    return space.files
+
+
+def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
+    """The complete calls that did not fail. Results are matched turn by turn, because vendors reuse call ids."""
+    calls: list[ToolCall] = []
+    failed: set[str] = set()
+    for message in reversed(messages):
+        failed.update(p.call_id for p in message.parts if isinstance(p, ToolResult) and not p.ok)
+        for call in reversed(message.tool_calls):
+            if call.id not in failed and not has_note(call.arguments):
+                calls.append(call)
+        if message.tool_calls:
+            failed.clear()
+    return reversed(calls)
+
+
+def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
+    """Unfinished files that do not overwrite finished ones; otherwise the page in the answer, unless the run has
+    files and a tool to write them."""
+    unfinished = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
+    could_write = any(tool.stream for tool in toolbox)
+    if not unfinished and not (files and could_write) and (page := page_in(answer)):
+        return {ENTRY: page}
+    return unfinished
+
+
+def unfinished_text(events: Sequence[Event]) -> str:
+    """The model's text in an interrupted turn; empty if its message is complete or was retried."""
+    texts = []
+    for event in reversed(events):
+        if isinstance(event, TextDelta):
+            texts.append(event.text)
+        elif isinstance(event, MessageAdded | TurnStarted | TurnRetrying):
+            break
+    text = "".join(reversed(texts))
+    return text if text.strip() else ""  # vendors refuse blank texts
+
+
+def is_long(content: Content) -> bool:
+    return isinstance(content, str) and len(content) > FULL_LENGTH
+
+
+def describe_files(files: Files, *, shorten: bool) -> str:
+    """Text for the model with the files. `shorten` shows only the first lines of long files."""
+    blocks = []
+    for path, content in files.items():
+        language = path.rsplit(".", 1)[-1]
+        if isinstance(content, str):
+            body = _code(content, language, shorten=shorten)
+        else:
+            body = f"({len(content):,} bytes, binary)"
+        blocks.append(f"`{path}`:\n{body}")
+    return "Current files:\n\n" + "\n\n".join(blocks)
+
+
+def describe_edits(before: Files, after: Files, *, shorten: bool) -> str:
+    """Text for the model with the user's edits since the last run; empty without edits."""
+    notes = []
+    for path in sorted({*before, *after}):
+        old, new = before.get(path), after.get(path)
+        if old == new:
+            continue
+        if new is None:
+            notes.append(f"I deleted `{path}`.")
+        elif isinstance(new, bytes) or isinstance(old, bytes):
+            notes.append(f"I replaced `{path}` ({len(new):,} bytes).")
+        elif old is None:
+            notes.append(f"I added `{path}`:\n{_code(new, path.rsplit('.', 1)[-1], shorten=shorten)}")
+        else:
+            diff = unified_diff(old, new, path)
+            notes.append(f"I changed `{path}`:\n{_code(diff, 'diff', shorten=shorten)}")
+    return "\n\n".join(notes)
+
+
+def _code(text: str, language: str, *, shorten: bool) -> str:
+    if not (shorten and is_long(text)):
+        return fenced(text, language)
+    start = text[: text.rfind("\n", 0, START_LENGTH) if "\n" in text[:START_LENGTH] else START_LENGTH]
+    return f"{fenced(start, language)}\n{shortened_file_note(len(start), len(text))}"
+
+
+class Material(TypedDict, total=False):
+    """The inputs of a run besides its prompt."""
+
+    files: Mapping[str, str | bytes] | None
+    images: Any
+    base: Run | None
+    messages: Sequence[Message | Mapping[str, Any]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInput:
+    prompt: str
+    system: str | None
+    """System text from `messages`; None for the default."""
+    history: tuple[Message, ...]
+    question: Message
+    files: Files | None
+    """None to extract them from the history."""
+    images: tuple[Image, ...] = ()
+    earlier_images: tuple[Image, ...] = ()
+    elements: tuple[Element, ...] = ()
+    edited: frozenset[str] = frozenset()
+    """Files the user added or edited since the base run that the question does not show in full."""
+    shortened: tuple[str, ...] = ()
+    """Files of which the question shows only the first lines."""
+    base: Run | None = None
+    names: frozenset[str] = frozenset()
+    """Notebook names that may be sent even with `--data schema`."""
+
+    @property
+    def base_id(self) -> str | None:
+        return self.base.id if self.base else None
+
+    @property
+    def base_settings(self) -> Json:
+        return self.base.settings if self.base else {}
+
+    @property
+    def base_variants(self) -> tuple[Files, ...]:
+        return tuple(variant.files for variant in self.base.variants) if self.base else ()
+
+    @property
+    def inputs(self) -> tuple[Image, ...]:
+        """All the user's images, so that an image keeps its number throughout the conversation."""
+        return (*self.earlier_images, *self.images)
+
+    def facts(self, files: Files, toolbox: Toolbox) -> RequestFacts:
+        asking_tools = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
+        own_tools = frozenset(tool.name for tool in toolbox.own)
+        return RequestFacts(files=files, edited=self.edited, own_tools=own_tools, asking_tools=asking_tools)
+
+
+async def read_images(images: Any) -> list[Image]:
+    """Read the images for `Agent.prepare` without blocking the event loop."""
+    # Figures, arrays and other objects are converted first: the caller may change them later.
+    files = [
+        image if isinstance(image, str | bytes | Path | Image) else to_image(image)
+        for image in as_sequence(images)
+    ]
+    return [await off_loop(to_image, file) for file in files]
+
+
+def open_run(prompt: str, material: Material, *, can_read: bool) -> RunInput:
+    """Build the input of a run; raise `ConfigError` for invalid or contradictory arguments.
+
+    `can_read` is whether the model can read files with a tool, so that long ones may be shortened.
+    """
+    files, base, messages = material.get("files"), material.get("base"), material.get("messages")
+    _check_arguments(prompt, files, base, messages)
+    prompt = whole_text(prompt)
+    all_messages = [to_message(message) for message in messages or ()]
+    conversation = tuple(message for message in all_messages if message.role != "system")
+    system = "\n\n".join(message.text for message in all_messages if message.role == "system") or None
+    history = base.messages if base is not None else conversation
+    own_images = tuple(to_image(image) for image in as_sequence(material.get("images")))
+    earlier_images = images_in(history)
+    notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
+    if own_images and system is None:
+        notes.append(image_text(page=_has_page(start, conversation)))
+    if own_images and earlier_images:
+        notes.append(image_numbers(len(earlier_images), len(own_images)))
+    shortened = _shortened_files(files, base) if can_read else ()
+    edited = _edited_files(base) - {safe_path(path) for path in files or ()}
+    return RunInput(
+        prompt=prompt,
+        system=system,
+        history=history,
+        question=_question(prompt, notes, own_images),
+        files=start,
+        images=own_images,
+        earlier_images=earlier_images,
+        edited=edited.union(shortened),
+        shortened=shortened,
+        base=base,
+    )
+
+
+def _question(prompt: str, notes: Iterable[str], images: Iterable[Image]) -> Message:
+    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
+    return Message(role="user", parts=parts)
+
+
+def base_density(base: Run | None) -> float:
+    """Ratio of actual to estimated tokens in the base run."""
+    if base is None:
+        return 1.0
+    usages = [event.usage for event in base.events.of(TurnFinished)]
+    answers = [index for index, message in enumerate(base.messages) if message.role == "assistant"]
+    if not usages or not answers:
+        return 1.0
+    return density(usages[-1].input, estimate_tokens(base.messages[: answers[-1]], base.system, base.tools))
+
+
+def _check_arguments(prompt: object, files: object, base: object, messages: object) -> None:
+    if not isinstance(prompt, str | None):
+        raise ConfigError(
+            f"The prompt is a {type(prompt).__name__}, not text. Describe what the model should make."
+        )
+    if not prompt or not prompt.strip():
+        raise ConfigError("The prompt is empty. Describe what the model should make.")
+    check_type("files", files, Mapping | None, "a dict such as {'index.html': page}")
+    check_type("base", base, Run | None, "the Run to continue")
+    if base is not None and messages is not None:
+        raise ConfigError("Give either `base` or `messages`, not both: each is a conversation to continue.")
+
+
+def as_sequence(images: Any) -> Iterable[Any]:
+    if images is None:
+        return ()
+    many = isinstance(images, Sequence | set | Iterator | ValuesView)
+    return images if many and not isinstance(images, str | bytes | bytearray | memoryview) else (images,)
+
+
+def _edited_files(base: Run | None) -> frozenset[str]:
+    if base is None or base.given_files is None:
+        return frozenset()
+    return frozenset(path for path, content in base.given_files.items() if base.files.get(path) != content)
+
+
+def _shortened_files(files: Mapping[str, str | bytes] | None, base: Run | None) -> tuple[str, ...]:
+    """Paths of the user's new files that are too long to be shown in full."""
+    inputs = {safe_path(path): content for path, content in (files or {}).items()}
+    if base is not None and base.given_files is not None:
+        inputs = {path: base.files[path] for path in base.files if path not in base.given_files} | inputs
+    return tuple(path for path, content in inputs.items() if is_long(content))
+
+
+def _has_page(files: Files | None, messages: Sequence[Message]) -> bool:
+    if files is not None:
+        return files.entry is not None
+    return any(message.tool_calls or page_in(message.text) for message in messages)
+
+
+def _starting_files(
+    files: Mapping[str, str | bytes] | None, base: Run | None, *, from_messages: bool, shorten: bool
+) -> tuple[list[str], Files | None]:
+    """Notes for the model, and the starting files; None to extract them from the messages."""
+    notes: list[str] = []
+    start = base.files if base is not None else Files()
+    if base is not None and len(base.variants) > 1:
+        notes.append(
+            f"There are {len(base.variants)} options for the request before; the files are those of option"
+            f" {base.variant + 1}."
+        )
+    if base is not None and base.given_files is not None:
+        notes.append(describe_edits(base.given_files, base.files, shorten=shorten))
+    if files:
+        new_files = Files(dict(files))
+        notes.append(describe_files(new_files, shorten=shorten))
+        for path, content in new_files.items():
+            start = start.write(path, content)
+    elif from_messages:
+        return notes, None
+    return [note for note in notes if note], start

@@ -1,0 +1,142 @@
+"""The table of a run's settings: each row answers every column, and all that shows settings follows from it."""
+
+from dataclasses import MISSING, fields, replace
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb._base.wire import WireError
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Usage
+from agent_nb.core.options import OPTIONS
+from agent_nb.core.run_settings import (
+    SETTINGS,
+    Limits,
+    RunSettings,
+    Setting,
+    check_recorded,
+    header_words,
+    other_settings,
+    stricter,
+)
+from agent_nb.providers.scripted import ScriptedProvider
+
+VALUES = {
+    "limits": Limits(steps=3, usd=0.5),
+    "tools": ("view_file",),
+    "effort": "high",
+    "approve": "auto",
+    "sampling": {"temperature": 0.5},
+    "stack": "vue",
+    "data": "schema",
+    "bind": {"sales": "pandas.DataFrame", "labels": "filled by the page"},
+    "window": 8_000,
+    "lean": True,
+    "instructions": "Be brief.",
+    "network": True,
+    "compact": True,
+    "looks": 1,
+}
+"""A value for each setting that is not its default."""
+STRICT_AND_LAX = {
+    "limits": (Limits(steps=3, usd=0.1), Limits(steps=50, seconds=None, usd=2)),
+    "tools": (("view_file",), ("view_file", "run_python")),
+    "approve": ("ask", "auto"),
+    "data": ("schema", ""),
+    "bind": ({"sales": "list"}, {"sales": "list", "key": "str"}),
+    "network": (False, True),
+    "looks": (0, 3),
+}
+ANSWERS = {
+    "priced": (True, False),
+    "sent": ("request", "system", "tools", "conversation", "nowhere"),
+    "recorded": ("always", "set", "no"),
+}
+
+
+def test_no_column_has_a_default():
+    assert all(each.default is MISSING and each.default_factory is MISSING for each in fields(Setting))
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(RunSettings)])
+def test_each_setting_answers_every_column(name):
+    row, value = SETTINGS[name], VALUES[name]
+    default, changed = RunSettings(), replace(RunSettings(), **{name: value})
+    for column, answers in ANSWERS.items():
+        assert getattr(row, column) in answers
+    assert {*row.listed_in} <= {"statement", "comparison"}
+    assert callable(row.matched) or row.matched in ("system", "batch", "no")
+    assert (name in changed.matched()) == callable(row.matched)
+    assert (name in changed.matched_in_batch()) == (row.matched == "batch")
+    assert (name in changed.priced()) == row.priced
+    assert (changed.recorded() != default.recorded()) == (row.recorded != "no")
+    assert [*changed.dry_run_lines()] == ([f"{row.dry_run}: {value}"] if row.dry_run else [])
+    assert bool(header_words(changed.recorded())) == (row.header is not None)
+    check_recorded(changed.recorded())
+
+
+@pytest.mark.parametrize("name", [name for name, row in SETTINGS.items() if callable(row.matched)])
+def test_both_directions_of_a_difference_are_told(name):
+    none, some = {}, replace(RunSettings(), **{name: VALUES[name]}).matched()
+    (then,), (now,) = other_settings(some, none), other_settings(none, some)
+    assert then != now
+    assert not [*other_settings(some, some)]
+
+
+def test_what_a_request_sends_is_an_option_of_the_cell():
+    requested = {name for name, row in SETTINGS.items() if row.sent == "request"}
+    assert requested - {"sampling"} <= OPTIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("effort", "Set `effort` on"), ("tools", "no setting"), ("tier", "no setting")]
+)
+def test_an_agent_refuses_what_it_could_not_keep(name, why):
+    with ScriptedProvider([]) as provider:
+        provider.offline = False
+        with pytest.raises(ConfigError, match=why):
+            Agent(provider).with_settings(**{name: "high"})
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_another_value_can_only_make_a_setting_stricter(name):
+    strict, lax = STRICT_AND_LAX.get(name, (VALUES[name], getattr(RunSettings(), name)))
+    assert (SETTINGS[name].stricter is not None) == (name in STRICT_AND_LAX)
+    assert stricter(name, strict, lax) == strict
+    assert stricter(name, lax, strict) == (strict if name in STRICT_AND_LAX else lax)
+    assert stricter(name, strict, None) == strict
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        {"effort": 3},
+        *(
+            {"data": value}
+            for value in ("all", "ALL", "Schema", "schema ", "\0", True, 1, [], ["schema"], {"a": 1})
+        ),
+        {"network": "yes"},
+        {"steps": "3"},
+        {"steps": 1e400},
+        {"approve": ["auto"]},
+        {"tools": "run_python"},
+        {"bind": ["key"]},
+        {"bind": {"key": 1}},
+        {"looks": 10**30},
+    ],
+)
+def test_settings_in_a_file_of_other_types_and_values_are_refused(recorded):
+    with pytest.raises(WireError, match=rf"^`{next(iter(recorded))}.*` is .*, not ."):
+        check_recorded(recorded)
+
+
+def test_the_price_of_another_tier_is_not_known():
+    usage = Usage(input=1000)
+
+    def prepared(**sampling):
+        with ScriptedProvider([]) as provider:
+            provider.name, provider.sampling = "openai:gpt-6.1-sol", sampling
+            return Agent(provider).prepare("go")
+
+    assert prepared().price(usage) == prepared(service_tier="default").price(usage) > 0
+    assert prepared(service_tier="flex").price(usage) is None

@@ -1,0 +1,273 @@
+"""Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
+
+import asyncio
+import io
+import itertools
+import json
+import sys
+import threading
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from agent_nb import Agent, Limits, read_images, tool
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import FileChanged
+from agent_nb.core.messages import Message, ToolCall, ToolResult, assistant, user
+from agent_nb.engine.run_input import images_in
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.tools import Toolbox
+from tests.support.drawings import png
+from tests.support.scripts import PAGE, of, run_script, write
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        *(({"prompt": prompt}, "empty") for prompt in ("", "  \n", None)),
+        ({"prompt": ["A page"]}, "The prompt is a list, not text."),
+        ({"files": "<h1>"}, "`files` is a dict such as {'index.html': page}, not a str."),
+        ({"base": "hero"}, "`base` is the Run to continue, not a str."),
+        ({"images": 3}, "An int is not an image."),
+    ],
+)
+async def test_what_a_run_cannot_take_is_one_sentence(given, says):
+    with pytest.raises(ConfigError) as raised:
+        await Agent(ScriptedProvider([])).run(**{"prompt": "go", **given})
+    assert says in str(raised.value)
+
+
+async def test_one_image_is_taken_as_one(tmp_path):
+    shot = tmp_path / "shot.png"
+    shot.write_bytes(png())
+    drawn = PIL.Image.open(shot)
+    one = [str(shot), shot, png(), bytearray(png()), drawn, np.asarray(drawn)]
+    two = [[shot, shot], (shot, shot), iter([shot, shot]), {"a": shot, "b": shot}.values()]
+    counts = []
+    for images in (None, *one, *two):
+        with ScriptedProvider([[text("Seen.")]]) as provider:
+            run = await Agent(provider).run("Look", images=images)
+        counts.append(len(images_in(run.messages)))
+    assert counts == [0] + [1] * len(one) + [2] * len(two)
+
+
+async def test_an_earlier_run_is_gone_on_from():
+    first = await run_script([write()], [text("Made.")])
+    with ScriptedProvider([[text("Changed.")]]) as provider:
+        second = await Agent(provider).run("Now blue", base=first)
+    assert provider.requests[0].messages[: len(first.messages)] == first.messages
+    assert second.html == PAGE
+    assert second.own_messages[0].text == "Now blue"
+    assert of(second, FileChanged)[0].path == "index.html"
+
+
+async def test_the_model_is_told_what_the_person_changed():
+    first = await run_script([write()], [text("Made.")])
+    edited = first.with_files({"index.html": PAGE.replace("Bread", "Cake"), "note.txt": "hi"})
+    assert first.html == PAGE
+    with ScriptedProvider([[text("I see.")]]) as provider:
+        run = await Agent(provider).run("Go on", base=edited)
+    question = provider.requests[0].messages[-1].text
+    assert "I changed `index.html`" in question
+    assert "+<!doctype html><h1>Cake</h1>" in question
+    assert "I added `note.txt`" in question
+    assert "Cake" in run.html
+
+
+async def test_edits_of_a_run_without_files_add_up():
+    first = await run_script([text("Nothing made.")])
+    edited = first.with_files({"a.txt": "one"}).with_files({"b.txt": "two"})
+    with ScriptedProvider([[text("Seen.")]]) as provider:
+        await Agent(provider).run("Go on", base=edited)
+    question = provider.requests[0].messages[-1].text
+    assert "I added `a.txt`" in question
+    assert "I added `b.txt`" in question
+
+
+async def test_files_given_are_shown_to_the_model():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Fix it", files={"index.html": PAGE})
+    assert f"`index.html`:\n```html\n{PAGE}\n```" in provider.requests[0].messages[-1].text
+    assert run.html == PAGE
+
+
+ROWS = "".join(f"{number},bread\n" for number in range(300_000))
+
+
+def assert_is_start_of_rows(question: str) -> None:
+    assert "`data.csv`:\n```csv\n0,bread\n1,bread\n" in question
+    assert f"of {len(ROWS):,} characters. `read_file`" in question
+    assert len(question) < 6_000
+    shown = question.partition("```csv\n")[2].partition("\n```")[0]
+    assert ROWS.startswith(f"{shown}\n"), "whole lines are shown"
+
+
+async def test_only_the_first_lines_of_a_long_file_are_sent():
+    with ScriptedProvider(
+        [[call("read_file", {"path": "data.csv", "start": 9, "end": 9})], [text("ok")]]
+    ) as provider:
+        run = await Agent(provider).run("Draw it", files={"data.csv": ROWS, "index.html": PAGE})
+    request = provider.requests[0]
+    assert_is_start_of_rows(request.messages[-1].text.partition("`index.html`")[0])
+    assert f"```html\n{PAGE}\n```" in request.messages[-1].text
+    assert request.facts.edited == {"data.csv"}
+    assert run.files["data.csv"] == ROWS
+    assert run.tool_uses[0].result.text == "8,bread"
+
+
+async def test_a_long_file_that_was_added_is_shortened_too():
+    first = await run_script([text("Nothing made.")])
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Go on", base=first.with_files({"data.csv": ROWS}))
+    assert_is_start_of_rows(provider.requests[0].messages[-1].text)
+    assert provider.requests[0].facts.edited == {"data.csv"}
+
+
+async def test_a_long_edit_is_shortened_too():
+    rows = ROWS[:60_000]
+    first = await run_script([write("data.csv", rows)], [text("Made.")])
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Go on", base=first.with_files({"data.csv": rows.replace("bread", "cake")}))
+    question = provider.requests[0].messages[-1].text
+    assert "I changed `data.csv`:\n```diff\n" in question
+    assert len(question) < 6_000
+
+
+async def test_one_long_line_is_cut():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Use it", files={"data.json": "x" * 60_000})
+    assert "First 4,000 of 60,000 characters." in provider.requests[0].messages[-1].text
+
+
+async def test_without_a_tool_to_read_it_a_long_file_is_sent_whole():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider, tools=[]).run("Draw it", files={"data.csv": ROWS})
+    assert ROWS in provider.requests[0].messages[-1].text
+
+
+async def test_a_scripted_model_gets_files_and_edits_as_values():
+    first = await run_script([write()], [write("a.css", "b{}")], [text("Made.")])
+    edited = first.with_files({"index.html": PAGE + "!", "a.css": "i{}", "note.txt": "hi"})
+    with ScriptedProvider([[text("I see.")]]) as provider:
+        await Agent(provider).run("Go on", base=edited, files={"./a.css": "u{}"})
+    facts = provider.requests[0].facts
+    assert dict(facts.files) == {"index.html": PAGE + "!", "a.css": "u{}", "note.txt": "hi"}
+    assert facts.edited == {"index.html"}, "the others are shown in full"
+    assert not facts.summing_up
+
+
+async def test_a_scripted_model_is_told_which_tools_are_the_persons_and_which_ask():
+    @tool
+    def free(a: int) -> int:
+        return a
+
+    @tool(approval="ask")
+    def asks(a: int) -> int:
+        return a
+
+    with ScriptedProvider([[call("free", {"a": 1})], [text("Done.")]]) as provider:
+        await Agent(provider, tools=[*Toolbox.default(), free, asks], limits=Limits(steps=2)).run("Go")
+    facts = provider.requests[0].facts
+    assert facts.own_tools == {"free", "asks"}
+    assert facts.asking_tools == {"asks"}
+    assert [request.facts.summing_up for request in provider.requests] == [False, True]
+
+
+async def test_a_conversation_of_plain_dicts_seeds_files():
+    arguments = json.dumps({"path": "index.html", "content": PAGE})
+    history = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "A page"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "function": {"name": "create_file", "arguments": arguments}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "ok"},
+        {"role": "assistant", "content": "Made."},
+    ]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider, system="Speak French.").run("Now blue", messages=history)
+    assert run.html == PAGE
+    assert provider.requests[0].system == "Be brief.\n\nSpeak French."
+
+
+@pytest.mark.parametrize("failed_first", [True, False])
+async def test_a_repeated_id_means_its_own_turn(failed_first):
+    def result(call_id: str, name: str, code: str | None) -> Message:
+        return Message(role="tool", parts=(ToolResult(call_id=call_id, name=name, text="", code=code),))
+
+    edit = ToolCall("call_0", "edit_file", '{"path": "a.txt", "old": "x", "new": "y"}')
+    page = ToolCall("call_0", "create_file", json.dumps({"path": "index.html", "content": PAGE}))
+    denied = ToolCall("call_1", "create_file", '{"path": "a.txt", "content": "not kept"}')
+    results = result("call_0", "create_file", None), result("call_1", "create_file", "DENIED")
+    turns = [
+        [assistant(edit), result("call_0", "edit_file", "FAILED")],
+        [assistant(page, denied), *results],
+    ]
+    history = [user("A page"), *itertools.chain(*(turns if failed_first else reversed(turns)))]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Now blue", messages=history)
+    assert dict(run.files) == {"index.html": PAGE}
+
+
+async def test_the_page_in_a_conversation_seeds_the_file():
+    history = [
+        {"role": "user", "content": "A page"},
+        {"role": "assistant", "content": f"```html\n{PAGE}\n```"},
+    ]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Now blue", messages=history)
+    assert run.html == PAGE
+
+
+OPENED: dict[str, set[int]] = {}
+"""The threads that have opened a file, by its path, for the paths in here."""
+
+
+def _note_opened(event: str, args: tuple) -> None:
+    if event == "open" and str(args[0]) in OPENED:
+        OPENED[str(args[0])].add(threading.get_ident())
+
+
+sys.addaudithook(_note_opened)
+
+
+@pytest.mark.parametrize("way", ["run", "stream", "start"])
+async def test_images_are_read_off_the_loop(way, tmp_path):
+    shot = tmp_path / "shot.png"
+    shot.write_bytes(png())
+    threads = OPENED[str(shot)] = set()
+    with ScriptedProvider([[text("Seen.")]]) as provider:
+        agent = Agent(provider)
+        if way == "run":
+            await agent.run("Build this", images=[shot])
+        elif way == "stream":
+            assert [event async for event in agent.stream("Build this", images=[str(shot)])]
+        else:
+            await agent.start("Build this", images=await read_images(shot))
+    del OPENED[str(shot)]
+    assert threads
+    assert threading.get_ident() not in threads
+    assert provider.requests[0].messages[-1].parts[-1].data == png()
+
+
+async def test_an_array_is_read_before_the_caller_can_change_it(tmp_path):
+    (tmp_path / "shot.png").write_bytes(png())
+    array = np.zeros((4, 4, 3), np.uint8)
+    reading = asyncio.create_task(read_images([tmp_path / "shot.png", array]))
+    await asyncio.sleep(0)
+    array[:] = 255
+    image = (await reading)[1]
+    assert PIL.Image.open(io.BytesIO(image.data)).getpixel((0, 0)) == (0, 0, 0)
+
+
+async def test_our_system_text_is_inserted_once():
+    with ScriptedProvider([[write()], [text("ok")]]) as provider:
+        await Agent(provider, system="Speak French.").run("go")
+    first, second = provider.requests
+    assert first.system == second.system
+    assert first.system.count("index.html") == 1
+    assert first.system.endswith("Speak French.")
+    assert second.messages[: len(first.messages)] == first.messages

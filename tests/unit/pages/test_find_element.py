@@ -1,0 +1,80 @@
+"""Elements of a run's page as values."""
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb.core.errors import ConfigError
+from agent_nb.pages.find_element import HTML_LIMIT
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from tests.support.scripts import run_script, write
+
+PAGE = """<!doctype html>
+<title>Bakery</title>
+<main>
+  <section><h2>Bread</h2><p>Warm<p>Fresh</section>
+  <h2 class="big">Cakes</h2>
+  <table><tr><td>1<td>2</table>
+  <h2>Hours</h2>
+</main>
+"""
+
+
+@pytest.fixture
+async def run():
+    edit = {"path": "index.html", "old": "Hours", "new": "Opening hours"}
+    more = [call("edit_file", edit), write("about.html", "<h1>About</h1>")]
+    return await run_script([write(content=PAGE)], more, [text("Done.")])
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("main > h2", ("main > h2:nth-of-type(1)", 5, "2 of 3", '<h2 class="big">Cakes</h2>')),
+        ("section h2", ("section > h2", 4, "1 of 3", "<h2>Bread</h2>")),
+        (".big + table td:nth-child(2)", ("td:nth-of-type(2)", 6, "2 of 2", "<td>2</td>")),
+        ("p:nth-of-type(2)", ("p:nth-of-type(2)", 4, "2 of 2", "<p>Fresh</p>")),
+        ("tbody", ("tbody", 6, "1 of 1", "<tbody><tr><td>1</td><td>2</td></tr></tbody>")),
+    ],
+)
+async def test_an_element_is_found_as_a_browser_finds_it(run, selector, expected):
+    element = run.element(selector)
+    assert (element.path, element.line, element.place, element.html) == expected
+    assert element.file == "index.html"
+    assert run.element(element.path) == element
+
+
+async def test_the_turn_and_the_edit_that_wrote_it(run):
+    first, edited = run.element(".big"), run.element("main > h2:nth-of-type(2)")
+    assert (first.turn, edited.turn) == (1, 2)
+    assert "index.html" in first.edit
+    assert first.edit != edited.edit
+
+
+async def test_what_was_there_before_the_run_has_no_turn(run):
+    with ScriptedProvider([[text("Nothing to do.")]]) as provider:
+        after = await Agent(provider).run("go on", base=run)
+    assert (after.element(".big").turn, after.element(".big").edit) == (None, "")
+
+
+async def test_an_element_of_another_file(run):
+    assert run.element("h1", "about.html").file == "about.html"
+
+
+async def test_a_long_element_is_cut(run):
+    long = run.with_files({"index.html": f"<ul>{'<li>bread and butter</li>' * 500}</ul>"}).element("ul")
+    assert len(long.html) == HTML_LIMIT
+    assert long.html.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("h6",), "There is no element 'h6' in 'index.html'."),
+        (("h2[",), "'h2[' is not a CSS selector: "),
+        (("h2", "nowhere.html"), "has no page 'nowhere.html': index.html, about.html."),
+    ],
+)
+async def test_what_is_not_there_is_refused(run, arguments, error):
+    with pytest.raises(ConfigError) as caught:
+        run.element(*arguments)
+    assert error in str(caught.value)
