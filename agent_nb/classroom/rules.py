@@ -140,6 +140,7 @@ def find_lab(folder: Path) -> Path | None:
 
 
 def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
+    """Parse a `lab.toml`; raises `ConfigError` with the line and the remedy."""
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{file} has more than {MAX_BYTES // 1000} kB.")
     try:

@@ -100,16 +100,22 @@ class Accepted:
 # Pieces that come once per token are not frozen: that costs 2 % of a stream's CPU time.
 @dataclass(slots=True)
 class TextPiece:
+    """A fragment of the answer."""
+
     text: str
 
 
 @dataclass(slots=True)
 class ThinkingPiece:
+    """A fragment of the visible thinking."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
+    """A tool call has begun; its arguments follow as `CallPiece`."""
+
     id: str
     name: str
     written: bool = False

@@ -16,7 +16,7 @@ from agent_nb.run.supported_numbers import AnswerNumber
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110
 HEADER = """\
-// Written by `make events` from `events.py`, `phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
+// Written by `make events` from `core/events.py`, `core/phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;

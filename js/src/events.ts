@@ -1,4 +1,4 @@
-// Written by `make events` from `events.py`, `phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
+// Written by `make events` from `core/events.py`, `core/phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;

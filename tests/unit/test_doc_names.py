@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import agent_nb
 from agent_nb import Agent, Files, Run, Toolbox, ToolContext
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.parsing import PARSER
@@ -51,6 +52,9 @@ _NAME = re.compile(r"[A-Z_]\w+|[a-z]\w*_\w+")
 _MEMBER = re.compile(r"(\w+)\.([a-z]\w*)\b(?!\.jsonl)")
 _COMMAND = re.compile(r"%agent ([a-z]+)")
 _OPTION = re.compile(r"--[a-z-]+")
+_IMPORT = re.compile(r'(?m)^[\s"]*(from agent_nb\S* import [\w, ]+|import agent_nb\S*)')
+_PUBLIC_MODULES = {"import agent_nb", "import agent_nb.marimo", "import agent_nb.tracing"}
+_EXAMPLES = [*PAGES, *ROOT.glob("notebooks/*.*"), *ROOT.glob("docs/examples/*/*.py")]
 
 
 def spans(page: Path) -> set[str]:
@@ -100,3 +104,15 @@ def test_every_command_and_option_exists(page):
     options |= {match[0] for span in shown if (match := _OPTION.match(span))}
     usages = " ".join(command.usage for command in (*COMMANDS.values(), *PLUGIN_COMMANDS.values()))
     assert options - OTHERS <= {*PARSER._option_string_actions, *_OPTION.findall(usages)}
+
+
+@pytest.mark.parametrize("page", _EXAMPLES, ids=lambda page: page.name)
+def test_users_import_from_the_package_alone(page: Path):
+    for line in _IMPORT.findall(page.read_text(encoding="utf-8")):
+        statement = line.partition("\\n")[0].partition(" as ")[0].strip('"')
+        package, _, names = statement.removeprefix("from ").partition(" import ")
+        public = package == "agent_nb" and {name.strip() for name in names.split(",")} <= {
+            *agent_nb.__all__,
+            "plugins",
+        }
+        assert public or statement in _PUBLIC_MODULES, line

@@ -1,7 +1,6 @@
 """A plugin for agent_nb with one of each: a vendor, a tool, a command and a rule."""
 
-from agent_nb import ConfigError, tool
-from agent_nb.plugins import Command, Notebook, Plugin, Rules, Vendor
+from agent_nb import ConfigError, plugins, tool
 
 
 @tool
@@ -10,7 +9,7 @@ def forecast(city: str) -> str:
     return f"In {city}: sunny, 21 °C."
 
 
-class NoImages(Rules):
+class NoImages(plugins.Rules):
     """Prompts about the weather take no images."""
 
     source = "agent-nb-weather"
@@ -21,10 +20,10 @@ class NoImages(Rules):
         return options
 
 
-class Weather(Plugin):
+class Weather(plugins.Plugin):
     def vendors(self):
         return [
-            Vendor(
+            plugins.Vendor(
                 name="breeze",
                 title="Breeze",
                 base_url="http://127.0.0.1:8000/v1",
@@ -37,9 +36,9 @@ class Weather(Plugin):
         return {"weather": [forecast]}
 
     def commands(self):
-        return [Command("forecast CITY", "The weather of tomorrow in a city.", self.show)]
+        return [plugins.Command("forecast CITY", "The weather of tomorrow in a city.", self.show)]
 
-    def show(self, notebook: Notebook, city: str) -> str:
+    def show(self, notebook: plugins.Notebook, city: str) -> str:
         return forecast(city or "Lyon")
 
     def rules(self, cell):

@@ -13,7 +13,7 @@ from agent_nb.pages.policy import INTEGRITY, KNOWN_VALUES
 from agent_nb.pages.preview import frame_attributes, framed_page, still_frame_attributes, with_frame_script
 from tests.support import ROOT
 from tests.support.connecting_pages import ISSUED, generated
-from tests.unit.render.test_preview import growth_exponent
+from tests.unit.pages.test_preview import growth_exponent
 
 HOST = "https://canary.example"
 ESBUILD = ROOT / "js" / "node_modules" / ".bin" / "esbuild"

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from agent_nb.errors import ConfigError, SavedRunError
-from agent_nb.run_settings import SETTINGS
 
 from agent_nb import Agent, Limits, load
+from agent_nb.core.errors import ConfigError, SavedRunError
+from agent_nb.core.run_settings import SETTINGS
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.providers.scripted import ScriptedProvider
 from tests.support.shells import quick_run
