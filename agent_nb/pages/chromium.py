@@ -244,7 +244,7 @@ class _Page:
             self.notes.append(f"The page had not settled after {SETTLE_SECONDS:g} s.")
 
     async def _evaluate(self, call: str) -> Any:
-        """Call a function of `js/src/check/headless.ts`, in an isolated world that the page cannot tamper with."""
+        """Call a function of the bundle `headless.js`, in an isolated world that the page cannot tamper with."""
         tree = await self._send("Page.getFrameTree")
         world = await self._send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
         expression = f"{_HEADLESS.read_text(encoding='utf-8')};headless.{call}"

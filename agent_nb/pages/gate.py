@@ -5,7 +5,7 @@ the policy. A `srcdoc` document would need the same treatment, so it is removed 
 `policy.json` lists the known attribute values of these tags; an attribute with any other value is removed.
 Tags that load a file of a stack get its hash, so that the browser rejects any other file from the CDN.
 
-`js/src/preview/gate.ts` does the same for a page that is still being written.
+The front end does the same for a page that is still being written.
 
 Where a tag begins depends on the elements around it, on whether scripts run, and on the parser. So every position where
 one of these tags could begin is checked, also in comments, scripts and values. Tags are parsed as in HTML. A tag with
