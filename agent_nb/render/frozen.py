@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -21,7 +20,6 @@ from agent_nb._base.secrets import mask, masked_line
 from agent_nb.core.bound_pages import LOADERS, bound_pages
 from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
-from agent_nb.pages.policy import PLAIN_TAGS
 from agent_nb.pages.preview import (
     TooLargeError,
     assembled,
@@ -31,6 +29,7 @@ from agent_nb.pages.preview import (
     still_frame_attributes,
 )
 from agent_nb.render.finished_run import FinishedRun
+from agent_nb.render.outputs import IMAGES, image_data, plain_html, text_of
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
     duration,
@@ -67,8 +66,6 @@ MAX_ARGUMENT = 2_000
 FIRST_LINES, MOST_LINES = 30, 40
 """A text with more than MOST_LINES lines shows the first FIRST_LINES and folds the rest."""
 
-_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
-_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 _DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim", "\\": "anb-dim"}
 _COLOURS = {
     "Keyword": "k",
@@ -190,9 +187,9 @@ def _arguments(args: Mapping[str, Any]) -> str:
 
 def _output(bundle: MimeBundle) -> str:
     """Render the richest representation that is safe here."""
-    texts = {kind: _text(content) for kind, content in bundle.items()}
+    texts = {kind: text_of(content) for kind, content in bundle.items()}
     plain = texts.get("text/plain", "")
-    for kind in _IMAGES:
+    for kind in IMAGES:
         if kind in texts:
             return _image(kind, texts[kind], plain)
     if "text/x-diff" in texts:
@@ -216,7 +213,7 @@ def _check(bundle: MimeBundle) -> str:
     """Render the thumbnails and problems of a page check; the screenshots are too large to save."""
     shots = [shot for shot in bundle[CHECK_TYPE].get("screenshots", ()) if shot.get("thumbnail")]
     images = (_thumbnail(f"{shot['width']} px wide", base64.b64decode(shot["thumbnail"])) for shot in shots)
-    return f'<p class="anb-given">{" ".join(images)}</p>{_block(_text(bundle.get("text/plain", "")))}'
+    return f'<p class="anb-given">{" ".join(images)}</p>{_block(text_of(bundle.get("text/plain", "")))}'
 
 
 def _framed(markup: str, plain: str) -> str:
@@ -233,11 +230,9 @@ def _image(kind: str, content: str, caption: str) -> str:
     if len(content) > MAX_IMAGE:
         size = human_size(len(content) * 3 // 4)
         return f'<p class="anb-dim">{label}: {kind}, {size}, too large to save here</p>'
-    if kind == "image/svg+xml" and content.lstrip().startswith("<"):
-        content = base64.b64encode(content.encode("utf-8", "replace")).decode()
-    if not _BASE64.fullmatch(content):
+    if not (data := image_data(kind, content)):
         return f'<p class="anb-dim">{label}: {kind}, unreadable</p>'
-    return f'<p><img alt="{label}" title="{label}" src="data:{kind};base64,{"".join(content.split())}"></p>'
+    return f'<p><img alt="{label}" title="{label}" src="data:{kind};base64,{data}"></p>'
 
 
 def _diff(diff: str) -> str:
@@ -263,11 +258,6 @@ def _cut(text: str) -> str:
     return f"{mask(text)[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
 
 
-def _text(content: Any) -> str:
-    """Join text that a notebook stores as a list of lines."""
-    return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
-
-
 def _fold(summary: str, inside: str) -> str:
     return f"<details><summary>{summary}</summary>{inside}</details>"
 
@@ -289,62 +279,6 @@ def coloured(code: str) -> Iterator[tuple[str, str]]:
 def _colour(kind: str) -> str:
     name = kind.removeprefix("Token.")
     return next((colour for prefix, colour in _COLOURS.items() if name.startswith(prefix)), "")
-
-
-_VOID = frozenset({"br", "hr"})
-_KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
-"""The style sheets in tables of pandas and polars."""
-MAX_SHEET = 2_000
-"""Maximum characters; on longer sheets the pattern is too slow."""
-_KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
-
-
-def plain_html(markup: str) -> str | None:
-    """Return the tables and text without attributes; None if the markup contains anything else."""
-    copy = _PlainCopy()
-    copy.feed(markup)
-    copy.close()
-    copy.end_all()
-    return "".join(copy.written) if copy.is_plain else None
-
-
-class _PlainCopy(HTMLParser):
-    """Copies known tags and closes open ones, so that it cannot close elements around it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written: list[str] = []
-        self.is_plain = True
-        self._open: list[str] = []
-        self._in_sheet = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        self._in_sheet = tag == "style"
-        if self._in_sheet:
-            return
-        self.is_plain &= tag in PLAIN_TAGS and _KNOWN_STYLE.fullmatch(values.get("style") or "") is not None
-        spans = {name: values.get(name) or "" for name in ("colspan", "rowspan")}
-        attributes = "".join(f' {name}="{number}"' for name, number in spans.items() if number.isdecimal())
-        self.written.append(f"<{tag}{attributes}>")
-        if tag not in _VOID:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_sheet = False
-        if tag in self._open:
-            while (open_tag := self._open.pop()) != tag:
-                self.written.append(f"</{open_tag}>")
-            self.written.append(f"</{tag}>")
-
-    def handle_data(self, data: str) -> None:
-        if self._in_sheet:
-            self.is_plain &= len(data) <= MAX_SHEET and _KNOWN_SHEET.fullmatch(data) is not None
-        else:
-            self.written.append(html.escape(data, quote=False))
-
-    def end_all(self) -> None:
-        self.written += [f"</{tag}>" for tag in reversed(self._open)]
 
 
 MAX_PAGE = 1_000_000

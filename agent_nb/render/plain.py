@@ -1,7 +1,6 @@
 """Renders a finished run as Markdown and plain text, without times, tokens or costs: equal runs give equal text."""
 
 import html
-import re
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
@@ -12,6 +11,7 @@ from agent_nb.core.annotations import Annotation
 from agent_nb.core.messages import Source
 from agent_nb.files import human_size, lost_files
 from agent_nb.render.finished_run import FinishedRun
+from agent_nb.render.outputs import IMAGES, safe_output
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
 from agent_nb.render.summary import (
     duration,
@@ -39,8 +39,6 @@ from agent_nb.render.transcript import (
     whole_outcome,
 )
 
-_IMAGE = re.compile(r"image/(?!svg)[\w.+-]+", re.ASCII)
-_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 MAX_OUTPUT = 5_000
 
 
@@ -85,19 +83,16 @@ def _markdown_of(row: Row) -> str:
 def _step(row: ToolRow, images: bool) -> Iterator[str]:
     yield fenced(mask(row.code).rstrip(), "python")
     for output in row.outputs:
-        image = next(
-            (kind for kind in output if _IMAGE.fullmatch(kind) and _BASE64.fullmatch(str(output[kind]))), ""
-        )
-        text = str(output.get("text/plain", "")).rstrip()
-        if NAMES_TYPE in output:
-            continue
+        data = {} if NAMES_TYPE in output else safe_output(output)
+        image = next((kind for kind in IMAGES if kind in data), "")
+        text = data.get("text/plain", "").rstrip()
         if image and images:
-            yield f"![image](data:{image};base64,{''.join(str(output[image]).split())})"
-        elif "text/markdown" in output:
-            yield rebuilt(str(output["text/markdown"]))
+            yield f"![image](data:{image};base64,{data[image]})"
+        elif "text/markdown" in data:
+            yield data["text/markdown"]
         elif text:
             omitted = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
-            yield fenced(mask(text)[:MAX_OUTPUT] + omitted)
+            yield fenced(text[:MAX_OUTPUT] + omitted)
 
 
 def _source(source: Source) -> str:

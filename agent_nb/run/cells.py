@@ -17,12 +17,12 @@ from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
 from agent_nb.core.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.files import Files, contents
+from agent_nb.render.outputs import safe_output
 from agent_nb.render.safe_markdown import rebuilt
 from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell
 from agent_nb.run.record import RunRecord, unique_call_id
 
 TOOL = "run_python"
-_SHOWN = ("text/plain", "text/html", "text/markdown", "image/")
 HELPERS = ("to_file", "agent_files")
 """Helpers available to a run's code; renamed to `_to_file` if the notebook defines `to_file`."""
 
@@ -114,13 +114,7 @@ def to_cells(run: RunRecord) -> Cells:
 def _outputs(step: CodeStep) -> Iterator[Json]:
     """The outputs of a successful call; a failed call's outputs may belong to dropped statements."""
     for bundle in step.end.outputs if step.end and step.ok else ():
-        if NAMES_TYPE in bundle:
-            continue
-        displayable = {kind: value for kind, value in bundle.items() if kind.startswith(_SHOWN)}
-        data = {
-            kind: value if kind.startswith("image/") else safe_text(str(value))
-            for kind, value in displayable.items()
-        }
+        data = {} if NAMES_TYPE in bundle else safe_output(bundle)
         text = data.get("text/plain", "")
         if [*data] == ["text/plain"] and text.endswith("\n"):  # printed
             yield {"output_type": "stream", "name": "stdout", "text": text}

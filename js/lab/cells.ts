@@ -117,9 +117,12 @@ interface Output {
 	readonly data?: Readonly<Record<string, unknown>>;
 }
 
-const SHOWN = /^(?:text\/(?:plain|html|markdown)|image\/[\w.+-]+)$/;
+const SHOWN = /^(?:text\/(?:plain|html|markdown)|image\/(?:png|jpeg|webp|gif))$/;
 
-/** Keeps only text and images of an output. The cell is not trusted, so JupyterLab runs no script in it. */
+/**
+ * Keeps only the kinds that `safe_output` in the kernel writes, whose texts load nothing. The cell is not trusted, so
+ * JupyterLab runs no script in it.
+ */
 function knownOutput(value: unknown): object[] {
 	const { output_type, text, data } = (value ?? {}) as Output;
 	if (output_type === "stream" && typeof text === "string") return [{ output_type, name: "stdout", text }];

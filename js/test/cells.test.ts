@@ -144,6 +144,7 @@ describe("a cell below an output", () => {
 				outputs: [
 					{ output_type: "stream", name: "stdout", text: "1\n" },
 					{ output_type: "display_data", data: { "text/html": "<b>", "application/javascript": "x" } },
+					{ output_type: "display_data", data: { "image/svg+xml": "<svg>", "image/png": "AA==" } },
 					{ output_type: "error", ename: "E" },
 					null,
 				],
@@ -164,6 +165,7 @@ describe("a cell below an output", () => {
 				outputs: [
 					{ output_type: "stream", name: "stdout", text: "1\n" },
 					{ output_type: "display_data", data: { "text/html": "<b>" }, metadata: {} },
+					{ output_type: "display_data", data: { "image/png": "AA==" }, metadata: {} },
 				],
 			},
 		]);

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import mistune
@@ -10,13 +9,10 @@ import pytest
 from markdown_it import MarkdownIt
 from nbconvert.filters import markdown2html
 
-from agent_nb import Agent, tool
-from agent_nb._base.constants import NAMES_TYPE
-from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.pages.policy import PLAIN_TAGS
 from agent_nb.render import bundle
 from agent_nb.render.safe_markdown import as_text, rebuilt, to_html
-from agent_nb.tools import Toolbox
-from agent_nb.tools.base import ToolOutput
+from tests.support.hostile_run import hostile_run
 from tests.support.markdown_forms import FORMS
 
 PLAIN = re.compile(
@@ -32,6 +28,8 @@ DIALECTS = {
     ),
     "nbconvert": markdown2html,
 }
+
+URL = "http://pixel.example/x.png"
 
 
 class Elements(HTMLParser):
@@ -73,12 +71,12 @@ def live_elements(page: str) -> list[str]:
 @pytest.mark.parametrize("form", FORMS)
 def test_no_form_loads_anything(form: str, dialect: str) -> None:
     for written in (rebuilt(form), as_text(form), "> " + rebuilt(form, quoted=True).replace("\n", "\n> ")):
-        page = str(DIALECTS[dialect](written.replace("URL", "http://pixel.example/x.png")))
+        page = str(DIALECTS[dialect](written.replace("URL", URL)))
         assert live_elements(page) == [], written
 
 
 def test_the_forms_load_something_as_they_are() -> None:
-    pages = [str(DIALECTS["nbconvert"](form.replace("URL", "http://pixel.example/x.png"))) for form in FORMS]
+    pages = [str(DIALECTS["nbconvert"](form.replace("URL", URL))) for form in FORMS]
     assert sum(bool(live_elements(page)) for page in pages) > 50
 
 
@@ -113,47 +111,24 @@ def test_a_statement_shows_names_and_failures_as_text() -> None:
     assert as_text(name) == r"x\|!&#91;x&#93;(http\://a.example/x.png) &lt;img src=x&gt; `![x](y)|`"
 
 
-PIXEL = "![x](http://pixel.example/x.png) <img src=x>"
-
-
 async def test_a_whole_run_loads_nothing() -> None:
     """The model's words, titles and paths of its calls, what tools display, the names of models, a check, the notes."""
-    forms = [form.replace("URL", "http://pixel.example/x.png") for form in FORMS]
-
-    @tool
-    def run_python(code: str) -> ToolOutput:
-        """Runs code."""
-        names = {"kinds": {f"a{PIXEL}": PIXEL}}
-        images = {"image/png": "a](http://pixel.example) " + PIXEL, f"image/{PIXEL}": "AA=="}
-        shown = [{"text/markdown": form} for form in forms]
-        return ToolOutput(
-            text=PIXEL, summary=PIXEL, outputs=(*shown, {"text/plain": PIXEL}, images, {NAMES_TYPE: names})
-        )
-
-    turns = [
-        [text("\n\n".join(forms[:40])), call("run_python", {"code": f"# {PIXEL}\n1"})],
-        [call("create_file", {"path": "x ![a](http:/p).html", "content": PIXEL})],
-        [text("\n\n".join(forms[40:]))],
-    ]
-    with ScriptedProvider(turns) as provider:
-        run = await Agent(provider, tools=[*Toolbox.default(), run_python], approve="auto").run(PIXEL)
-    run = replace(
-        run,
-        model=f"x:`{PIXEL}|`",
-        failed_check=PIXEL,
-        error=PIXEL,
-        settings={**run.settings, "effort": PIXEL},
-    )
-    run = run.annotate("end", "\n\n".join(forms[50:]), ask=PIXEL, answer=PIXEL)
+    run = await hostile_run(URL)
     notebook = json.loads(run.to_cells().to_notebook())
     cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    outputs = [output["data"] for cell in notebook["cells"] for output in cell.get("outputs", ())]
     written = [
         run.to_markdown(),
         run.statement(),
         bundle(run)["text/markdown"],
         run.to_cells()._repr_markdown_(),
         *cells,
+        *(data["text/markdown"] for data in outputs if "text/markdown" in data),
     ]
-    assert len(written) > 5
+    assert len(written) > 50
     for dialect in DIALECTS.values():
         assert [live_elements(str(dialect(text))) for text in written] == [[] for _ in written]
+    shown = [data["text/html"] for data in outputs if "text/html" in data]
+    assert len(shown) > 50
+    plain = rf"</?(?:{'|'.join(PLAIN_TAGS)})(?: (?:col|row)span=\"\d+\")*>"
+    assert [text[:24] for text in shown if "<" in re.sub(plain, "", text)] == ['<img alt="image" src="da']

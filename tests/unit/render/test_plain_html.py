@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb.render.frozen import plain_html
+from agent_nb.render.outputs import plain_html
 from tests.support import ROOT
 
 CASES = json.loads(Path(ROOT / "tests/support/plain_html.json").read_text())
