@@ -10,6 +10,7 @@ from typing import Any
 from agent_nb._base.wire import Json
 from agent_nb.core.events import Reason
 from agent_nb.core.messages import Usage
+from agent_nb.engine.tool_runner import one_line
 from agent_nb.files.diffs import unified_diff
 
 SERVER = "agent_nb"
@@ -17,6 +18,9 @@ SERVER = "agent_nb"
 KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
 QUIET_KINDS = ("read", "search", "think", "fetch", "switch_mode")
 """Kinds of calls that change no files."""
+PATH_NAMES = ("path", "file_path", "filePath", "filepath")
+EDIT_NAMES = (("old_string", "new_string"), ("oldString", "newString"))
+"""Names that agents use in the input of an edit."""
 REASONS: Mapping[str, Reason] = {
     "end_turn": "end_turn",
     "max_tokens": "max_tokens",
@@ -38,8 +42,14 @@ class AgentCall:
     since: float = 0.0
 
     def merge(self, fields: Json) -> None:
-        """Merge an update. Empty fields are ignored: Codex sends them when it asks for approval."""
-        self.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+        """Merge an update. Empty fields are ignored: Codex sends them when it asks for approval.
+
+        Inputs are joined: a question of opencode has the command, and an earlier update its folder.
+        """
+        changes = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+        if isinstance(changes.get("rawInput"), dict):
+            changes["rawInput"] = as_object(self.fields.get("rawInput")) | changes["rawInput"]
+        self.fields |= changes
 
     @property
     def kind(self) -> str:
@@ -51,49 +61,78 @@ class AgentCall:
         return str(self.fields.get("title") or self.kind)
 
     @property
-    def raw_input(self) -> Json:
-        return as_object(self.fields.get("rawInput"))
-
-    @property
     def diffs(self) -> list[Json]:
-        return [block for block in _blocks(self.fields) if block.get("type") == "diff"]
+        return [block for block in _objects(self.fields.get("content")) if block.get("type") == "diff"]
 
     def is_edit_in(self, contains: Callable[[str], bool]) -> bool:
-        """Whether it only edits files in a folder."""
+        """Whether it only edits files in a folder. Any text beside the diffs could be a command."""
+        beside = [value for name, value in self.arguments().items() if name not in ("path", "diff")]
         return (
             self.kind == "edit"
             and bool(self.diffs)
             and all(contains(str(diff.get("path"))) for diff in self.diffs)
+            and not any(isinstance(value, str | list | dict) for value in beside)
         )
 
     @property
     def text(self) -> str:
         """The call's output so far."""
-        blocks = (block for block in _blocks(self.fields) if block.get("type") == "content")
+        blocks = (block for block in _objects(self.fields.get("content")) if block.get("type") == "content")
         return "\n".join(filter(None, map(text_in, blocks)))
 
+    def arguments(self, folder: str = "", *, asks: bool = True) -> Json:
+        """The whole input, as shown for approval and compared for "always"; for a question, with all that it says."""
+        beside = self._beside_diffs
+        shown = self._changes(folder) if self.diffs else {}
+        is_heading = shown or (beside and one_line(self.title) == self.title)
+        if self.kind == "execute" and not as_object(beside).get("command"):
+            shown["command"] = self.title
+        elif asks and not is_heading:
+            shown["title"] = self.title
+        details = self._details([*shown.values(), *as_object(beside).values()]) if asks else {}
+        if not isinstance(beside, dict) or beside.keys() & {*shown, *details}:
+            beside = {"input": beside}
+        return shown | beside | details
+
+    def _details(self, shown: list[Any]) -> Json:
+        """Texts and paths of a question that are not among the values shown."""
+        shown = [*shown, *(diff.get("path") for diff in self.diffs)]
+        paths = [location.get("path") for location in _objects(self.fields.get("locations"))]
+        details = {"details": self.text, "locations": [path for path in paths if path not in shown]}
+        return {name: value for name, value in details.items() if value and value not in shown}
+
+    def _changes(self, folder: str) -> Json:
+        """The changed files, by their paths in the folder."""
+        paths = [str(diff.get("path") or "file").removeprefix(f"{folder}/") for diff in self.diffs]
+        diffs = map(_unified, self.diffs, paths)
+        return {"path": ", ".join(dict.fromkeys(paths)), "diff": "".join(diffs)}
+
     @property
-    def arguments(self) -> Json:
-        """Arguments shown for approval: a diff, a command, or the raw arguments."""
-        if self.diffs:
-            paths = [str(diff.get("path") or "file") for diff in self.diffs]
-            diffs = [
-                unified_diff(str(diff.get("oldText") or ""), str(diff.get("newText") or ""), path)
-                for diff, path in zip(self.diffs, paths, strict=True)
-            ]
-            return {"path": ", ".join(dict.fromkeys(paths)), "diff": "".join(diffs)}
-        command = self.raw_input.get("command")
-        if command or self.kind == "execute":
-            words = command if isinstance(command, list) else [command or self.title]
-            return {"command": " ".join(map(str, words))}
-        return self.raw_input
+    def _beside_diffs(self) -> Any:
+        """The input without what its diffs show: their paths and texts, or the same change as a patch."""
+        given = self.fields.get("rawInput", {})
+        if not isinstance(given, dict):
+            return given
+        shown: set[str] = set()
+        for diff in self.diffs:
+            old, new = _texts(diff)
+            if old == new:
+                continue
+            shown |= {name for name in PATH_NAMES if given.get(name) == diff.get("path")}
+            shown |= {"content"} if given.get("content") == new else set()
+            for names in EDIT_NAMES:
+                before, after = (str(given.get(name)) for name in names)
+                shown |= {*names} if old.replace(before, after, 1) == new else set()
+            patch = str(given.get("diff"))
+            shown |= {"diff"} if _changed_lines(patch) == _changed_lines(_unified(diff, "")) else set()
+        return {name: value for name, value in given.items() if name not in shown}
 
     def is_ours(self, tools: Iterable[str], *, by_input: bool) -> bool:
         """Whether the agent calls one of our tools.
 
         The model writes titles and arguments, so only fields that the agent itself sets are trusted.
         """
-        given = self.raw_input
+        given = as_object(self.fields.get("rawInput"))
         if by_input and given.keys() == {"server", "tool", "arguments"} and given["server"] == SERVER:
             return True
         claude = as_object(as_object(self.fields.get("_meta")).get("claudeCode"))
@@ -111,9 +150,23 @@ def as_object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _blocks(fields: Json) -> list[Json]:
-    content = fields.get("content")
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+def _objects(value: Any) -> list[Json]:
+    """The JSON objects in a list; none if it is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _texts(diff: Json) -> tuple[str, str]:
+    return str(diff.get("oldText") or ""), str(diff.get("newText") or "")
+
+
+def _unified(diff: Json, path: str) -> str:
+    return unified_diff(*_texts(diff), path)
+
+
+def _changed_lines(patch: str) -> list[str]:
+    """The changed lines without their indentation, which opencode removes."""
+    _, _, hunks = patch.partition("\n@@")
+    return [line[0] + line[1:].strip() for line in hunks.split("\n") if line.startswith(("+", "-"))]
 
 
 def text_in(update: Json) -> str:
@@ -130,7 +183,7 @@ def without_headings(thinking: str) -> str:
 def option_of(options: Any, *, allow: bool) -> Json:
     """The outcome of a permission request. Options are selected by kind, because their order varies."""
     kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
-    rows = [as_object(option) for option in options] if isinstance(options, list) else []
+    rows = _objects(options)
     chosen = next((row for kind in kinds for row in rows if row.get("kind") == kind), None)
     return {"outcome": "selected", "optionId": chosen.get("optionId")} if chosen else {"outcome": "cancelled"}
 

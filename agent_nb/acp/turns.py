@@ -280,21 +280,14 @@ class AgentTurns(Turns):
             await self._scan(None if call.kind in mapping.QUIET_KINDS else call.id)
             self._finish_call(call, None if status == "completed" else "FAILED")
 
-    def _ready(self, call: mapping.AgentCall) -> None:
+    def _ready(self, call: mapping.AgentCall, *, asks: bool = False) -> None:
         """Mark a call as complete and add it to the conversation."""
         if call.state != "started":
             return
         call.state = "ready"
-        args, name = self._arguments(call), self._tool_name(call)
+        args, name = call.arguments(str(self._folder.path), asks=asks), self._tool_name(call)
         self._parts.append(ToolCall(call.id, name, json.dumps(args, ensure_ascii=False)))
         self._emit(ev.ToolReady, call_id=call.id, title=self._call_title(call), args=args)
-
-    def _arguments(self, call: mapping.AgentCall) -> Json:
-        relative = self._folder.relative
-        return {
-            name: relative(value) if isinstance(value, str) else value
-            for name, value in call.arguments.items()
-        }
 
     def _running(self, call: mapping.AgentCall) -> None:
         if call.state == "ready":
@@ -328,13 +321,17 @@ class AgentTurns(Turns):
     # questions
 
     def _start_question(self, session: AgentSession, message: Json, params: Json) -> None:
-        fields = params.get("toolCall")
+        fields, number = params.get("toolCall"), str(message["id"])
         if not isinstance(fields, dict) or not fields.get("toolCallId"):
-            fields = {"toolCallId": f"question-{message['id']}", "title": "an action it does not name"}
+            fields = {
+                "toolCallId": f"question-{number}",
+                "title": "an action it does not name",
+                # The number keeps "always" from covering the next one.
+                "rawInput": {"question": number, "toolCall": fields},
+            }
         # A question's status anticipates the answer, so it is ignored.
         call = self._call({name: value for name, value in fields.items() if name != "status"})
         question = asyncio.create_task(self._ask(session, message, params.get("options"), call))
-        number = str(message["id"])
         self._questions[number] = question
         question.add_done_callback(lambda task: self._questions.pop(number, None))
 
@@ -353,8 +350,9 @@ class AgentTurns(Turns):
         await session.connection.answer(message, {"outcome": outcome})
 
     async def _is_allowed(self, call: mapping.AgentCall) -> bool:
-        self._ready(call)
+        self._ready(call, asks=True)
         name, title = self._tool_name(call), self._call_title(call)
+        args = call.arguments(str(self._folder.path))
         tool = Tool(
             spec=ToolSpec(name=name, description=f"{self._agent.title} asks.", schema={}),
             run=_not_ours,
@@ -365,7 +363,7 @@ class AgentTurns(Turns):
         )
         try:
             approved = await self._runner.approvals.check(
-                tool, ToolCall(call.id, name, ""), self._arguments(call), title, self._runner.context
+                tool, ToolCall(call.id, name, ""), args, title, self._runner.context
             )
         except ToolError as denied:
             self._journal.tick()

@@ -49,7 +49,8 @@ def _visible(text: str) -> str:
 
 
 def _arguments(request: ApprovalRequested) -> Iterator[str]:
-    for name, value in change_texts(request.args, _visible).items():
+    for key, value in change_texts(request.args, _visible).items():
+        name = key.replace("\n", "<U+000A>")  # a second line would look like another argument
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         first, *others = text.split("\n")
         yield from (

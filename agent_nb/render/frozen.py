@@ -156,8 +156,9 @@ def _inside(row: ToolRow) -> str:
         pieces.append(f"<p>{with_code(row.decision[:1].upper() + row.decision[1:])}.</p>")
     if row.note and row.state != "stopped":
         pieces.append(f"<p>Note to the model: <q>{html.escape(row.note)}</q></p>")
-    if row.args and not row.path and not row.code:
-        pieces.append(_block(_arguments(row.args)))
+    args = {name: value for name, value in row.args.items() if not (row.code and name == "code")}
+    if args and (row.decision or not row.path):  # what was approved is shown, even if a file shows the effect
+        pieces.append(_block(_arguments(args)))
     checks = [output for output in row.outputs if CHECK_TYPE in output]
     pieces += map(_check, checks) if checks else map(_output, row.outputs)
     if not row.outputs and row.state == "ok" and not row.path and row.result.strip() != row.detail:

@@ -216,8 +216,9 @@ class Transcript:
             case ev.ToolRunning(call_id=call_id, title=title):
                 self._change(call_id, title=title)
             case ev.ApprovalResolved(call_id=call_id, note=note):
-                executed = {} if event.executed is None else {"args": event.executed}
-                self._change(call_id, note=note, decision=_decision(event), **executed)
+                decided = event.proposed if event.executed is None else event.executed
+                changed = {} if decided is None else {"args": decided}
+                self._change(call_id, note=note, decision=_decision(event), **changed)
             case ev.FileChanged(call_id=call_id, path=path, action=action):
                 self._change(call_id, path=path, action=action)
             case ev.ToolFinished(

@@ -112,6 +112,26 @@ describe("a call that runs code", () => {
 		expect(row().textContent).not.toContain("arguments");
 	});
 
+	test("shows the other arguments that were approved, also of a call that changed a file", async () => {
+		const args = { code, cwd: "/home" };
+		const answer: Loose = {
+			type: "approval_resolved",
+			call_id: "c1",
+			approved: true,
+			proposed: args,
+			executed: args,
+		};
+		const change: Loose = {
+			type: "file_changed",
+			call_id: "c1",
+			path: "a.txt",
+			action: "created",
+			version: 1,
+		};
+		await send({ ...ready, args }, answer, running, { ...change, content: "x", size: 1 }, done());
+		expect(row().querySelector(".anb-args")?.textContent).toContain("cwd: /home");
+	});
+
 	test("keeps the element of the code while it runs, so that a fold stays", async () => {
 		await send(ready, running);
 		const cell = row().querySelector(".anb-source");

@@ -1,6 +1,7 @@
 """An agent that does what a script says, over stdin and stdout: `fake.py SCRIPT [FAULT@NUMBER]`.
 
 A script is JSON: `initialize`, `new` (results, or `{"error": ...}`), and `prompts`, a list of steps for each prompt.
+`$FOLDER` in it is the agent's folder.
 A fault happens at the message of this number that it sends, counted from 0. It imports nothing of the package,
 and at first nothing that takes time: a hundred of them are started.
 """
@@ -254,4 +255,5 @@ class Fake:
 
 
 if __name__ == "__main__":
-    Fake(json.loads(Path(sys.argv[1]).read_text()), (sys.argv[2:] or [""])[0]).run()
+    script = Path(sys.argv[1]).read_text().replace("$FOLDER", os.getcwd())
+    Fake(json.loads(script), (sys.argv[2:] or [""])[0]).run()

@@ -10,7 +10,6 @@ from agent_nb.acp import known
 from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.core.messages import Usage
 from agent_nb.engine.approval import Answer
-from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.run.run_reader import load
 from tests.support.wire.cases import RED_PNG
 
@@ -383,31 +382,6 @@ async def test_a_call_that_names_our_tool_is_still_asked_about(fake, call):
     run = await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
     assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "never"}]
     assert run.reason == "end_turn"
-
-
-@pytest.mark.parametrize(("path", "asked"), [("b.txt", 1), ("../b.txt", 2), ("out/b.txt", 2)])
-async def test_always_covers_edits_in_the_folder_alone(fake, tmp_path, path, asked):
-    def edit(name):
-        diff = {"type": "diff", "path": name, "oldText": "", "newText": "x"}
-        return {"ask": {"toolCallId": name, "title": name, "kind": "edit", "content": [diff]}, "then": []}
-
-    fake.plays([{"link": "out", "to": str(tmp_path)}, edit("a.txt"), edit(path)])
-    handle = Agent("acp:fake").start("Go.")
-    questions = Questions()
-    asking = []
-
-    async def ask(request):
-        if questions.is_approved(request):
-            return Answer(True, by="always")
-        asking.append(request.title)
-        answer = asyncio.ensure_future(questions.ask(request))
-        await asyncio.sleep(0)
-        questions.answer((0, request.call_id), Answer(True), "always")
-        return await answer
-
-    handle.approve_with(ask)
-    await handle
-    assert len(asking) == asked
 
 
 @pytest.mark.parametrize("tools", [(), (_add,)])

@@ -28,6 +28,7 @@ def test_nothing_in_a_call_can_hide_a_part_of_it():
     shown = question_text(question(code=f"rm -rf /\x1b[2K\rls \u202eevil {key}"))
     assert "rm -rf /<U+001B>[2K<U+000D>ls <U+202E>evil •••\n" in shown
     assert shown.endswith("(••• is a masked value. The call runs with the value itself.)")
+    assert "\n    env<U+000A>    cwd: /" in question_text(question(**{"env\n    cwd": "/"}))
 
 
 @pytest.mark.parametrize(

@@ -264,8 +264,11 @@ function writtenText(context: Context, row: ToolRow): string {
 
 function resultOf(context: Context, row: ToolRow): Node[] {
 	const outputs = [...createOutputs(context, row.outputs), ...createHeldBack(context, row)];
-	if (runsCode(row)) return [...outputs, ...(row.status === "ok" ? [] : endOf(row)), ...answerOf(row)];
-	return [...endOf(row), ...answerOf(row), ...outputs, ...(row.change ? [] : argumentsOf(row))];
+	// What was approved is shown, even if a file shows the effect.
+	const args = row.change && !row.answer ? [] : argumentsOf(row);
+	if (runsCode(row))
+		return [...outputs, ...(row.status === "ok" ? [] : endOf(row)), ...answerOf(row), ...args];
+	return [...endOf(row), ...answerOf(row), ...outputs, ...args];
 }
 
 /** A summary that duplicates the line of a change: the size, or the line counts. */
@@ -314,8 +317,9 @@ function answerOf(row: ToolRow): Node[] {
 	];
 }
 
+/** The arguments other than code, which is shown by itself. */
 function argumentsOf(row: ToolRow): Node[] {
-	const entries = Object.entries(row.args ?? {});
+	const entries = Object.entries(row.args ?? {}).filter(([name]) => name !== "code" || !runsCode(row));
 	if (entries.length === 0) return [];
 	const text = entries.map(([name, value]) => `${name}: ${readable(value)}`).join("\n");
 	const summary = h("summary", null, icon("right", "chev"), "arguments");
