@@ -24,7 +24,10 @@ _LEFTOVER = re.compile(r"\.\d{6}-\d{8}-\d{6}-.*\.\w{8}")
 """Names of temporary files that `write_atomically` creates for runs."""
 _STILL_WRITTEN = 60
 """Maximum age in seconds of a temporary file that another browser tab may still be writing."""
-_RUN_FILE = re.compile(r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-([^-]+)" + re.escape(SUFFIX))
+_RUN_FILE = re.compile(
+    r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-([^-]+)" + re.escape(SUFFIX), re.ASCII
+)
+_LAST = "999999-"
 _HEAD = 2_048
 
 
@@ -42,6 +45,8 @@ class RunStore:
         with locked(self.folder / ".lock", within=self._home, seconds=10):
             self._remove_leftovers()
             rows = self._rows()
+            if rows and rows[-1]["file"].startswith(_LAST):
+                self._renumber(rows)
             target = self.folder / f"{int(rows[-1]['file'][:6]) + 1 if rows else 1:06}-{name}"
             write_atomically(target, data, within=self._home)
             self._prune(run, rows, len(data))
@@ -95,6 +100,13 @@ class RunStore:
             with contextlib.suppress(FileNotFoundError):  # renamed by the other tab
                 if _LEFTOVER.fullmatch(path.name) and path.stat().st_mtime < limit:
                     path.unlink()
+
+    def _renumber(self, rows: list[Json]) -> None:
+        """Number the runs from 1: no number is left after a file with the last one, which may come from elsewhere."""
+        for number, row in enumerate(rows, 1):
+            file = f"{number:06}{row['file'][6:]}"
+            (self.folder / row["file"]).rename(self.folder / file)
+            row["file"] = file
 
     def _prune(self, run: Run, rows: list[Json], size: int) -> None:
         """Delete the oldest runs beyond the limits, and an earlier file of the run just saved."""

@@ -141,6 +141,18 @@ async def test_runs_stand_in_the_order_in_which_they_were_saved(store, run, monk
     assert names(store) == ["b", "a", "c"]
 
 
+@pytest.mark.parametrize("number", ["999998", "999999", "٩٩٩٩٩٩", "1000000"])
+async def test_no_file_in_the_folder_hides_later_runs(store, run, number):
+    save_all(store, run, "first", "theirs")
+    theirs = store.newest("theirs")
+    theirs.rename(theirs.with_name(f"{number}-99991231-235959-theirs-id.run.jsonl"))
+    listed = ["first", "theirs"] if number.startswith("99999") else ["first"]
+    save_all(store, run, "a", "theirs", "b")
+    assert names(store) == [*listed, "a", "theirs", "b"]
+    assert load(store.newest("theirs")).id == "id1"
+    assert len({row["file"][:6] for row in store.rows()}) == len(listed) + 3
+
+
 async def test_saving_waits_for_the_other_kernel(store, run):
     save_all(store, run, "mine")
     with FileLock(store.folder / ".lock"):
