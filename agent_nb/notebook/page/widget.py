@@ -4,6 +4,8 @@ import inspect
 import json
 import os
 import re
+import unicodedata
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -69,7 +71,8 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         if not document:
             raise ConfigError("This run has no page to export.")
         kinds = {name: row.kind for name, row in self._store.bindings.items()}
-        return write_own(path, _exported(Path(path).stem, kinds, document).encode(), overwrite=overwrite)
+        source = _exported(_class_name(Path(path).name), kinds, document)
+        return write_own(path, source.encode(), overwrite=overwrite)
 
     def close(self) -> None:
         """Close the views of this widget and cancel their calls; previews of the run stay connected."""
@@ -127,12 +130,23 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         return (data, *metadata) if metadata else data
 
 
-def _exported(stem: str, kinds: dict[str, BoundKind], document: str) -> str:
-    """The source of a widget class named after its file: `review_labels.py` defines `ReviewLabels`."""
+def _class_name(file: str) -> str:
+    """The name of the class in a file: `review_labels.py` defines `ReviewLabels`."""
+    stem = unicodedata.normalize("NFKC", Path(file).stem)  # as Python reads names
     name = "".join(word[:1].upper() + word[1:] for word in re.findall(r"[^\W_]+", stem))
+    if not all(word.isidentifier() and not iskeyword(word) for word in (stem, name)):
+        raise ConfigError(
+            f"Python cannot import a class from {file!r}: use a name of letters, digits and underscores that is no "
+            "keyword, such as 'labeler.py'."
+        )
+    return name
+
+
+def _exported(name: str, kinds: dict[str, BoundKind], document: str) -> str:
+    """The source of a widget class."""
     lines = (f"        {line!r}\n" for line in document.splitlines(keepends=True))
     parts = [
-        f"\n\nclass {name if name.isidentifier() else 'Page'}(PageWidget):",
+        f"\n\nclass {name}(PageWidget):",
         f"    _kinds = {kinds!r}",
         *(f"    {value} = traitlets.Any()" for value, kind in kinds.items() if kind != "function"),
         f"    _esm = {BUNDLE.read_text(encoding='utf-8').strip()!r}",

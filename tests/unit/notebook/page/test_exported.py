@@ -1,5 +1,6 @@
 """A page as a widget of the user's own: a file that needs anywidget alone."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -113,6 +114,27 @@ def test_a_file_is_not_overwritten(page, tmp_path):
     with pytest.raises(FileExistsError):
         page.export(tmp_path / "a.py")
     assert page.export(tmp_path / "a.py", overwrite=True).exists()
+
+
+def test_only_a_name_that_python_can_import_is_taken(page, tmp_path):
+    refused = (
+        "none.py",
+        "True.py",
+        "class.py",
+        "ｎｏｎｅ.py",
+        "my-page.py",
+        "3d.py",
+        "_.py",
+        "_3d.py",
+        "a b.py",
+        "a.b.py",
+    )
+    for name in refused:
+        with pytest.raises(ConfigError, match=f"cannot import a class from '{name}': use a name of letters"):
+            page.export(tmp_path / name)
+    assert list(tmp_path.glob("*.py")) == []
+    for name in ("nones.py", "_label_3d.py", "été.py", "page_widget.py"):
+        ast.parse(page.export(tmp_path / name).read_text())
 
 
 def test_a_run_without_a_page_has_nothing_to_export(shell, tmp_path):
