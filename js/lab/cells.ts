@@ -41,7 +41,7 @@ export function createLab(
 			const panel = isPress(press) ? locate(place)?.panel : null;
 			const at = indexOf(panel?.content.widgets ?? [], cell_id);
 			const cell = panel?.content.widgets[at]?.model.sharedModel;
-			if (panel?.content.model?.readOnly !== false || cell?.getSource() !== before) return false;
+			if (!panel || !isWritable(panel) || cell?.getSource() !== before) return false;
 			cell.setSource(after);
 			panel.content.activeCellIndex = at;
 			if (!document.fullscreenElement) void edit(panel);
@@ -84,7 +84,7 @@ function createInsert(locate: Locate) {
 	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
 	return (place: RunOutput, cells: readonly CellText[]): string | null => {
 		const { panel, index } = locate(place) ?? {};
-		if (!panel || index === undefined || panel.content.model?.readOnly !== false) return null;
+		if (!panel || index === undefined || !isWritable(panel)) return null;
 		const below = inserted.get(panel) ?? new Map<string, string>();
 		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
 		const last = insertCells(panel, at, cells);
@@ -93,6 +93,10 @@ function createInsert(locate: Locate) {
 		if (!document.fullscreenElement) void edit(panel);
 		return last;
 	};
+}
+
+export function isWritable({ content }: NotebookPanel): boolean {
+	return content.model?.readOnly === false;
 }
 
 /** Inserts cells as one step of the notebook's undo, makes the last one active and returns its id. */

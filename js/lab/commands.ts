@@ -1,7 +1,8 @@
 // Commands for the palette and the context menu of cells.
 
-import { edit, insertCells, type Stages } from "./cells.ts";
-import { fixCell, hasFailed } from "./fix.ts";
+import { cellSource } from "../src/cell-source.ts";
+import { edit, insertCells, isWritable, type Stages } from "./cells.ts";
+import { fixCell, fixSource } from "./fix.ts";
 import { STOP_ALL } from "./interface.ts";
 import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 
@@ -22,21 +23,19 @@ export function addCommands(
 		suits: (panel: NotebookPanel) => boolean = () => true,
 	): string {
 		const command = `agent-nb:${id}`;
-		app.commands.addCommand(command, {
-			label,
-			isEnabled: () => tracker.currentWidget !== null && suits(tracker.currentWidget),
-			execute: () => tracker.currentWidget && run(tracker.currentWidget),
-		});
+		const isEnabled = (): boolean => tracker.currentWidget !== null && suits(tracker.currentWidget);
+		const execute = () => isEnabled() && tracker.currentWidget && run(tracker.currentWidget);
+		app.commands.addCommand(command, { label, isEnabled, execute });
 		palette?.addItem({ command, category: CATEGORY });
 		return command;
 	}
-	const ask = add("ask", "Agent: Ask About This Cell", askAbout);
+	const ask = add("ask", "Agent: Ask About This Cell", askAbout, isWritable);
 	app.contextMenu?.addItem({ command: ask, selector: CELL, rank: 20 });
 	const fix = add(
 		"fix",
 		"Agent: Fix This Cell",
 		(panel) => panel.content.activeCell && fixCell(actions, panel, panel.content.activeCell),
-		({ content: { activeCell } }) => activeCell !== null && hasFailed(activeCell),
+		(panel) => isWritable(panel) && fixSource(panel.content.activeCell) !== null,
 	);
 	app.contextMenu?.addItem({ command: fix, selector: CELL, rank: 21 });
 	if (stages.isPossible) add("stage", "Agent: Open the Stage", (panel) => stages.show(panel, "", true));
@@ -46,9 +45,9 @@ export function addCommands(
 /** Inserts a prompt that quotes the active cell, and puts the cursor above the quotation. */
 async function askAbout(panel: NotebookPanel): Promise<void> {
 	const { content } = panel;
-	const source = content.activeCell?.model.sharedModel.getSource().trim() ?? "";
-	const fence = source.includes("```") ? "~~~~" : "```";
-	const prompt = source ? `%%agent\n\nAbout this cell:\n\n${fence}python\n${source}\n${fence}` : "%%agent\n";
-	insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source: prompt }]);
+	const quotation = content.activeCell?.model.sharedModel.getSource().trim() ?? "";
+	const source = cellSource("ask", { quotation });
+	if (!source) return;
+	insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source }]);
 	await edit(panel, 1);
 }

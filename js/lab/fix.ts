@@ -1,7 +1,8 @@
 // A button below the error of a failed cell that inserts `%agent fix` below it and runs it.
 
+import { type CellSource, cellSource } from "../src/cell-source.ts";
 import { h } from "../src/dom.ts";
-import { insertCells, isPress, runCell } from "./cells.ts";
+import { insertCells, isPress, isWritable, runCell } from "./cells.ts";
 import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 
 type Actions = NotebookModule["NotebookActions"];
@@ -14,29 +15,31 @@ export function addFixButtons(tracker: Tracker, actions: Actions): void {
 	actions.executed.connect((_, { notebook, cell }) => {
 		const panel = tracker.find(({ content }) => content === notebook);
 		cell.node.querySelector(`.${CLASS}`)?.remove();
-		if (!panel || !hasFailed(cell) || !usesAgent(panel)) return;
+		if (!panel || !fixSource(cell) || !usesAgent(panel)) return;
 		const onclick = (press: MouseEvent) => isPress(press) && fixCell(actions, panel, cell);
 		const line = h("div", { class: CLASS }, h("button", { onclick }, "Fix with agent"));
 		cell.node.querySelector(".jp-Cell-outputArea")?.append(line);
 	});
 }
 
-/** Whether a cell has an error and is not a prompt, which has its own button. */
-export function hasFailed({ model }: Cell): boolean {
+/** The cell that fixes a failed cell; null for any other, and for a prompt, which has its own button. */
+export function fixSource(cell: Cell | null): CellSource | null {
+	if (!cell) return null;
+	const { model } = cell;
 	const outputs = (model.outputs?.toJSON() ?? []) as { output_type?: string }[];
 	const failed = outputs.some(({ output_type }) => output_type === "error");
-	return failed && !/^\s*%%?agent\b/.test(model.sharedModel.getSource());
+	const isPrompt = /^\s*%%?agent\b/.test(model.sharedModel.getSource());
+	return failed && !isPrompt ? cellSource("fix", { count: model.executionCount }) : null;
 }
 
 export function fixCell(actions: Actions, panel: NotebookPanel, cell: Cell): void {
-	const { content } = panel;
-	if (content.model?.readOnly !== false || !hasFailed(cell)) return;
-	const source = `%agent fix ${cell.model.executionCount ?? ""}`.trim();
-	const id = insertCells(panel, content.widgets.indexOf(cell) + 1, [{ kind: "code", source }]);
+	const source = fixSource(cell);
+	if (!source || !isWritable(panel)) return;
+	const id = insertCells(panel, panel.content.widgets.indexOf(cell) + 1, [{ kind: "code", source }]);
 	runCell(actions, panel, id);
 }
 
-function usesAgent({ content }: NotebookPanel): boolean {
-	const uses = content.widgets.some((cell) => cell.model.sharedModel.getSource().includes("agent_nb"));
-	return uses && content.model?.readOnly === false;
+function usesAgent(panel: NotebookPanel): boolean {
+	const uses = panel.content.widgets.some((cell) => cell.model.sharedModel.getSource().includes("agent_nb"));
+	return uses && isWritable(panel);
 }

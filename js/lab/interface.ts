@@ -1,5 +1,6 @@
 // The extension's API for the widget, which finds it on the window and checks its version.
 
+import type { CellSource } from "../src/cell-source.ts";
 import type { Versions } from "../src/history.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
@@ -13,7 +14,7 @@ export const STAGE_CLASS = "agent-nb-stage";
 
 export interface CellText {
 	readonly kind: "code" | "markdown";
-	readonly source: string;
+	readonly source: CellSource;
 	/** Outputs of a code cell, in the notebook format. Only streams and displays of text and images are kept. */
 	readonly outputs?: readonly unknown[];
 }

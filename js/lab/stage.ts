@@ -4,7 +4,7 @@
 import type { CellContent, Step, Versions } from "../src/history.ts";
 import { conversationOf, orderOf, readSteps } from "../src/history.ts";
 import { createBar } from "../src/view/stage-bar.ts";
-import { edit, insertCells, isPress, outside } from "./cells.ts";
+import { edit, insertCells, isPress, isWritable, outside } from "./cells.ts";
 import { type RunOutput, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
 import type { App, Cell, DocumentContext, NotebookPanel, Panel, Widget, WidgetModule } from "./jupyter.ts";
 
@@ -149,11 +149,11 @@ export class NotebookStage implements Stage {
 		const notebook = this.#options.notebook();
 		const step = this.#order.get(this.key);
 		const source = this.#view?.next;
-		if (!isPress(press) || !step || !source || notebook?.content.model?.readOnly !== false) return;
+		if (!isPress(press) || !step || !source || !notebook || !isWritable(notebook)) return;
 		const last = Math.max(...conversationOf(this.#steps, step).map(({ index }) => index));
 		const isHidden = notebook.node.offsetParent === null;
 		if (isHidden) this.#options.app.shell.activateById(notebook.id);
-		insertCells(notebook, last + 1, [{ kind: "code", source: `${source}\n` }]);
+		insertCells(notebook, last + 1, [{ kind: "code", source }]);
 		void edit(notebook, 1);
 	}
 }

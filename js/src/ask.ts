@@ -1,6 +1,7 @@
-// Builds the cell that requests a change to a run, from notes on elements of its page and free text.
+// The request for a change to a run, from notes on elements of its page and free text, and the cell that makes it.
 
-import { isName, type NotebookContext } from "./cells.ts";
+import { type CellSource, cellSource, isFile, isName, isPath } from "./cell-source.ts";
+import type { NotebookContext } from "./cells.ts";
 import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
 import { load, store } from "./storage.ts";
@@ -78,38 +79,24 @@ export function askAfter(cell: string): Ask {
 	return isName(base) ? { ...newAsk(), base } : newAsk();
 }
 
-const PATH =
-	/^[a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?(?: > [a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?){0,60}$/;
-
-/** Whether a file name may be used in a cell. */
-export function isFile(file: string): boolean {
-	return /^[\w./-]{1,100}$/.test(file);
-}
-
-/** Whether an element path may be used in a cell. Text from the page never matches. */
-export function isPath(path: string): boolean {
-	return PATH.test(path);
-}
-
-/** The cell's text, or null if the request is empty or cannot be written as a cell. */
-export function cellText(run: RunEntry, asking: PlacedAsk): string | null {
-	const { meta } = run.state ?? {};
-	const { name = "", magic } = meta ?? {};
-	const { notes, text } = asking.ask;
-	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
-	if (!isName(name) || lines.length === 0) return null;
-	const next = nextName(name, run);
-	const base = baseOf(run, asking);
-	if (!magic) return marimoCell(base, next, lines.join("\n"));
-	return `${firstLine(run, asking)}\n${lines.join("\n")}`;
-}
-
-/** The first line of a cell that continues from what is shown. Its name must have passed `isName`. */
-export function firstLine(run: RunEntry, asking: PlacedAsk): string {
+/** The next cell, or null if the request is empty or cannot be written as a cell. */
+export function cellText(run: RunEntry, asking: PlacedAsk): CellSource | null {
 	const { name = "", magic } = run.state?.meta ?? {};
-	const base = `--from ${baseOf(run, asking)}`;
-	const options = [base, ...repeatsOf(run, asking.ask).map((repeat) => repeat.text)].join(" ");
-	return `%%${magic} ${nextName(name, run)}${modelOption(run)} ${options}`;
+	const { notes, text } = asking.ask;
+	const request = { name, notes, text };
+	if (magic) return cellSource("next", { ...firstLine(run, asking), prompt: request });
+	return cellSource("marimo", { ...firstLine(run, asking), literal: request });
+}
+
+/** The first line of a cell that continues from what is shown; null if the run has no name for a cell. */
+export function startText(run: RunEntry, asking: PlacedAsk): CellSource | null {
+	return cellSource("start", firstLine(run, asking));
+}
+
+function firstLine(run: RunEntry, asking: PlacedAsk) {
+	const { name = "", magic = "" } = run.state?.meta ?? {};
+	const options = repeatsOf(run, asking.ask).map((repeat) => repeat.text);
+	return { magic, next: nextName(name, run), model: modelOf(run), base: baseOf(run, asking), options };
 }
 
 /** The options of the run's cell that the next one repeats. */
@@ -129,28 +116,11 @@ function baseOf({ state }: RunEntry, { ask, moment, variant }: PlacedAsk): strin
 	return `${name}${isBound ? picked : `.pick(${variant + 1})`}.at(${moment})`;
 }
 
-/** The cell for marimo, which has no magics. A path is enough for the model to find an element. */
-function marimoCell(base: string, next: string, prompt: string): string {
-	const plain = prompt.replace(/\{\{\w+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu, (_all, path, file) =>
-		file ? `\`${path}\` in ${file}` : `\`${path}\``,
-	);
-	return `${next}, ${next}_view = await agent_nb.marimo.agent(${JSON.stringify(plain)}, name="${next}", base=${base})`;
-}
-
-/** The option for the run's model if it is not the default. Omitted for a replay: its model may need a key. */
-function modelOption({ state }: RunEntry): string {
+/** The run's model if it is not the default; else empty. So is that of a replay: its model may need a key. */
+function modelOf({ state }: RunEntry): string {
 	const { model = "", default_model: standard } = state?.meta ?? {};
 	const replayed = [...(state?.variants?.values() ?? [])].some((variant) => variant.settings.replayed);
-	const isOther = standard && model !== standard && /^[\w.:/@-]+$/.test(model);
-	return isOther && !replayed ? ` -m ${model}` : "";
-}
-
-function lineOf(name: string, { elements, text }: Note): string {
-	const references = elements.map(({ path, file }) => {
-		const page = file === "index.html" ? "" : `, "${file}"`;
-		return `{{${name}.element("${path}"${page})}}`;
-	});
-	return references.length && text.trim() ? `${references.join(" and ")}: ${text.trim()}` : "";
+	return standard && model !== standard && !model.includes(", ") && !replayed ? model : "";
 }
 
 /** `hero_2` after `hero`: the next number that neither a run nor a cell of the notebook uses. */

@@ -1,10 +1,11 @@
 // Inserts a cell below an output's cell, and optionally runs it, for buttons such as Load, Retry and Continue. The
 // prebuilt extension of JupyterLab (`js/lab/`) does the work; without it, the text is copied to the clipboard instead.
 //
-// This is reached only by a user's press on a control that shows the cell's text, never by a message from the kernel or
-// a previewed page, or from a saved output unknown to the kernel. `view/shared/cell-button.ts` has the button.
+// This is reached only by a user's press on a control, never by a message from the kernel or a previewed page, or from a
+// saved output unknown to the kernel. `cell-source.ts` builds the text, and `view/shared/cell-button.ts` has the button.
 
 import { type CellText, LAB, type Lab, type Replacement, VERSION } from "../lab/interface.ts";
+import { type CellSource, cellSource } from "./cell-source.ts";
 import { toClipboard } from "./clipboard.ts";
 
 export type { CellText } from "../lab/interface.ts";
@@ -40,16 +41,6 @@ export interface ShownRun {
 /** The outcome of placing a cell. */
 export type Placed = "run" | "inserted" | "copied" | "failed";
 
-/** Whether a run's name is a Python identifier, so that it may be used in a cell. */
-export function isName(name: string): boolean {
-	return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name);
-}
-
-/** Whether a text has no control, bidi or invisible characters, so that the user sees exactly what the cell contains. */
-export function isReadable(text: string): boolean {
-	return text.trim() !== "" && !/[^\P{C}\n\t]/u.test(text);
-}
-
 /** The JupyterLab extension; null if it is not loaded or has another version. */
 export function labExtension(): Lab | null {
 	const extension = (window as unknown as Record<symbol, Lab | undefined>)[LAB];
@@ -64,12 +55,6 @@ export function sourceOf({ key, notebook }: Pick<ShownRun, "key" | "notebook">):
 	return notebook?.model.sharedModel.cells.find(shows)?.getSource?.() ?? "";
 }
 
-/** The setup lines for a fresh kernel: a magic renamed with `%config` does not survive a restart. */
-export function extensionLines(magic: string): string {
-	const rename = magic === "agent" ? "" : `\n%config AgentMagics.magic_name = "${magic}"`;
-	return `%load_ext agent_nb${rename}`;
-}
-
 /** Whether cells can be inserted into the notebook, and not only copied. */
 export function canInsert({ notebook }: Pick<ShownRun, "notebook">): boolean {
 	return labExtension() !== null && notebook !== null && !notebook.model.readOnly;
@@ -79,14 +64,18 @@ export function canInsert({ notebook }: Pick<ShownRun, "notebook">): boolean {
  * Inserts a code cell with `text` below the output where a key or button was pressed, selects it, and runs it if `runs`
  * is set. Falls back to copying the text.
  */
-export function placeCell(run: ShownRun, press: UIEvent, text: string, runs = false): Promise<Placed> {
+export function placeCell(run: ShownRun, press: UIEvent, text: CellSource, runs = false): Promise<Placed> {
 	return place(run, press, [{ kind: "code", source: text }], { text, runs });
 }
 
 /** Replaces the source of a cell, after the user has seen both versions; false if that is not possible. */
 export function replaceCell(run: ShownRun, press: UIEvent, fix: Replacement): boolean {
 	const output = { element: press.currentTarget as Element, key: run.key };
-	return canInsert(run) && isReadable(fix.after) && (labExtension()?.replace(output, fix, press) ?? false);
+	return (
+		canInsert(run) &&
+		cellSource("code", { code: fix.after }) !== null &&
+		(labExtension()?.replace(output, fix, press) ?? false)
+	);
 }
 
 /** Inserts several cells below the output that contains `element`, without running them. Falls back to copying. */
@@ -97,6 +86,7 @@ export function placeCells(
 	element: Element,
 ): Promise<Placed> {
 	const codes = cells.filter(({ kind }) => kind === "code").map(({ source }) => source);
+	if (!codes.every((code) => cellSource("code", { code }))) return Promise.resolve("failed");
 	return place(run, press, cells, { text: codes.join("\n\n"), runs: false, element });
 }
 
@@ -106,8 +96,7 @@ async function place(
 	cells: readonly CellText[],
 	{ text, runs, element }: { text: string; runs: boolean; element?: Element },
 ): Promise<Placed> {
-	const readable = cells.every(({ kind, source }) => kind === "markdown" || isReadable(source));
-	if (!press.isTrusted || cells.length === 0 || !readable) return "failed";
+	if (!press.isTrusted || cells.length === 0) return "failed";
 	const lab = canInsert(run) ? labExtension() : null;
 	const output = { element: element ?? (press.currentTarget as Element), key: run.key };
 	const inserted = lab?.insert(output, cells, press) ?? null;

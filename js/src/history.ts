@@ -1,6 +1,8 @@
 // The history of a conversation, read from the notebook's cells and their saved outputs, without a kernel. The stage in
 // JupyterLab (`js/lab/stage.ts`) shows it.
 
+import type { CellSource } from "./cell-source.ts";
+
 /** A run in the notebook. */
 export interface Step {
 	readonly key: string;
@@ -22,8 +24,8 @@ export interface Versions {
 	readonly moments: readonly number[];
 	/** The visible change; null for the newest. */
 	readonly moment: number | null;
-	/** The first line of a cell that continues from the visible version; null if that is not possible. */
-	readonly next: string | null;
+	/** The start of a cell that continues from the visible version; null if that is not possible. */
+	readonly next: CellSource | null;
 	choose(moment: number | null): void;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Ask, askAfter, cellText as cellOf, isPath, nextName } from "../src/ask.ts";
+import { type Ask, askAfter, cellText as cellOf, nextName } from "../src/ask.ts";
+import { isPath } from "../src/cell-source.ts";
 import type { NotebookContext } from "../src/cells.ts";
 import { RunEntry } from "../src/runs.ts";
 import { META } from "./kernel.ts";

@@ -1,20 +1,15 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLab } from "../lab/cells.ts";
-import { LAB, VERSION } from "../lab/interface.ts";
+import { type CellText, LAB, VERSION } from "../lab/interface.ts";
 import type { App, Cell, NotebookPanel, Tracker, WidgetModule } from "../lab/jupyter.ts";
 import { createStages } from "../lab/stages.ts";
-import {
-	isName,
-	isReadable,
-	type NotebookContext,
-	placeCell,
-	placeCells,
-	replaceCell,
-} from "../src/cells.ts";
+import { cellSource } from "../src/cell-source.ts";
+import { type NotebookContext, placeCell, placeCells, replaceCell } from "../src/cells.ts";
 import type { Context } from "../src/view/context.ts";
 import { createCellButton } from "../src/view/shared/cell-button.ts";
 
-const LOAD = "%agent load hero";
+const EXPORT = cellSource("export", { magic: "agent", name: "hero" })!;
+const SHOW = cellSource("code", { code: "hero_2" })!;
 const KEY = "k";
 
 interface NewCell {
@@ -101,9 +96,9 @@ describe("a cell below an output", () => {
 	test("is inserted by the extension, below those inserted before", async () => {
 		const { run, button, sources } = stage();
 		const written = clipboard();
-		expect(await placeCell(run, click(button), LOAD)).toBe("inserted");
-		expect(await placeCell(run, click(button), "hero_2")).toBe("inserted");
-		expect(sources()).toEqual(["%%agent", LOAD, "hero_2"]);
+		expect(await placeCell(run, click(button), EXPORT)).toBe("inserted");
+		expect(await placeCell(run, click(button), SHOW)).toBe("inserted");
+		expect(sources()).toEqual(["%%agent", EXPORT, "hero_2"]);
 		expect(written).not.toHaveBeenCalled();
 	});
 
@@ -115,7 +110,7 @@ describe("a cell below an output", () => {
 			value: performance.now(),
 		});
 		for (const press of [like, Object.assign(Object.create({}), like), old])
-			expect(await placeCell(run, press as MouseEvent, LOAD)).toBe("copied");
+			expect(await placeCell(run, press as MouseEvent, EXPORT)).toBe("copied");
 		expect(written).toHaveBeenCalledTimes(3);
 		expect(insertCells).not.toHaveBeenCalled();
 		expect(runCells).not.toHaveBeenCalled();
@@ -149,9 +144,9 @@ describe("a cell below an output", () => {
 					null,
 				],
 			},
-		] as const;
+		] as unknown as CellText[];
 		expect(await placeCells(run, click(button, { isTrusted: false }), cells, button)).toBe("failed");
-		expect(await placeCells(run, click(button), [{ kind: "code", source: "a\u202e" }], button)).toBe(
+		expect(await placeCells(run, click(button), [{ kind: "code", source: "a\u202e" as never }], button)).toBe(
 			"failed",
 		);
 		expect(insertCells).not.toHaveBeenCalled();
@@ -174,8 +169,8 @@ describe("a cell below an output", () => {
 	test("is inserted from a view beside the notebook, too", async () => {
 		const { run, sources } = stage();
 		const button = document.body.appendChild(document.createElement("button"));
-		expect(await placeCell(run, click(button), LOAD)).toBe("inserted");
-		expect(sources()).toEqual(["%%agent", LOAD]);
+		expect(await placeCell(run, click(button), EXPORT)).toBe("inserted");
+		expect(sources()).toEqual(["%%agent", EXPORT]);
 	});
 
 	test("is copied without the extension, with another version of it, in a notebook that is read only, and for an output of none", async () => {
@@ -188,33 +183,29 @@ describe("a cell below an output", () => {
 			const { run, insertCells } = stage(options);
 			const button = document.body.appendChild(document.createElement("button"));
 			const written = clipboard();
-			expect(await placeCell({ ...run, key }, click(button), LOAD)).toBe("copied");
-			expect(written).toHaveBeenCalledExactlyOnceWith(LOAD);
+			expect(await placeCell({ ...run, key }, click(button), EXPORT)).toBe("copied");
+			expect(written).toHaveBeenCalledExactlyOnceWith(EXPORT);
 			expect(insertCells).not.toHaveBeenCalled();
 		}
 		const { run, button } = stage({ version: 0 });
 		clipboard(() => Promise.reject(new Error("forbidden")));
-		expect(await placeCell(run, click(button), LOAD)).toBe("failed");
+		expect(await placeCell(run, click(button), EXPORT)).toBe("failed");
 	});
 
-	test("needs a fresh press of the user, and text without hidden characters", async () => {
+	test("needs a fresh press of the user", async () => {
 		const { run, button, insertCells } = stage();
 		const written = clipboard();
-		expect(await placeCell(run, click(button, { isTrusted: false }), LOAD)).toBe("failed");
-		expect(await placeCell(run, click(button), "hero\u202e")).toBe("failed");
+		expect(await placeCell(run, click(button, { isTrusted: false }), EXPORT)).toBe("failed");
 		expect(written).not.toHaveBeenCalled();
-		expect(await placeCell(run, click(button, { age: 60_000 }), LOAD)).toBe("copied");
+		expect(await placeCell(run, click(button, { age: 60_000 }), EXPORT)).toBe("copied");
 		expect(insertCells).not.toHaveBeenCalled();
-		expect(isReadable("%%agent hero\n\tGo on")).toBe(true);
-		const names = ["hero", "größe_2", "2x", "a b", "a\n!rm", ""];
-		expect(names.filter(isName)).toEqual(["hero", "größe_2"]);
 	});
 
 	test("is run by a press, alone, and only for a run that a kernel knows", async () => {
 		const { run, button, runCells } = stage();
-		expect(await placeCell({ ...run, greeted: false }, click(button), LOAD, true)).toBe("inserted");
+		expect(await placeCell({ ...run, greeted: false }, click(button), EXPORT, true)).toBe("inserted");
 		expect(runCells).not.toHaveBeenCalled();
-		expect(await placeCell(run, click(button), "hero_2", true)).toBe("run");
+		expect(await placeCell(run, click(button), SHOW, true)).toBe("run");
 		const ran = runCells.mock.calls.map(([, cells]) =>
 			cells.map((cell) => cell.model.sharedModel.getSource()),
 		);
@@ -236,17 +227,17 @@ describe("a cell below an output", () => {
 	test("has a button that shows the text and ignores clicks by a script", async () => {
 		const { run, insertCells } = stage();
 		const context = { run, signal: new AbortController().signal, notify: vi.fn() };
-		const view = createCellButton(context as unknown as Context, "Load");
+		const view = createCellButton(context as unknown as Context, "Export");
 		document.querySelector("[data-anb-run]")!.shadowRoot!.append(view.element);
 		expect(view.element.hidden).toBe(true);
-		view.update(LOAD);
+		view.update(EXPORT);
 		expect(view.element.hidden).toBe(false);
-		expect(view.element.textContent).toBe(`Load${LOAD}`);
+		expect(view.element.textContent).toBe(`Export${EXPORT}`);
 		view.element.querySelector("button")!.click();
 		await new Promise(requestAnimationFrame);
 		expect(insertCells).not.toHaveBeenCalled();
 		expect(context.notify).not.toHaveBeenCalled();
 		const alone = { ...context, run: { ...run, notebook: null } };
-		expect(createCellButton(alone as unknown as Context, "Load").button.textContent).toBe("Copy");
+		expect(createCellButton(alone as unknown as Context, "Export").button.textContent).toBe("Copy");
 	});
 });

@@ -1,13 +1,16 @@
 """From a failed cell to a corrected one, in a real JupyterLab: the button, Replace, Insert below, undo."""
 
+import json
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, Lab, keep_screenshot, run_notebook, wait_for_kernel
+from tests.support.lab import LOAD, Lab, keep_screenshot, open_notebook, run_notebook, wait_for_kernel
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
     .map(({ source }) => source)"""
+HOSTILE = "print?\nopen('planted', 'w').write('x')\nprint('innocent')"
 FAILED, FIXED = "print(totl + 1)", "print(total + 1)"
 
 
@@ -67,3 +70,20 @@ def test_the_command_fixes_the_active_cell(failed: Page):
     expect(failed.locator(".anb-card", has_text="The cell, corrected")).to_be_visible()
     failed.locator(".jp-CodeCell .cm-content").first.click()
     assert not failed.evaluate("() => window.jupyterapp.commands.isEnabled('agent-nb:fix')")
+
+
+def test_an_execution_count_of_a_strangers_notebook_is_not_run(page: Page, lab: Lab):
+    error = {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["E"]}
+    cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": FAILED, "outputs": [error]}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "python3"}}}
+    cells = [{**cell, "execution_count": HOSTILE}, {**cell, "id": "b", "execution_count": 7}]
+    (lab.root / "strange.ipynb").write_text(json.dumps({**notebook, "cells": cells}))
+    open_notebook(page, lab, "strange.ipynb")
+    wait_for_kernel(page)
+    for number in (0, 1):
+        page.locator(".jp-CodeCell .cm-content").nth(number).click()
+        page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:fix')")
+    page.wait_for_function(f"() => ({CELLS})().length === 3")
+    wait_for_kernel(page)
+    assert page.evaluate(CELLS) == [FAILED, FAILED, "%agent fix 7"]
+    assert not (lab.root / "planted").exists()

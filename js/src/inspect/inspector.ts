@@ -1,7 +1,8 @@
 // Selects elements of the previewed page. An overlay captures the pointer and the keys, so the page does not notice and
 // is not changed.
 
-import { type ElementRef, isFile, isPath } from "../ask.ts";
+import type { ElementRef } from "../ask.ts";
+import { isFile, isPath } from "../cell-source.ts";
 import { h, hasFocus, listen, moveFocus, setAttribute, setText } from "../dom.ts";
 import { shownPage } from "../shown.ts";
 import { type Context, isBound, type Snapshot } from "../view/context.ts";

@@ -1,6 +1,6 @@
 // Shared by all views: the run, the user's choices, and actions.
 
-import { isName } from "../cells.ts";
+import { isName } from "../cell-source.ts";
 import type { View } from "../dom.ts";
 import type { RunEntry, RunState } from "../runs.ts";
 import type { VariantState } from "../state.ts";

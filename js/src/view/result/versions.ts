@@ -2,7 +2,7 @@
 // of the run, with all files as they were after each change; elsewhere the versions of the file.
 
 import { nextName } from "../../ask.ts";
-import { isName } from "../../cells.ts";
+import { type CellSource, cellSource, isName } from "../../cell-source.ts";
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED, versionLabel } from "../../shown.ts";
 import type { FileState, VariantState } from "../../state.ts";
@@ -107,9 +107,9 @@ export function momentName(state: VariantState, choices: Choices): string | null
 }
 
 /** The cell that creates a run from the unfinished text. */
-function keepingCell(context: Context, { variants, run }: Snapshot): string | null {
-	const shown = run.lost ? null : expressionOf(context, variants.length);
-	return shown && `${nextName(run.meta.name, context.run)} = ${shown}.with_files(${shown}.unfinished)`;
+function keepingCell(context: Context, { variants, run }: Snapshot): CellSource | null {
+	const base = run.lost ? null : expressionOf(context, variants.length);
+	return base === null ? null : cellSource("keep", { next: nextName(run.meta.name, context.run), base });
 }
 
 /** The visible variant as a Python expression; null while the run has no value, or if its name is not an identifier. */

@@ -2,11 +2,12 @@
 //
 //     const load = createCellButton(context, "Load", { runs: true });
 //     footer.append(load.element);
-//     load.update(isName(name) ? `%agent load ${name}` : null);   // null hides it
+//     load.update(cellSource("load", { rename: magic, magic, name }));   // null hides it
 //
-// Names in the text must have passed `isName`. If cells can only be copied, the button says so.
+// If cells can only be copied, the button says so.
 
-import { canInsert, isReadable, placeCell } from "../../cells.ts";
+import { type CellSource, cellSource } from "../../cell-source.ts";
+import { canInsert, placeCell } from "../../cells.ts";
 import { type Child, h, listen, setText } from "../../dom.ts";
 import type { Context } from "../context.ts";
 
@@ -14,7 +15,7 @@ interface Placing {
 	/** Whether to run the cell as well. */
 	readonly runs?: boolean;
 	/** A cell to insert and run first. */
-	readonly before?: string;
+	readonly before?: CellSource | null;
 	/** Not called if the text was only copied. */
 	readonly onInserted?: (text: string) => void;
 }
@@ -28,20 +29,21 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	const first = h("code");
 	const code = h("code");
 	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
+	let shown: { readonly text: CellSource; readonly before: CellSource | null } | null = null;
 
 	listen(button, "click", context.signal, (click) => {
-		const before = first.textContent ?? "";
-		void insert(context, click, code.textContent ?? "", { ...placing, before });
+		if (shown) void insert(context, click, shown.text, { ...placing, before: shown.before });
 	});
 
 	return {
 		element,
 		button,
 		/** Shows the exact text of the cell, and of the one to run first, or hides the button. */
-		update(text: string | null, before = "") {
-			element.hidden = text === null || !isReadable(text);
-			if (!element.hidden) setText(code, text ?? "");
-			setText(first, before);
+		update(text: CellSource | null, before: CellSource | null = null) {
+			shown = text && { text, before };
+			element.hidden = text === null;
+			if (text) setText(code, text);
+			setText(first, before ?? "");
 			if (before) code.before(first);
 			else first.remove();
 		},
@@ -55,15 +57,16 @@ export function createInsertButton(
 	text: string,
 	title: string | null = null,
 ) {
-	const onclick = (click: MouseEvent): void => void insert(context, click, text, {});
-	return h("button", { class: "anb-btn sm", title, onclick }, label);
+	const source = cellSource("code", { code: text });
+	const onclick = (click: MouseEvent): void => void (source && insert(context, click, source, {}));
+	return h("button", { class: "anb-btn sm", title, onclick, hidden: source === null }, label);
 }
 
 /** Inserts the cell after a press, and announces the outcome. */
 export async function insert(
 	context: Context,
 	press: UIEvent,
-	text: string,
+	text: CellSource,
 	{ runs = false, before, onInserted }: Placing,
 ): Promise<void> {
 	if (press.detail > 1) return; // the second click of a double click

@@ -1,7 +1,8 @@
 // The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
 import { askAfter, cellText, newAsk, repeatsOf, storeAsk, storedAsk } from "../../ask.ts";
-import { canInsert, isName, isReadable } from "../../cells.ts";
+import { isName, isReadable } from "../../cell-source.ts";
+import { canInsert } from "../../cells.ts";
 import { h, listen, moveFocus, setText } from "../../dom.ts";
 import { createNotes } from "../../inspect/notes.ts";
 import { LETTERS } from "../../keys.ts";
@@ -105,11 +106,14 @@ function listenForPresses(
 	const { choices, run, signal } = context;
 
 	function act(press: UIEvent, runs: boolean): void {
-		const text = cellText(run, choices);
-		if (text === null) moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
-		else if (!isReadable(text)) context.notify("The text contains invisible characters. Type it again.");
+		const { base, notes, text } = choices.ask;
+		const cell = cellText(run, choices);
+		const typed = [text, ...notes.map((note) => note.text)].join("");
 		// The cell of its base has not been run yet.
-		else void insert(context, press, text, { runs: runs && !choices.ask.base, onInserted });
+		if (cell) void insert(context, press, cell, { runs: runs && !base, onInserted });
+		else if (typed.trim() && !isReadable(typed))
+			context.notify("The text contains invisible characters. Type it again.");
+		else moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
 	}
 
 	listen(only, "click", signal, (click) => act(click, false));

@@ -1,6 +1,6 @@
 // The last line: which variables are ready, or what to do if the kernel does not answer. Hidden if it is empty.
 
-import { extensionLines, isName } from "../../cells.ts";
+import { type CellSource, cellSource } from "../../cell-source.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, listen, setAttribute, withCode } from "../../dom.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
@@ -75,10 +75,10 @@ function lineOf(context: Context, snapshot: Snapshot): string {
 }
 
 /** The cell that loads a run the kernel no longer has; null if it has it, or if the run was not saved. */
-function loadCell({ run: { lost, meta, ready } }: Snapshot): string | null {
+function loadCell({ run: { lost, meta, ready } }: Snapshot): CellSource | null {
 	const saved = lost && ready?.paths.some((path) => path.startsWith(".agent_nb/"));
 	const { name, magic } = meta;
-	return saved && isName(name) ? `${extensionLines(magic)}\n%${magic} load ${name}` : null;
+	return saved ? cellSource("load", { rename: magic, magic, name }) : null;
 }
 
 /** Reserves space for the final line, so that the preview does not resize at the end. */

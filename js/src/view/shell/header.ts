@@ -1,6 +1,7 @@
 // The top line: the phase of the run, its figures, and a button to stop it.
 
 import { copy, downloadAll, openInTab } from "../../actions.ts";
+import { type CellSource, cellSource } from "../../cell-source.ts";
 import { labExtension } from "../../cells.ts";
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
@@ -175,9 +176,10 @@ function createMenu(context: Context) {
 		[copyItem, () => copy(context)],
 		[saveItem, () => void downloadAll(context)],
 		[openItem, () => openInTab(context)],
-		[exportItem, (press) => void insert(context, press, cell.textContent ?? "", { runs: true })],
+		[exportItem, (press) => exported && void insert(context, press, exported, { runs: true })],
 	]);
 	const element = createDropdown("Actions", actions, context.signal);
+	let exported: CellSource | null = null;
 
 	return {
 		element,
@@ -188,9 +190,10 @@ function createMenu(context: Context) {
 			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
 			saveItem.hidden = state.files.size === 0;
 			openItem.hidden = shownPage(state, context.choices) === null;
-			exportItem.hidden = !canRefer(context);
+			exported = canRefer(context) ? cellSource("export", run.meta) : null;
+			exportItem.hidden = exported === null;
 			element.hidden = context.run.busy || [...actions.keys()].every((item) => item.hidden);
-			setText(cell, `%${run.meta.magic} export ${run.meta.name}`);
+			setText(cell, exported ?? "");
 		},
 	};
 }

@@ -1,6 +1,6 @@
 // Connects a view of a run with the stage of its notebook: a button that opens it there, and its versions.
 
-import { firstLine } from "../../ask.ts";
+import { startText } from "../../ask.ts";
 import { labExtension } from "../../cells.ts";
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import { shownPage, UNFINISHED } from "../../shown.ts";
@@ -34,7 +34,7 @@ export function tellStage(context: Context, { state }: Snapshot, element: Elemen
 		{
 			moments: changes.filter((change) => change !== UNFINISHED),
 			moment: choices.moment === UNFINISHED ? null : choices.moment,
-			next: canRefer(context) ? firstLine(run, choices) : null,
+			next: canRefer(context) ? startText(run, choices) : null,
 			choose(moment) {
 				Object.assign(choices, { moment, file: shown?.file.path ?? null });
 				context.redraw();

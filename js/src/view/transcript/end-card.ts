@@ -1,7 +1,8 @@
 // The last card of a run that was stopped, reached a limit or failed: the kept files, and the cell that continues it.
 
 import { newAsk, repeatsOf } from "../../ask.ts";
-import { canInsert, extensionLines, isName, sourceOf } from "../../cells.ts";
+import { type CellSource, cellSource } from "../../cell-source.ts";
+import { canInsert, sourceOf } from "../../cells.ts";
 import { h, icon, setAttribute, setText, withCode } from "../../dom.ts";
 import { plural } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
@@ -51,9 +52,9 @@ export function createEnd(context: Context) {
 			if (drawn !== next) draw(state, heading, body);
 			drawn = next;
 			const { again: retry = "", others: models = [] } = run.ready ?? {};
-			const before = run.lost && extensionLines(run.meta.magic);
-			again.update(retry || lostCell(context, state) || null, before);
-			for (const [at, other] of others.entries()) other.update(models[at] ?? null, before);
+			const before = run.lost ? cellSource("setup", { rename: run.meta.magic }) : null;
+			again.update(shownCell(retry || lostCell(context, state)), before);
+			for (const [at, other] of others.entries()) other.update(shownCell(models[at]), before);
 			more.update(retry ? null : continuingCell(context, state));
 			acts.hidden = cells.every((cell) => cell.element.hidden);
 			return true;
@@ -62,6 +63,10 @@ export function createEnd(context: Context) {
 }
 
 const CHECK_FAILED = "The check failed";
+
+function shownCell(shown = ""): CellSource | null {
+	return cellSource("shown", { shown });
+}
 
 /** The card's title; empty if the run needs no card. */
 function headingOf(state: VariantState, run: RunState): string {
@@ -105,12 +110,11 @@ function listed(names: readonly string[]): string {
 }
 
 /** The cell that continues the run; null if it would continue another variant, or if the kernel has no such run. */
-function continuingCell({ run, choices }: Context, state: VariantState): string | null {
+function continuingCell({ run, choices }: Context, state: VariantState): CellSource | null {
 	const { meta, ready, lost = "", variants } = run.state ?? {};
 	const { name = "", magic } = meta ?? {};
 	const bound = variants?.size === 1 || ready?.variant === choices.variant;
 	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null && bound;
-	if (!can || !magic || !isName(name)) return null;
-	const options = ["-c", ...repeatsOf(run, newAsk()).map(({ text }) => text)].join(" ");
-	return `%%${magic} ${name} ${options}\nContinue where you stopped.`;
+	if (!can || !magic) return null;
+	return cellSource("resume", { magic, name, options: repeatsOf(run, newAsk()).map(({ text }) => text) });
 }

@@ -1,6 +1,7 @@
 // The notebook names that code has bound, in a line with buttons to undo it and to insert the code as a cell.
 
-import { type CellText, canInsert, isName, placeCells } from "../../cells.ts";
+import { isName } from "../../cell-source.ts";
+import { type CellText, canInsert, placeCells } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
 import { plural } from "../../format.ts";
 import { printable } from "../../printable.ts";

@@ -1,7 +1,7 @@
 // The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
 import { addToAsk } from "../../ask.ts";
-import { canInsert, isReadable } from "../../cells.ts";
+import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, icon, KeyedList, setText, type View, withCode } from "../../dom.ts";
 import type { Thumbnail } from "../../events.ts";
@@ -223,7 +223,7 @@ function addCodeButtons(context: Context, answer: HTMLElement): void {
 }
 
 function createInsert(context: Context, pre: Element, code: string): HTMLElement | null {
-	if (!pre.matches(".py") || !canInsert(context.run) || !isReadable(code)) return null;
+	if (!pre.matches(".py") || !canInsert(context.run)) return null;
 	return createInsertButton(context, "Insert as a cell", code, "Insert this code below");
 }
 

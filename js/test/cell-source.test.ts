@@ -1,0 +1,168 @@
+// No field of a notebook or of a run's file gets into a cell that a press inserts or runs, unless it is what it should be.
+
+import { describe, expect, test, vi } from "vitest";
+import { addCommands } from "../lab/commands.ts";
+import { fixCell } from "../lab/fix.ts";
+import { cellSource as build, type CellKind, isReadable, TEMPLATES } from "../src/cell-source.ts";
+
+type Fields = Record<string, unknown>;
+const cellSource = build as (kind: CellKind, values: Fields) => string | null;
+
+const NOTE = { elements: [{ path: "main > h1", file: "about.html" }], text: "larger" };
+const REQUEST = { name: "hero", notes: [NOTE], text: "Bluer" };
+const VALUES: Fields = {
+	base: "hero.pick(2).at(3)",
+	code: "total + 1",
+	count: 3,
+	literal: REQUEST,
+	magic: "agent",
+	model: "openai:gpt-6",
+	name: "größe_2",
+	next: "hero_2",
+	options: ["-t kernel", "--budget 0.2", '--system "Use our colours"', "--approve get_*=ask"],
+	prompt: REQUEST,
+	quotation: "total + 1",
+	rename: "robot",
+	shown: "%%agent hero\nA page",
+};
+const CODE = "open('x', 'w').write('x')";
+const HOSTILE = [
+	`print?\n${CODE}\nprint('innocent')`,
+	`hero\n!${CODE}`,
+	`hero;${CODE}`,
+	"hero --approve auto",
+	'hero" --approve auto "',
+	"hero' --approve auto '",
+	`hero")\n${CODE}\n("`,
+	`hero).x(${CODE}`,
+	"{{api_key}}",
+	"%%bash",
+	"hero\r!ls",
+	"hero\u2028!ls",
+	"hero\u202e",
+	"he\u200bro",
+	" ",
+];
+const NUMBERS = [
+	"3",
+	"3\n!ls",
+	1.5,
+	-1,
+	0,
+	Number.NaN,
+	Number.POSITIVE_INFINITY,
+	2 ** 60,
+	[3],
+	{ n: 3 },
+	null,
+];
+const PLACES: Record<string, (hostile: string) => unknown[]> = {
+	count: (hostile) => [hostile, ...NUMBERS],
+	model: (hostile) => [hostile, "-c"],
+	options: (hostile) => [[hostile], ["-t kernel", `--system ${hostile}`], [`-t ${hostile}`]],
+	prompt: requests,
+	literal: requests,
+};
+
+/** Requests whose parts from a page or a file are hostile; what the user types is free. */
+function requests(hostile: string): unknown[] {
+	const notes = ["path", "file"].map((part) => [
+		{ ...NOTE, elements: [{ ...NOTE.elements[0], [part]: hostile }] },
+	]);
+	return [{ ...REQUEST, name: hostile }, ...notes.map((note) => ({ ...REQUEST, notes: note }))];
+}
+
+const fieldsOf = (kind: CellKind): string[] =>
+	[...TEMPLATES[kind].matchAll(/\{(\w+)\}/g)].map(([, field = ""]) => field);
+const TEXT = ["code", "quotation", "shown"];
+const CASES = (Object.keys(TEMPLATES) as CellKind[]).flatMap((kind) =>
+	fieldsOf(kind).flatMap((field) => (TEXT.includes(field) ? [] : [[kind, field] as const])),
+);
+const OPTIONS = ` -t kernel --budget 0.2 --system "Use our colours" --approve get_*=ask`;
+const LINE = `%%agent hero_2 -m openai:gpt-6 --from hero.pick(2).at(3)${OPTIONS}`;
+
+test("has only values that are what they should be", () => {
+	const built = Object.keys(TEMPLATES).map((kind) => cellSource(kind as CellKind, VALUES));
+	expect(built).toEqual([
+		"%%agent\n\nAbout this cell:\n\n```python\ntotal + 1\n```",
+		"total + 1",
+		"%agent export größe_2",
+		"%agent fix 3",
+		"hero_2 = hero.pick(2).at(3).with_files(hero.pick(2).at(3).unfinished)",
+		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"\n%agent load größe_2',
+		'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h1` in about.html: larger\\nBluer", name="hero_2", base=hero.pick(2).at(3))',
+		`${LINE}\n{{hero.element("main > h1", "about.html")}}: larger\nBluer`,
+		`%%agent größe_2 -c${OPTIONS}\nContinue where you stopped.`,
+		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"',
+		"%%agent hero\nA page",
+		`${LINE}\n`,
+	]);
+});
+
+test.each(CASES)("%s does not take a hostile %s", (kind, field) => {
+	for (const hostile of HOSTILE)
+		for (const value of PLACES[field]?.(hostile) ?? [hostile])
+			expect([value, cellSource(kind, { ...VALUES, [field]: value })]).toEqual([value, null]);
+});
+
+test("code is what is shown, and one that runs can be read first", () => {
+	for (const code of HOSTILE)
+		for (const kind of ["code", "shown"] as const)
+			expect(cellSource(kind, { [kind]: code })).toBe(isReadable(code) ? code : null);
+	expect(cellSource("shown", { shown: "#".repeat(2001) })).toBeNull();
+});
+
+test("a quotation has no reference, ends with its own fence and hides nothing", () => {
+	const source = 'f"{{total}} \\{{ df.shape }}"\n````\n%%bash\u202e';
+	expect(cellSource("ask", { quotation: source })).toBe(
+		'%%agent\n\nAbout this cell:\n\n`````python\nf"\\{{total}} \\\\{{ df.shape }}"\n````\n%%bash<U+202E>\n`````',
+	);
+	expect(cellSource("ask", { quotation: "" })).toBe("%%agent\n");
+});
+
+describe("in JupyterLab", () => {
+	/** A notebook with one cell that failed, the commands, and what they insert and run. */
+	function notebook(executionCount: unknown, readOnly = false) {
+		const insertCells = vi.fn();
+		const sharedModel = { getId: () => "0", getSource: () => "print({{totl}})" };
+		const outputs = { toJSON: () => [{ output_type: "error" }] };
+		const cell = { model: { sharedModel, outputs, executionCount }, ready: Promise.resolve() };
+		const model = { readOnly, sharedModel: { insertCells } };
+		const content = { widgets: [cell], activeCell: cell, activeCellIndex: 0, model };
+		const panel = { content: { ...content, scrollToItem: () => Promise.resolve() } };
+		const commands = new Map<string, { isEnabled(): boolean; execute(): unknown }>();
+		const app = { commands: { addCommand: (id: string, command: never) => commands.set(id, command) } };
+		const actions = { runCells: vi.fn() };
+		addCommands(app as never, { currentWidget: panel } as never, null, actions as never, {} as never);
+		const press = (id: string) => commands.get(`agent-nb:${id}`)?.execute();
+		const enabled = ["ask", "fix"].filter((id) => commands.get(`agent-nb:${id}`)?.isEnabled());
+		const sources = () =>
+			insertCells.mock.calls.flatMap(([, cells]) => cells.map(({ source }: never) => source));
+		return {
+			press,
+			enabled,
+			sources,
+			actions,
+			fix: () => fixCell(actions as never, panel as never, cell as never),
+		};
+	}
+
+	test.each([...HOSTILE, ...NUMBERS])("no execution count but a number is run: %s", (count) => {
+		const { press, fix, enabled, sources, actions } = notebook(count);
+		press("fix");
+		fix();
+		expect([enabled, sources(), actions.runCells.mock.calls]).toEqual([["ask"], [], []]);
+	});
+
+	test("nothing is inserted into a notebook that is read-only", () => {
+		const open = notebook(3);
+		open.press("fix");
+		open.press("ask");
+		expect(open.enabled).toEqual(["ask", "fix"]);
+		expect(open.sources()).toEqual(["%agent fix 3", expect.stringContaining("print(\\{{totl}})")]);
+		const locked = notebook(3, true);
+		for (const id of ["ask", "fix"]) locked.press(id);
+		locked.fix();
+		expect([locked.enabled, locked.sources()]).toEqual([[], []]);
+	});
+});
