@@ -161,7 +161,7 @@ class ChatDecoder(StreamDecoder):
 
     def _without_choices(self, data: Json) -> Sequence[Piece]:
         if problem := data.get("error"):
-            raise self._error(problem)
+            raise self._error(problem, failure.retry_header(problem))
         if data.get("usage"):
             self._usage = _usage(data["usage"])
         return ()

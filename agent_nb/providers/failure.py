@@ -47,6 +47,10 @@ _EXHAUSTED: dict[Limit, tuple[str, str]] = {
     "size": ("The request is larger than what {} takes in a minute", "Send less, or start a new run."),
 }
 """Limits that a retry cannot overcome: description and remedy."""
+_TRY_AGAIN = re.compile(
+    r"try again in (?:(\d{1,4})h)?(?:(\d{1,4}) ?m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?) ?(ms|s))?", re.IGNORECASE
+)
+"""`6.379s`, `7m12s`, `120ms`, `17 seconds`."""
 _RETRY_STATUSES = (408, 409, 425, 429)
 _LONGEST_MESSAGE = 400
 
@@ -124,6 +128,16 @@ def retry_delay(headers: Mapping[str, str], body: Any = None) -> float | None:
         _number(str(detail.get("retryDelay", "")).removesuffix("s")) for detail in _google_details(body)
     )
     return next((delay for delay in delays if delay is not None), None)
+
+
+def retry_header(problem: Any) -> dict[str, str]:
+    """The header `retry-after` for an error inside a stream that gives the delay only in its text."""
+    match = _TRY_AGAIN.search(message_in(problem))
+    if match is None or not any(match.groups()):
+        return {}
+    hours, minutes, seconds = (float(number or 0) for number in match.group(1, 2, 3))
+    is_milliseconds = (match[4] or "").lower() == "ms"
+    return {"retry-after": str(hours * 3600 + minutes * 60 + seconds / (1000 if is_milliseconds else 1))}
 
 
 def _error_in(body: Any) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent_nb._base.wire import Json
 from agent_nb.core.events import Stop
 from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.settings import Settings
@@ -126,7 +127,7 @@ class ResponsesDecoder(StreamDecoder):
         problem = response.get("error") or {}
         if _POLICY.search(str(problem.get("code"))):
             return self._finished(response, "refusal", str(problem.get("message") or problem["code"]))
-        raise self._error(problem)
+        raise self._error(problem, failure.retry_header(problem))
 
 
 def _same_json(first: str, second: str) -> bool:

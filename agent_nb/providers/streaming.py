@@ -135,13 +135,14 @@ class StreamDecoder(abc.ABC):
         """Return the turn if the protocol has no event that ends a stream; else nothing."""
         return ()
 
-    def _error(self, problem: Any) -> ProviderError:
+    def _error(self, problem: Any, headers: Mapping[str, str] | None = None) -> ProviderError:
         """The exception for an error event, whose code is a status, a word or missing."""
         if not isinstance(problem, dict):
-            return failure.from_status(self._settings, 500, str(problem))
+            return failure.from_status(self._settings, 500, str(problem), headers=headers)
         code = str(problem.get("code") or problem.get("type") or "")
         status = int(code) if code.isdigit() and len(code) == 3 else self._status(code)
-        return failure.from_status(self._settings, status, str(problem.get("message") or code), body=problem)
+        message = str(problem.get("message") or code)
+        return failure.from_status(self._settings, status, message, headers=headers, body=problem)
 
     def _status(self, code: str) -> int:
         return self.status_of.get(code.lower(), self.unknown_status) if code else 500

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent_nb.core.errors import ProviderError
+from agent_nb.core.errors import ProviderError, RateLimitError
 from agent_nb.providers.failure import retry_delay
 from tests.support.wire import Raw, Reply, Say, WireServer, json_reply, reply
 from tests.support.wire.cases import CASE, collect
@@ -148,6 +148,35 @@ def failed_interaction(code: str, message: str) -> bytes:
 async def test_the_same_holds_in_the_middle_of_a_stream(protocol, event, retryable, server):
     error = await failure(protocol, server, reply(Say("Hello."), Raw(event)))
     assert error.retryable == retryable
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Please try again in 1.2s. Visit https://platform.openai.com", 1.2),
+        ("Please try again in 120ms.", 0.12),
+        ("try again in 7m12s", 432),
+        ("Try again in 1h2m3.5s", 3723.5),
+        ("try again in 17 seconds", 17),
+        ("try again in 2 minutes", 120),
+        ("Try again in a while.", None),
+        ("try again in 12345678901234567890s", None),
+    ],
+)
+@pytest.mark.parametrize(
+    ("protocol", "event"),
+    [
+        ("responses", lambda text: failed_response("rate_limit_exceeded", text)),
+        ("chat", lambda text: sse({"error": {"code": 429, "message": text}})),
+        ("interactions", lambda text: failed_interaction("rate_limit_exceeded", text)),
+    ],
+)
+async def test_a_delay_in_the_text_of_a_stream_counts_where_there_is_no_other(
+    protocol, event, words, seconds, server
+):
+    error = await failure(protocol, server, reply(Say("Hello."), Raw(event(f"{RATE_TEXT} {words}"))))
+    assert isinstance(error, RateLimitError)
+    assert error.retry_after == (None if protocol == "interactions" else seconds)
 
 
 @pytest.mark.parametrize(
