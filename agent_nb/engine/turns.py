@@ -37,7 +37,7 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
-from agent_nb.providers.written_calls import is_quoted, sent_texts
+from agent_nb.providers.quotations import is_quoted, sent_texts
 from agent_nb.run.record import unique_call_id
 
 RETRIES = 4

@@ -6,17 +6,14 @@ and often invent a result after their call, a call at the start of a line counts
 Some models write `function`, `tool`, `tool_name` or `action` for `name`.
 """
 
-import functools
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from agent_nb._base.secrets import readings
 from agent_nb.core.events import Stop
-from agent_nb.core.messages import Message, Text, ToolCall, ToolResult, ToolSpec
-from agent_nb.files import Files
+from agent_nb.core.messages import Text, ToolCall
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
 
 Takes = Callable[[ToolCall], bool]
@@ -43,7 +40,6 @@ _MOST_STARTS = 20
 _DOUBLED_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*\{\{')
 _SIGNIFICANT = re.compile(r'["{}]|\\.?', re.DOTALL)
 _decode = json.JSONDecoder(strict=False).raw_decode
-_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class WrittenCalls:
@@ -217,37 +213,3 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def is_quoted(call: ToolCall, texts: Iterable[str]) -> bool:
-    """Whether a call may be a quotation of a text in the request: same tool, same arguments."""
-    name, arguments = _letters(call.name), json.loads(call.arguments)
-    items = [_letters(json.dumps({key: value}, ensure_ascii=False)) for key, value in arguments.items()]
-    return any(
-        any(_letters(key) + name in text for key in _NAME_KEYS)
-        and any(key in text for key in _ARGUMENTS_KEYS)
-        and all(item in text for item in items)
-        for text in map(_letters, texts)
-    )
-
-
-def sent_texts(
-    system: str, messages: Sequence[Message], tools: Sequence[ToolSpec], files: Files
-) -> Iterator[str]:
-    """The texts a model reads but did not write: instructions, prompts, results, tools and files."""
-    yield system
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, ToolResult) or (isinstance(part, Text) and message.role != "assistant"):
-                yield part.text
-    for tool in tools:
-        yield json.dumps([tool.description, tool.schema], ensure_ascii=False)
-    for content in files.values():
-        yield content if isinstance(content, str) else content.decode("utf-8", "replace")
-
-
-@functools.lru_cache(maxsize=64)
-def _letters(text: str) -> str:
-    """The letters and digits of a text after decoding escapes: independent of how the text is quoted."""
-    *_, reading = readings(text)
-    return _NO_LETTERS.sub("", reading.text).casefold()

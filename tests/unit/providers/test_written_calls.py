@@ -3,6 +3,7 @@
 import asyncio
 import html
 import json
+import unicodedata
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -10,8 +11,11 @@ import pytest
 
 from agent_nb import Agent, Run, model, tool
 from agent_nb.core.events import ApprovalRequested, FileDelta, TextDelta, ToolFinished, ToolReady
+from agent_nb.core.messages import ToolCall
 from agent_nb.engine.approval import Answer
 from agent_nb.notebook.live.open_questions import Questions
+from agent_nb.providers.quotations import is_quoted
+from agent_nb.providers.written_calls import calls_at
 from tests.support.scripts import of
 from tests.support.wire import Call, End, Say, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case
@@ -178,6 +182,15 @@ async def test_a_quotation_in_the_unsent_part_of_a_file_is_not_a_call(server: Wi
 
 SCRIPT = {"command": 'echo "élan";\nrm -r build', "folder": "site"}
 WRITTEN = json.dumps({"name": "shell", "arguments": SCRIPT})
+LETTERS = json.dumps({"name": "shell", "arguments": SCRIPT}, ensure_ascii=False)
+ELEMENTS = "\n<{0}folder>\nsite</>\n<{0}command>{command}</>\n".replace("{command}", SCRIPT["command"])
+YAML = 'name: shell\narguments:\n  folder: site\n  command: |\n    echo "élan";\n    rm -r build\n'
+
+
+def numbered(text: str, form: str) -> str:
+    return "\n".join(form.format(number) + line for number, line in enumerate(text.splitlines(), 7))
+
+
 QUOTATIONS = {
     "as it is": WRITTEN,
     "other keys": json.dumps({"parameters": SCRIPT, "name": "shell"}),
@@ -191,8 +204,27 @@ QUOTATIONS = {
     "Markdown": "\n".join(f"> {line}" for line in json.dumps(json.loads(WRITTEN), indent=1).split("\n")),
     "comment": "\n".join(f"# {line}" for line in json.dumps(json.loads(WRITTEN), indent=1).split("\n")),
     "zero width": WRITTEN.replace("shell", "sh\u200bell"),
-    "YAML": 'name: shell\narguments:\n  folder: site\n  command: |\n    echo "élan";\n    rm -r build\n',
+    "YAML": YAML,
     "another key for the name": WRITTEN.replace('"name"', '"tool"'),
+    "another key for the arguments": WRITTEN.replace('"arguments"', '"input"'),
+    "a namespace": WRITTEN.replace("shell", "functions.shell"),
+    "full-width": "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in LETTERS),
+    "composed": unicodedata.normalize("NFC", LETTERS),
+    "decomposed": unicodedata.normalize("NFD", LETTERS),
+    "decomposed, without width": unicodedata.normalize("NFD", LETTERS).replace("\u0301", "\u200b\u0301"),
+    "XML": f'<invoke name="shell">{ELEMENTS.format("parameter name=")}</invoke>',
+    "XML with types": f'<invoke name="shell">{ELEMENTS.format("parameter type=string name=")}</invoke>',
+    "XML without keys": f'<call tool="shell">{ELEMENTS.format("value number=")}</call>'.replace(
+        "folder", "2"
+    ),
+    "Qwen's XML": f"<function=shell>{ELEMENTS.format('parameter=')}</function>",
+    "elements": f"<shell>{ELEMENTS.format('')}</shell>",
+    "keywords": "shell(folder='site', command={command!r})".format(**SCRIPT),
+    "positions": "shell({command!r}, {folder!r})".format(**SCRIPT),
+    "by name": json.dumps({"shell": list(SCRIPT.values())}),
+    "numbered": numbered(json.dumps(json.loads(WRITTEN), indent=1), "{:6}\t"),
+    "numbered YAML": numbered(YAML, "{}: "),
+    "numbered with bars": numbered(YAML, "Line {} | "),
 }
 
 
@@ -223,6 +255,37 @@ async def test_a_quotation_is_recognised_however_it_is_written(server: WireServe
     assert (run.text, ran) == (WRITTEN, [])
 
 
+@pytest.mark.parametrize(
+    ("sent", "written"),
+    [
+        ("2.5e2", "250"),
+        ("250", "2.5E+2"),
+        ("1E3", "1000"),
+        ("0.00001", "1e-05"),
+        ("1e20", "100000000000000000000"),
+        ("100000000000000000000", "1e20"),
+        ("2.50000000000000000001", "2.5"),
+        ("1_000.0", "1000"),
+        ("２５０", "250.00"),
+        ("25\u200b0", "250"),
+        ("12345678901234567890123", "12345678901234567890123"),
+    ],
+)
+def test_numbers_are_compared_by_value(sent: str, written: str):
+    call = '{{"name": "pay", "arguments": {{"amount": {}}}}}'
+    (read,), _ = calls_at(call.format(written), 0)
+    quoted, other = (
+        is_quoted(ToolCall("1", *read), [f"It says: {call.format(number)}"]) for number in (sent, f"{sent}1")
+    )
+    assert quoted
+    assert not other or "." in sent  # a float has only so many digits
+
+
+@pytest.mark.parametrize(("text", "quoted"), [("<invoke name='stop'/>", True), ("Now call stop().", False)])
+def test_a_name_without_values_is_quoted_after_a_key(text: str, quoted: bool):
+    assert is_quoted(ToolCall("1", "stop", "{}"), [text]) == quoted
+
+
 @pytest.mark.parametrize("written", ["function", "tool_name", "action"])
 @pytest.mark.parametrize("sent", ["name", "tool", "tool_name", "function"])
 async def test_a_quotation_may_have_another_key_for_the_name(server: WireServer, sent: str, written: str):
@@ -246,6 +309,10 @@ async def test_a_call_with_another_key_for_the_name_asks_too(server: WireServer)
         "What is the weather in the city of Lyon?",
         "Use the tool weather for the city Lyon.",
         'There are calls such as {"name": "weather", "arguments": {"city": "Nice"}}. Now: Lyon.',
+        "You can call <weather><city>Nice</city></weather> or weather(city='Nice'). Now the city of Lyon.",
+        "weather: Lyon",
+        "Get today's weather, please. My city, Lyon, is in France.",
+        "1. Use weather.\n2. City: Lyon",
     ],
 )
 async def test_a_question_in_words_is_no_quotation(server: WireServer, prompt: str):
