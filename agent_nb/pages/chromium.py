@@ -11,16 +11,15 @@ import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from agent_nb._base.bundles import bundle
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.pages.element_look import MAX_SIDE, ElementLook, ElementRequest, read_looks
-from agent_nb.pages.gate import gated
 from agent_nb.pages.page_check import (
     MAX_HEIGHT,
     PHONE,
@@ -29,6 +28,7 @@ from agent_nb.pages.page_check import (
     ViewerUnavailableError,
     read_report,
 )
+from agent_nb.pages.page_gate import gated
 from agent_nb.pages.policy import SANDBOX, allowed_files, allowed_hosts, policy_for
 from agent_nb.pages.preview import TooLargeError, assembled, with_frame_script
 
@@ -52,7 +52,7 @@ _FLAGS = (
 )
 _HOST = "https://preview.invalid/"
 _LEVELS = {"error": "error", "assert": "error", "warning": "warning"}
-_HEADLESS = Path(__file__).parent.parent / "static" / "headless.js"
+_HEADLESS = bundle("headless")
 _VIOLATION = re.compile(r"'(https?:[^']+)' violates")
 _NOT_ALLOWED = "the preview does not allow it"
 

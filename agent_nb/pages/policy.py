@@ -27,7 +27,7 @@ POLICY = _joined(_parts["page"])
 OUTPUT_POLICY = _joined(_parts["output"])
 """For HTML from a tool, in which no scripts run."""
 KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
-"""Allowed attribute values by tag, for `gate.py`."""
+"""Allowed attribute values by tag, for `page_gate.py`."""
 INTEGRITY: dict[str, str] = _parts["integrity"]
 """Hashes of the stacks' files in the npm packages; `make supply-chain` compares them."""
 

@@ -9,15 +9,16 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
+from agent_nb._base.bundles import bundle
 from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Image
 from agent_nb.core.run_settings import bound_kind
 from agent_nb.files import Files, media_type
-from agent_nb.pages.gate import gated
+from agent_nb.pages.page_gate import gated
 from agent_nb.pages.policy import OUTPUT_POLICY, SANDBOX, policy_for
 
-_NOTEBOOK = Path(__file__).parents[1] / "static" / "notebook.js"
+_NOTEBOOK = bundle("notebook")
 # This base keeps anchors inside the frame, and broken relative links away from the Jupyter server.
 _BASE = '<base href="about:srcdoc">'
 _NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import write_atomically
+from agent_nb._base.bundles import bundle
 from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import sha256
@@ -33,7 +34,7 @@ from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
 
-SCRIPT = Path(__file__).parents[1] / "static" / "replay.js"
+SCRIPT = bundle("replay")
 _ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)
 """Text that would end a script element or hide its end."""
 _STYLE = (

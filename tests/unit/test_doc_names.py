@@ -31,7 +31,16 @@ OWNERS = {"agent": Agent, "run": Run, "hero": Run, "best": Run, "trio": Run, "fi
 OWNERS |= {"Agent": Agent, "Toolbox": Toolbox, "context": ToolContext}
 
 # Files that a user has, or that a program makes.
-USERS = {"lab.toml", "ruff.toml", "nbgrader_config.py", "index.html", "hero.html", "hero.txt", "agent_nb.py"}
+USERS = {
+    "lab.toml",
+    "ruff.toml",
+    "nbgrader_config.py",
+    "AGENTS.md",
+    "index.html",
+    "hero.html",
+    "hero.txt",
+    "agent_nb.py",
+}
 USERS |= {"/", ".agent_nb/", ".agent_nb/runs/", "__marimo__/", "__marimo__/agent_nb/"}
 USERS |= {"build/site", "test-results/"}
 # Names of other programs and of examples.

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +14,7 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
+from agent_nb._base.bundles import bundle
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import change_texts, whole_text
@@ -35,7 +35,7 @@ from agent_nb.run.cells import Cells
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
-BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
+BUNDLE = bundle("widget")
 _CHECK_CODE = BUNDLE.with_name("check.js")
 """The page check script. It is large, so it is sent on first use."""
 MOST_RUNS = 50

@@ -13,6 +13,7 @@ import anywidget
 import traitlets
 
 from agent_nb._base.atomic import write_own
+from agent_nb._base.bundles import bundle
 from agent_nb._base.secrets import mask_json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
@@ -21,7 +22,7 @@ from agent_nb.notebook.page.store import PageStore, masked_text, running_loop
 from agent_nb.render import page_html, to_page
 from agent_nb.run.run import Run
 
-BUNDLE = Path(__file__).parents[2] / "static" / "page.js"
+BUNDLE = bundle("page")
 MAX_STATE = 50_000
 """Maximum characters of a value in the widget's state; masking them takes about 25 ms."""
 

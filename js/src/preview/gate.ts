@@ -1,5 +1,5 @@
 // Removes markup that makes a browser connect to a host even though the policy forbids loading from it. All content of a
-// frame passes through here. `agent_nb/pages/gate.py` does the same for saved pages, and explains how and why.
+// frame passes through here. `page_gate.py` of the package does the same for saved pages, and explains how and why.
 
 import { integrity, tags } from "../../../agent_nb/pages/policy.json";
 

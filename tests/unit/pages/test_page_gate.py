@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from justhtml import JustHTML
 
-from agent_nb.pages.gate import gated
+from agent_nb.pages.page_gate import gated
 from agent_nb.pages.policy import INTEGRITY, KNOWN_VALUES
 from agent_nb.pages.preview import frame_attributes, framed_page, still_frame_attributes, with_frame_script
 from tests.support import ROOT
