@@ -40,8 +40,9 @@ class KnownAgent:
     """Whether it may support an effort setting."""
     fails_as_text: bool = False
     """Whether the agent reports model errors as an answer without token usage."""
-    names_server: bool = False
-    """Whether the agent sets the input of MCP calls to server, tool and arguments."""
+    our_calls: Mapping[str, str] = field(default_factory=dict)
+    """Patterns of the fields, by path, that a call of one of our tools has; empty if such calls cannot be recognised.
+    One of them must be set by the agent itself, because the model writes arguments and many titles."""
     is_own: bool = False
     """Whether the user configured its command, which must be allowed once."""
     unasked: str = "It was not tested with this notebook, and decides itself what to ask about."
@@ -114,6 +115,7 @@ _ROWS = (
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
         tools_env={"ENABLE_TOOL_SEARCH": "false"},  # otherwise the model must search for our tools first
         mode="default",
+        our_calls={"_meta.claudeCode.toolName": "mcp__{server}__{tool}", "kind": "other"},
         login="claude /login",
         unasked="Claude Code reads files and runs commands that it knows to be harmless without asking.",
     ),
@@ -126,6 +128,11 @@ _ROWS = (
         keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         tools_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # otherwise it silently drops our tools
         mode="default",
+        our_calls={
+            "toolCallId": "mcp_{server}_{tool}[_-]*",
+            "title": "{tool} ({server} MCP Server)",
+            "kind": "other",
+        },
         login="gemini",
         has_effort=False,
         unasked="Gemini CLI reads and searches files without asking.",
@@ -142,7 +149,11 @@ _ROWS = (
         auto_modes=("agent", "auto"),
         login="codex login",
         fails_as_text=True,
-        names_server=True,
+        our_calls={
+            "_meta.is_mcp_tool_call": "True",
+            "rawInput.server": "{server}",
+            "rawInput.tool": "{tool}",
+        },
         unasked="Codex runs commands without asking, in a sandbox in which they cannot change files.",
     ),
     KnownAgent(

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from agent_nb._base.wire import Json
@@ -21,6 +22,7 @@ QUIET_KINDS = ("read", "search", "think", "fetch", "switch_mode")
 PATH_NAMES = ("path", "file_path", "filePath", "filepath")
 EDIT_NAMES = (("old_string", "new_string"), ("oldString", "newString"))
 """Names that agents use in the input of an edit."""
+COMMAND_NAMES = frozenset(("command", "cmd"))
 REASONS: Mapping[str, Reason] = {
     "end_turn": "end_turn",
     "max_tokens": "max_tokens",
@@ -37,8 +39,8 @@ class AgentCall:
     id: str
     """Event id."""
     fields: Json = field(default_factory=dict)
-    state: str = "started"
-    """`started`, `ready`, `running` or `ended`."""
+    state: str = "ours"
+    """`ours` for a call of our tools, which have their own events, else `started`, `ready`, `running` or `ended`."""
     since: float = 0.0
 
     def merge(self, fields: Json) -> None:
@@ -127,22 +129,21 @@ class AgentCall:
             shown |= {"diff"} if _changed_lines(patch) == _changed_lines(_unified(diff, "")) else set()
         return {name: value for name, value in given.items() if name not in shown}
 
-    def is_ours(self, tools: Iterable[str], *, by_input: bool) -> bool:
-        """Whether the agent calls one of our tools.
-
-        The model writes titles and arguments, so only fields that the agent itself sets are trusted.
-        """
-        given = as_object(self.fields.get("rawInput"))
-        if by_input and given.keys() == {"server", "tool", "arguments"} and given["server"] == SERVER:
-            return True
-        claude = as_object(as_object(self.fields.get("_meta")).get("claudeCode"))
-        name = self.fields.get("name") or claude.get("toolName")
-        native = str(self.fields.get("toolCallId"))
+    def is_ours(self, patterns: Mapping[str, str], tools: Iterable[str]) -> bool:
+        """Whether the agent's own fields name one of our tools; never for a call with a command or a diff."""
+        if not patterns or self.diffs or not COMMAND_NAMES.isdisjoint(as_object(self.fields.get("rawInput"))):
+            return False
+        values = [(self._field(path), pattern) for path, pattern in patterns.items()]
         return any(
-            name == f"mcp__{SERVER}__{tool}"  # Claude Code
-            or native.startswith(f"mcp_{SERVER}_{tool}__")  # Gemini CLI
+            all(fnmatchcase(value, pattern.format(server=SERVER, tool=tool)) for value, pattern in values)
             for tool in tools
         )
+
+    def _field(self, path: str) -> str:
+        value: Any = self.fields
+        for name in path.split("."):
+            value = as_object(value).get(name)
+        return str(value)
 
 
 def as_object(value: Any) -> Json:

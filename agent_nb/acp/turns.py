@@ -54,8 +54,6 @@ class AgentTurns(Turns):
         """Results of this turn's calls, by event id."""
         self._calls: dict[str, mapping.AgentCall] = {}
         """The agent's calls, by the agent's ids."""
-        self._ours: set[str] = set()
-        """Ids of the agent's calls to our tools, which emit their own events."""
         self._questions: dict[str, asyncio.Task[None]] = {}
         """Open questions, by request id."""
         self._notes: list[str] = []
@@ -243,21 +241,16 @@ class AgentTurns(Turns):
         call = self._calls.get(native)
         if call is None:
             call = self._calls[native] = mapping.AgentCall(unique_call_id(native, self._call_counts))
-            call.merge(fields)
-            if not self._is_ours(call):
-                self._need_turn()
-                call.since = self._journal.clock.now()
-                name = self._tool_name(call)
-                self._open_calls[call.id] = ToolCall(call.id, name, "")
-                self._emit(ev.ToolStarted, call_id=call.id, name=name, title=self._call_title(call))
         call.merge(fields)
-        return call
-
-    def _is_ours(self, call: mapping.AgentCall) -> bool:
         names = [tool.name for tool in self._prepared.tools]
-        if call.is_ours(names, by_input=self._agent.names_server):
-            self._ours.add(call.id)
-        return call.id in self._ours
+        if call.state == "ours" and not call.is_ours(self._agent.our_calls, names):
+            call.state = "started"
+            self._need_turn()
+            call.since = self._journal.clock.now()
+            name = self._tool_name(call)
+            self._open_calls[call.id] = ToolCall(call.id, name, "")
+            self._emit(ev.ToolStarted, call_id=call.id, name=name, title=self._call_title(call))
+        return call
 
     def _tool_name(self, call: mapping.AgentCall) -> str:
         return f"{self._agent.name}_{call.kind}"
@@ -267,7 +260,7 @@ class AgentTurns(Turns):
 
     async def _update_call(self, update: Json) -> None:
         call = self._call(update)
-        if self._is_ours(call) or call.state == "ended":
+        if call.state in ("ours", "ended"):
             return
         status = update.get("status")
         if status == "in_progress":
@@ -340,7 +333,7 @@ class AgentTurns(Turns):
         outcome = {"outcome": "cancelled"} if self._is_stopping else mapping.option_of(options, allow=False)
         try:
             # Calls to our tools are approved on their own card.
-            if not self._is_stopping and (self._is_ours(call) or await self._is_allowed(call)):
+            if not self._is_stopping and (call.state == "ours" or await self._is_allowed(call)):
                 outcome = mapping.option_of(options, allow=True)
         except asyncio.CancelledError:
             outcome = {"outcome": "cancelled"}

@@ -145,8 +145,11 @@ async def test_our_tool(server, agent):
         f"acp:{agent}", tools=[double], approve=lambda call, args: asked.append((call.name, args)) or True
     ).run("Twice 21?")
     assert run.text.endswith("It is 42."), run.error
-    assert asked == [("double", {"number": 21})]
-    assert [(use.call.name, use.ok, use.result.text) for use in run.tool_uses] == [("double", True, "42")]
+    # This older adapter of Codex does not mark calls of MCP tools, so its own question is shown too.
+    assert [name for name, _ in asked] == (["double"] if agent == "gemini" else ["codex_other", "double"])
+    assert asked[-1] == ("double", {"number": 21})
+    results = [(use.ok, use.result.text) for use in run.tool_uses if use.call.name == "double"]
+    assert results == [(True, "42")]
 
 
 async def test_gemini_without_a_key(server, monkeypatch):

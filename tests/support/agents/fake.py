@@ -233,12 +233,13 @@ class Fake:
             self.update("tool_call_update", toolCallId=ask["toolCallId"], status="completed")
 
     def do_tool(self, tool, args):
-        """Calls a tool of the MCP server that it was offered, as an agent does: it asks first."""
+        """Calls a tool of the MCP server that it was offered, as Gemini CLI does: it asks first."""
         import urllib.request
 
         [server] = self.servers
         native = f"mcp_{server['name']}_{tool}__{self.sent}"
-        self.do_ask({"toolCallId": native, "title": tool, "kind": "other"}, [])
+        title = f"{tool} ({server['name']} MCP Server)"
+        self.do_ask({"toolCallId": native, "title": title, "kind": "other"}, [])
         headers = {header["name"]: header["value"] for header in server["headers"]}
         for method, params in (
             ("initialize", {}),

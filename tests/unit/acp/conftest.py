@@ -13,6 +13,9 @@ from agent_nb.acp import known
 from agent_nb.acp.folder import cache_folder
 from tests.support.agents import FAKE, private_folder
 
+ASKING = {"sessionId": "s1", "modes": {"availableModes": [{"id": "default"}, {"id": "read-only"}]}}
+"""A session with the modes in which known agents ask."""
+
 
 class FakeAgent:
     """Writes scripts for the agent, and reads what it has noted."""
@@ -20,12 +23,19 @@ class FakeAgent:
     def __init__(self, folder: Path) -> None:
         self._script, self._log = folder / "script.json", folder / "log.jsonl"
 
-    def plays(self, *prompts: list[dict[str, Any]], fault: str = "", **more: Any) -> None:
-        """The steps for each prompt."""
-        script = {"prompts": prompts, "log": str(self._log), **more}
+    def plays(
+        self, *prompts: list[dict[str, Any]], fault: str = "", agent: str = "fake", **more: Any
+    ) -> None:
+        """The steps for each prompt, as this agent."""
+        script = {
+            "prompts": prompts,
+            "log": str(self._log),
+            **({} if agent == "fake" else {"new": ASKING}),
+            **more,
+        }
         self._script.write_text(json.dumps(script))
         self._log.unlink(missing_ok=True)
-        known.set_own({"fake": [sys.executable, "-S", FAKE, str(self._script), *([fault] if fault else [])]})
+        known.set_own({agent: [sys.executable, "-S", FAKE, str(self._script), *([fault] if fault else [])]})
 
     def noted(self, name: str) -> list[Any]:
         lines = self._log.read_text().splitlines() if self._log.exists() else ()

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from agent_nb import Agent
+import agent_nb
+from agent_nb import Agent, events
 from agent_nb.engine.approval import Answer
 from agent_nb.notebook.asking import question_text
 from agent_nb.notebook.live.open_questions import Questions
@@ -144,3 +145,75 @@ async def test_a_command_is_not_shortened(always, fake):
     _, requests = await always({"environment": []}, *steps)
     [folder] = fake.noted("folder")
     assert [request.args for request in requests] == [{"command": f"rm -r {folder}"}, {"command": "rm -r ."}]
+
+
+def _add(a: int) -> int:
+    """Adds."""
+    return a
+
+
+OURS = {
+    "claude": {"_meta": {"claudeCode": {"toolName": "mcp__agent_nb___add"}}, "kind": "other"},
+    "gemini": {"toolCallId": "mcp_agent_nb__add__7", "title": "_add (agent_nb MCP Server)", "kind": "other"},
+    "codex": {
+        "_meta": {"is_mcp_tool_call": True},
+        "rawInput": {"server": "agent_nb", "tool": "_add", "arguments": {"command": "x"}},
+        "kind": "execute",
+    },
+}
+"""A call of our tool, as each agent tells of it."""
+ATTACKS = {
+    "a command": lambda call: {**call, "rawInput": {**call.get("rawInput", {}), "command": "rm -r ~"}},
+    "another command": lambda call: {**call, "rawInput": {**call.get("rawInput", {}), "cmd": ["rm"]}},
+    "a diff": lambda call: {**call, "content": [diff("/etc/passwd")]},
+    "a shell": lambda call: {"rawInput": None, **call, "kind": "execute", "_meta": {}, "title": "rm -r ~"},
+    "another tool": lambda call: json.loads(json.dumps(call).replace("_add", "_addition")),
+    "another server": lambda call: json.loads(json.dumps(call).replace("agent_nb", "agent_nb__add")),
+    "the name": lambda call: {"name": "mcp__agent_nb___add", "title": "mcp__agent_nb___add", "kind": "other"},
+    "arguments": lambda call: {"rawInput": OURS["codex"]["rawInput"], "title": "x", "kind": "other"},
+}
+
+
+async def outcome(fake, agent, *steps):
+    """The answer to the only question of a run in which everything of the agent's own is denied."""
+    fake.plays([*steps], agent=agent)
+    run = await Agent(f"acp:{agent}", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
+    [answer] = fake.noted("outcome")
+    return answer["optionId"], len([*run.events.of(events.ApprovalRequested)])
+
+
+@pytest.mark.parametrize("agent", OURS)
+async def test_a_call_of_our_tool_is_approved_on_the_card_of_the_tool(fake, agent):
+    call = {"toolCallId": "1", **OURS[agent]}
+    assert await outcome(fake, agent, {"ask": call, "then": []}) == ("this-time", 0)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("agent", OURS)
+async def test_no_other_call_passes_for_one_of_our_tools(fake, agent, attack):
+    call = {"toolCallId": "1", **ATTACKS[attack](OURS[agent])}
+    assert await outcome(fake, agent, {"ask": call, "then": []}) == ("never", 1)
+
+
+@pytest.mark.parametrize(
+    ("agent", "form"),
+    [
+        (agent, form)
+        for agent in ("claude", "gemini", "codex", "opencode", "fake")
+        for form in OURS
+        if agent != form
+    ],
+)
+async def test_an_agent_is_not_recognised_by_the_fields_of_another(fake, agent, form):
+    call = {"toolCallId": "1", **OURS[form]}
+    assert await outcome(fake, agent, {"ask": call, "then": []}) == ("never", 1)
+
+
+@pytest.mark.parametrize("agent", OURS)
+async def test_a_call_that_turns_out_to_have_a_command_is_asked_about(fake, agent):
+    call = {"toolCallId": "1", **OURS[agent]}
+    later = {"toolCallId": call["toolCallId"], "rawInput": {"command": "rm -r ~"}}
+    assert await outcome(fake, agent, {"update": "tool_call", **call}, {"ask": later, "then": []}) == (
+        "never",
+        1,
+    )

@@ -322,16 +322,19 @@ async def test_our_tools_reach_the_agent_and_ask_with_our_card(fake):
         """Adds."""
         return a + b
 
-    fake.plays([{"say": "I ask."}, {"tool": "add", "args": {"a": 40, "b": 2}}, {"say": "It is 42."}])
+    steps = [{"say": "I ask."}, {"tool": "add", "args": {"a": 40, "b": 2}}, {"say": "It is 42."}]
+    fake.plays(steps, agent="gemini")
     asked = []
-    agent = Agent("acp:fake", tools=[add], approve=lambda call, args: asked.append((call.name, args)) or True)
+    agent = Agent(
+        "acp:gemini", tools=[add], approve=lambda call, args: asked.append((call.name, args)) or True
+    )
     run = await agent.run("How much?")
     assert asked == [("add", {"a": 40, "b": 2})]
     assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "this-time"}]
     [answer] = fake.noted("tool")
     assert answer["result"] == {"content": [{"type": "text", "text": "Result: 42"}], "isError": False}
     assert [(use.call.name, use.ok) for use in run.tool_uses] == [("add", True)]
-    assert [event.name for event in run.events.of(events.ToolStarted)] == ["fake_start", "add"]
+    assert [event.name for event in run.events.of(events.ToolStarted)] == ["gemini_start", "add"]
 
 
 async def test_a_tool_of_ours_sees_and_writes_the_files_of_the_folder(fake):
@@ -364,24 +367,6 @@ async def test_what_an_agent_writes_while_a_tool_of_ours_runs_stays(fake, cache)
 def _add(a: int) -> int:
     """Adds."""
     return a
-
-
-NAMES_OUR_SERVER = {"server": "agent_nb", "tool": "_add", "arguments": {}}
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        {"title": "mcp__agent_nb__add", "kind": "execute", "rawInput": {"command": "rm -r ~"}},
-        {"title": "x", "kind": "other", "rawInput": NAMES_OUR_SERVER},
-    ],
-    ids=["title", "arguments"],
-)
-async def test_a_call_that_names_our_tool_is_still_asked_about(fake, call):
-    fake.plays([{"ask": {"toolCallId": "c1", **call}, "then": []}])
-    run = await Agent("acp:fake", tools=[agent_nb.tool(_add)], approve="deny").run("Go.")
-    assert fake.noted("outcome") == [{"outcome": "selected", "optionId": "never"}]
-    assert run.reason == "end_turn"
 
 
 @pytest.mark.parametrize("tools", [(), (_add,)])

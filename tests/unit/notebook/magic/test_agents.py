@@ -60,8 +60,8 @@ def test_a_variable_of_the_notebook_reaches_the_agent(cell, shell, monkeypatch):
     code = {"code": "price + 1"}
     done = cell("-t kernel --approve auto", [{"tool": "run_python", "args": code}, {"say": "43."}])
     assert done.ok, done.stderr
-    [use] = shell.names["hero"].tool_uses
-    assert use.call.name == "run_python"
+    question, use = shell.names["hero"].tool_uses
+    assert (question.call.name, use.call.name) == ("mine_other", "run_python")
     assert "43" in use.result.text
 
 
