@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
-from agent_nb._base.wire import Json, WireError, from_wire
+from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import AgentError, SavedRunError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message
@@ -136,6 +136,8 @@ class _Variant:
         """The first and last event as stored in the file."""
         self.events = EventList()
         self.messages: list[Message] = []
+        self._numbered: set[int] = set()
+        """Messages that a number stands for already."""
         self.record: Json = {}
         self.calls: set[str] = set()
         self.open_questions: set[str] = set()
@@ -189,11 +191,16 @@ class _Variant:
 
     def conversation(self, wire: Iterable[Any]) -> tuple[Message, ...]:
         """Decode messages. Those added by an event are stored as numbers."""
-        by_number = dict(enumerate(self.messages))
-        return tuple(
-            by_number[item] if type(item) is int and item in by_number else from_wire(Message, item)
-            for item in wire
-        )
+        return tuple(map(self._message, wire))
+
+    def _message(self, item: Any) -> Message:
+        if type(item) is not int or not 0 <= item < len(self.messages):
+            message: Message = from_wire(Message, item)
+            return message
+        if item in self._numbered:
+            self._texts.count(len(str(to_wire(self.messages[item]))))
+        self._numbered.add(item)
+        return self.messages[item]
 
     def check_files(self, files: Files) -> None:
         """Check that the events produce exactly these files."""
@@ -249,6 +256,7 @@ class _RunReading:
             raise ValueError("there are more ends than variants")
         if variant.events and not isinstance(variant.events[-1], ev.RunFinished):
             raise ValueError("the run has no end")
+        self._texts.count(len(str(self._header)))  # which each variant repeats
         variant.record = {**derived(self._header, variant.rows), **row}
         self._runs.append(_run(variant, variant.record))
 

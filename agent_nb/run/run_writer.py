@@ -31,7 +31,9 @@ from agent_nb.run.record import RunRecord
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
 LONG = 64
 MOST_EXPANDED = 200_000_000
-"""Maximum characters that a file's references may expand to: a few bytes could repeat a large text many times."""
+"""Maximum characters that a file's references may stand for: a few bytes could repeat a large text many times."""
+MOST_VERSIONS = 1_000_000_000
+"""Maximum characters of all file versions that are read: a patch of a few bytes makes another large version."""
 MOST_PATCHED = 64_000_000
 """Characters of file versions that are numbered; a run keeps as many bytes of old versions."""
 _SEARCHED = 64
@@ -101,9 +103,9 @@ class TextReader(_Texts):
             case {"$": int(number)} if len(value) == 1:
                 return self._text(number)
             case {"$": list(pieces)} if len(value) == 1:
-                return "".join(self._resolved(pieces, str))
+                return self._joined(pieces, str)
             case {"$json": list(pieces)} if len(value) == 1:
-                return "".join(self._resolved(pieces, _quoted))
+                return self._joined(pieces, _quoted)
             case {"$plain": dict(plain)} if len(value) == 1:
                 return {key: self.convert(item) for key, item in plain.items()}
             case dict():
@@ -113,17 +115,25 @@ class TextReader(_Texts):
             case _:
                 return value
 
-    def _resolved(self, pieces: list[Any], form: Callable[[str], str]) -> Iterator[str]:
-        for piece in pieces:
-            text = piece if isinstance(piece, str) else form(self._text(piece))
-            self._expanded += len(text)
-            if self._expanded > MOST_EXPANDED:
-                raise ValueError(f"its references expand to more than {MOST_EXPANDED:,} characters")
-            yield text
+    def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
+        super().change(path, patch)
+        if self._patched > MOST_VERSIONS:
+            raise ValueError(f"its file versions have more than {MOST_VERSIONS:,} characters")
 
-    def _text(self, number: Any) -> str:
+    def count(self, characters: int) -> None:
+        """Count what a reference stands for, whether or not it is copied: whatever uses the run will copy it."""
+        self._expanded += characters
+        if self._expanded > MOST_EXPANDED:
+            raise ValueError(f"its references expand to more than {MOST_EXPANDED:,} characters")
+
+    def _joined(self, pieces: list[Any], form: Callable[[str], str]) -> str:
+        return "".join(piece if isinstance(piece, str) else self._text(piece, form) for piece in pieces)
+
+    def _text(self, number: Any, form: Callable[[str], str] = str) -> str:
         if isinstance(number, int) and 0 <= number < len(self._texts):
-            return self._texts[number]
+            text = form(self._texts[number])
+            self.count(len(text))
+            return text
         raise ValueError(f"{str(number)[:40]!r} refers to no text before it")
 
 

@@ -65,12 +65,27 @@ def swapped(tape: Path, place: int) -> str:
     return "\n".join(lines)
 
 
-def bomb(tape: Path) -> str:
-    """References that make far more text than there is in the file."""
-    changed(tape, "header", prompt="x" * 20_000)
-    return changed(tape, "tool_running", title={"$": [0] * 20_000})
+def bomb(kind: str, **fields: Any) -> Callable[[Path], str]:
+    """References that stand for far more text than there is in the file."""
+    return lambda tape: (changed(tape, "header", prompt="x" * 20_000), changed(tape, kind, **fields))[1]
 
 
+def repeated_message(tape: Path) -> str:
+    message = {"type": "message", "role": "user", "parts": [{"type": "text", "text": {"$": 0}}]}
+    number = sum('"type":"message_added"' in line for line in lines_of(tape)) - 1
+    changed(tape, "message_added", message=message)
+    return bomb("variant", replaced=[[number] * 5_000] * 4)(tape)
+
+
+def repeated_header(tape: Path) -> str:
+    changed(tape, "header", settings={"line": "x" * 1_000_000})
+    rows = {row.get("type"): row for row in rows_of(tape)}
+    start, end = {**rows["run_started"], "seq": 1}, {**rows["run_finished"], "seq": 2}
+    variant = {"type": "variant", "files": {}, "messages": []}
+    return "\n".join(map(json.dumps, [rows[None], *[start, end, variant] * 201]))
+
+
+TOO_MUCH = "its references expand to more than 200,000,000 characters"
 CASES = {
     "empty": (lambda tape: "", "is not a saved run: its first line is not JSON"),
     "a page": (lambda tape: "<!doctype html>\n<p>", "is not a saved run: its first line is not JSON"),
@@ -108,7 +123,10 @@ CASES = {
     "pace goes back": (to("file_delta", pace=[-3, 0, len(PAGE) + 3, 0]), "its pace does not match its text"),
     "no such text": (to("tool_running", title={"$": 99}), "'99' refers to no text before it"),
     "an odd reference": (to("tool_running", title={"$json": ["x", {}]}), "'{}' refers to no text before it"),
-    "far too much text": (bomb, "its references expand to more than 200,000,000 characters"),
+    "far too much text": (bomb("tool_running", title={"$": [0] * 20_000}), TOO_MUCH),
+    "the same text again": (bomb("variant", annotations=[{"$": 0}] * 20_000), TOO_MUCH),
+    "the same message again": (repeated_message, TOO_MUCH),
+    "the same header again": (repeated_header, TOO_MUCH),
     "no such message": (to("variant", messages=[99]), "is 99, not an object"),
     "odd file": (to("variant", files={"index.html": 3}), "These are not saved files"),
     "odd name": (to("header", name="../x"), "`name` is '../x', which is not a valid name"),
@@ -125,6 +143,12 @@ def test_a_bad_file_is_one_sentence(tape, case):
     assert says in str(raised.value)
     assert str(tape) in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_file_versions_are_counted(tape, monkeypatch):
+    monkeypatch.setattr("agent_nb.run.run_writer.MOST_VERSIONS", 2 * len(PAGE))
+    with pytest.raises(CassetteError, match="its file versions have more than"):
+        replay(tape)
 
 
 @functools.cache
