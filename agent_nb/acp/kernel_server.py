@@ -30,6 +30,7 @@ class KernelServer:
         self.authorization = f"Bearer {secrets.token_urlsafe(32)}"
         register(self.authorization.removeprefix("Bearer "))
         self.open_calls: set[asyncio.Future[Json | None]] = set()
+        self.is_closed = False
 
     async def __aenter__(self) -> Self:
         application = Application([(".*", _Handler, {"server": self})], log_function=lambda handler: None)
@@ -42,8 +43,15 @@ class KernelServer:
         """Its entry in `mcpServers`."""
         return self
 
-    async def __aexit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Refuse further calls, and cancel those that run."""
+        self.is_closed = True
         self._http.stop()
+        for call in self.open_calls:
+            call.cancel()
+
+    async def __aexit__(self, *error: object) -> None:
+        self.close()
         await self._http.close_all_connections()
         if self.open_calls:
             await asyncio.wait(self.open_calls, timeout=5)
@@ -79,6 +87,9 @@ class _Handler(RequestHandler):
         token = self.request.headers.get("Authorization", "")
         if not hmac.compare_digest(token.encode(), self._server.authorization.encode()):
             self.set_status(401)
+            self.finish()
+        elif self._server.is_closed:  # the connection was open before
+            self.set_status(503)
             self.finish()
 
     async def post(self) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
@@ -19,6 +19,9 @@ from agent_nb.acp.mapping import as_object
 from agent_nb.core.errors import AgentError
 from agent_nb.core.messages import Image, Message, Text
 from agent_nb.providers.base import Request
+
+if TYPE_CHECKING:
+    from agent_nb.acp.kernel_server import KernelServer
 
 METHOD_NOT_FOUND = -32601
 _POLL = 0.2
@@ -169,10 +172,10 @@ class Start:
 
     agent: KnownAgent
     folder: Path
-    servers: Sequence[Json]
-    """MCP servers offered to the agent."""
+    server: "KernelServer | None"
+    """The MCP server that is offered to the agent."""
     wants_tools: bool
-    """Whether the user requested tools of these servers."""
+    """Whether the user requested its tools."""
     auto: bool
     """Whether everything is approved."""
     effort: str | None
@@ -231,7 +234,7 @@ def conversation_text(history: Sequence[Message]) -> str:
 async def open_session(start: Start) -> AgentSession:
     """Start the agent; raise `AgentError` if it cannot open a session in which it asks for approval."""
     agent = start.agent
-    env = agent.environment(with_tools=bool(start.servers))
+    env = agent.environment(with_tools=start.server is not None)
     try:
         program = await Program.start(agent.command, env=env, folder=start.folder)
     except ProgramError as error:
@@ -241,6 +244,8 @@ async def open_session(start: Start) -> AgentSession:
         async with asyncio.timeout(START_LIMIT):
             return await _initialize(start, connection)
     except BaseException as error:
+        if start.server:
+            start.server.close()
         await asyncio.shield(connection.close())
         if isinstance(error, TimeoutError | RpcError | AgentLostError):
             raise connection.failure(error) from None
@@ -262,10 +267,11 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
             f"{agent.title} uses version {protocol} of the protocol, not {PROTOCOL}. {agent.install}"
         )
     info, offers = as_object(about.get("agentInfo")), as_object(about.get("agentCapabilities"))
-    servers = start.servers if as_object(offers.get("mcpCapabilities")).get("http") else ()
+    takes_servers = as_object(offers.get("mcpCapabilities")).get("http")
+    servers = [start.server.offer] if start.server and takes_servers else []
     if start.wants_tools and not servers:
         raise AgentError(f"{agent.title} accepts no tools from the notebook. Leave out `-t`.")
-    params: Json = {"cwd": str(start.folder), "mcpServers": [*servers]}
+    params: Json = {"cwd": str(start.folder), "mcpServers": servers}
     response = as_object(await connection.request("session/new", params))
     session = str(response.get("sessionId") or "")
     await _choose_mode(start, connection, session, as_object(response.get("modes")))

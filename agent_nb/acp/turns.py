@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
@@ -26,6 +26,9 @@ from agent_nb.engine.turns import Turns
 from agent_nb.providers.base import Request, RequestFacts
 from agent_nb.run.record import unique_call_id
 from agent_nb.tools import Tool
+
+if TYPE_CHECKING:
+    from agent_nb.acp.kernel_server import KernelServer
 
 CANCEL_LIMIT = 5.0
 """Timeout in seconds for a cancelled agent to end its turn, before its process is ended."""
@@ -66,6 +69,7 @@ class AgentTurns(Turns):
         """Usage of the last prompt, until its last turn is reported."""
         self._starting, self._is_stopping = True, False
         self._session: AgentSession | None = None
+        self._server: KernelServer | None = None
         self._scanning = asyncio.Lock()
         self._emit_now = journal.emit_now
 
@@ -82,16 +86,15 @@ class AgentTurns(Turns):
             )
             await off_loop(self._folder.write, self._files.files)
             async with contextlib.AsyncExitStack() as stack:
-                servers = []
                 if request.tools:
                     from agent_nb.acp.kernel_server import KernelServer  # tornado is missing in a browser
 
                     server = KernelServer(request.tools, self._call_tool)
-                    servers.append((await stack.enter_async_context(server)).offer)
+                    self._server = await stack.enter_async_context(server)
                 start = Start(
                     agent=self._agent,
                     folder=self._folder.path,
-                    servers=servers,
+                    server=self._server,
                     wants_tools=bool(prepared.toolbox.own),
                     auto=prepared.rules.default == "auto",
                     effort=prepared.settings.effort,
@@ -430,6 +433,8 @@ class AgentTurns(Turns):
     async def _cancel(self, session: AgentSession, number: int) -> None:
         """Cancel the prompt and briefly wait for its end. Some agents wait for open questions to be answered."""
         self._is_stopping = True
+        if self._server:
+            self._server.close()
         with contextlib.suppress(TimeoutError, AgentError, EndRun):
             async with asyncio.timeout(CANCEL_LIMIT):
                 await session.cancel()

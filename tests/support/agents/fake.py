@@ -250,8 +250,11 @@ class Fake:
             request = urllib.request.Request(
                 server["url"], body, {**headers, "Content-Type": "application/json"}
             )
-            with urllib.request.urlopen(request) as response:
-                answer = json.loads(response.read())
+            try:
+                with urllib.request.urlopen(request) as response:
+                    answer = json.loads(response.read())
+            except (OSError, ValueError) as error:
+                answer = {"refused": str(error)}
         self.note(tool=answer)
 
 

@@ -94,6 +94,24 @@ async def test_the_end_of_the_run_ends_it():
         await ask(offer, "tools/list")
 
 
+async def test_closing_cancels_calls_and_refuses_more_also_on_open_connections():
+    begun = asyncio.Event()
+
+    async def slow(name, args):
+        begun.set()
+        await asyncio.Event().wait()
+
+    message = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+    async with KernelServer(TOOLS, slow) as server, httpx2.AsyncClient(trust_env=False) as client:
+        client.headers["Authorization"] = server.authorization
+        assert (await client.post(server.offer["url"], json=message)).status_code == 200
+        waiting = asyncio.ensure_future(ask(server, "tools/call", {"name": "slow"}))
+        await asyncio.wait_for(begun.wait(), 60)
+        server.close()
+        assert (await waiting).content == b""
+        assert (await client.post(server.offer["url"], json=message)).status_code == 503
+
+
 async def test_nonsense_ends_the_connection_alone(server):
     port = int(server.offer["url"].split(":")[2].split("/")[0])
     for data in (b"\0\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b"x" * 70_000):

@@ -165,6 +165,24 @@ async def test_stop_cancels_the_prompt_and_keeps_the_files(fake):
     assert fake.received("session/cancel") == [{"sessionId": "s1"}]
 
 
+async def test_after_stop_no_tool_of_ours_runs(fake):
+    calls = []
+
+    @agent_nb.tool
+    def note(text: str) -> None:
+        """Notes a text."""
+        calls.append(text)
+
+    fake.plays([{"say": "Wait"}, {"hold": True, "then": [{"tool": "note", "args": {"text": "late"}}]}])
+    handle = Agent("acp:fake", approve="auto", tools=[note]).start("Go.")
+    async for event in handle:
+        if isinstance(event, events.TextDelta):
+            handle.stop()
+    assert (await handle).reason == "stopped"
+    [answer] = fake.noted("tool")
+    assert (calls, [*answer]) == ([], ["refused"])
+
+
 async def test_what_a_cancelled_agent_closes_is_closed(fake):
     call = {"toolCallId": "c1", "title": "sleep 9", "kind": "execute"}
     end = {"update": "tool_call_update", "toolCallId": "c1", "status": "failed"}
