@@ -1,4 +1,4 @@
-"""Notes shown at a moment of a replay. A note with a question pauses the replay."""
+"""Notes shown at a moment of a replay. A question pauses the replay until the reader has chosen an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ LONGEST_TEXT = 5_000
 LONGEST_QUESTION = 500
 LONGEST_CHOICE = 300
 MOST_CHOICES = 10
+_EXAMPLE = '["It edits the page", "It stops"]'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +20,9 @@ class Annotation:
     text: str = ""
     ask: str = ""
     choices: tuple[str, ...] = ()
-    """Answers to choose from; if empty, readers write their own."""
+    """Answers to choose from. A question without any, from an older file, is shown as a note."""
     answer: str = ""
-    """The expected answer, shown once the reader has answered; may be empty."""
+    """The right choice, shown once the reader has answered; may be empty."""
     variant: int = 0
 
     def __post_init__(self) -> None:
@@ -37,17 +38,19 @@ class Annotation:
             raise ConfigError(f"`answer` is not one of the {len(self.choices)} choices.")
 
 
-def unique_choices(choices: object) -> tuple[str, ...]:
-    """Check that the choices are unique. Masking may later make two equal."""
+def question_choices(ask: str, choices: object) -> tuple[str, ...]:
+    """Check that a question has choices and that they are unique. Masking may later make two equal."""
     if isinstance(choices, str) or not isinstance(choices, Sequence):
-        raise ConfigError('`choices` is a list such as `["It edits the page", "It stops"]`.')
+        raise ConfigError(f"`choices` is a list such as `{_EXAMPLE}`.")
+    if ask and not choices:
+        raise ConfigError(f"A question needs answers to choose from: `choices={_EXAMPLE}`.")
     if any(choice in choices[:index] for index, choice in enumerate(choices[: MOST_CHOICES + 1])):
         raise ConfigError("Two of the `choices` are the same.")
     return tuple(choices)
 
 
 def answer_text(answer: int | str | None, choices: Sequence[str]) -> str:
-    """The text of an answer, given as text or as the number of a choice (from 1)."""
+    """The text of the right choice, given as text or as the number of the choice (from 1)."""
     if answer is None or isinstance(answer, str):
         return answer or ""
     number = answer.__index__() if hasattr(answer, "__index__") and not isinstance(answer, bool) else 0
@@ -72,9 +75,7 @@ def safe_annotations(annotations: Sequence[Annotation]) -> tuple[Annotation, ...
 
 def _check_choices(choices: tuple[str, ...]) -> None:
     if len(choices) == 1 or len(choices) > MOST_CHOICES:
-        raise ConfigError(
-            f"A question has 2 to {MOST_CHOICES} choices, or none; this one has {len(choices)}."
-        )
+        raise ConfigError(f"A question has 2 to {MOST_CHOICES} choices; this one has {len(choices)}.")
     for choice in choices:
         _check_text("choices", choice, LONGEST_CHOICE)
         if not choice.strip():

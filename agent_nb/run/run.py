@@ -11,7 +11,7 @@ from agent_nb._base.atomic import write_own
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
-from agent_nb.core.annotations import Annotation, answer_text, unique_choices
+from agent_nb.core.annotations import Annotation, answer_text, question_choices
 from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.errors import ConfigError, RunFailedError
 from agent_nb.core.messages import Usage
@@ -89,12 +89,12 @@ class Run(RunRecord):
         """A copy of the run with a note that its replay shows at a moment. A replay stops at a question.
 
         `at` is a number of seconds, or "turn 2", "change 3" (the third change of a file), "end". `text` is Markdown.
-        With `ask`, the reader picks one of `choices`, or writes an answer if there are none. `answer` is shown
-        afterwards: the number of a choice, from 1, or text.
+        With `ask`, the reader picks one of `choices`. `answer` is shown afterwards: the number of the right choice,
+        from 1, or its text.
         """
-        options = unique_choices(choices)
-        expected = answer_text(answer, options)
-        note = Annotation(at=at, text=text, ask=ask, choices=options, answer=expected, variant=self.variant)
+        listed = question_choices(ask, choices)
+        right = answer_text(answer, listed)
+        note = Annotation(at=at, text=text, ask=ask, choices=listed, answer=right, variant=self.variant)
         return replace(self, annotations=sort_annotations(self, (*self.annotations, note)))
 
     def compare(self, checks: Checks = ()) -> Comparison:

@@ -52,4 +52,4 @@ async def hostile_run(url: str, every: int = 1) -> Run:
         run = await Agent(provider, tools=[*Toolbox.default(), run_python], approve="auto").run(pixel)
     settings = {**run.settings, "effort": pixel}
     run = replace(run, model=f"x:`{pixel}|`", failed_check=pixel, error=pixel, settings=settings)
-    return run.annotate("end", "\n\n".join(forms[half:]), ask=pixel, answer=pixel)
+    return run.annotate("end", "\n\n".join(forms[half:]), ask=pixel, choices=[pixel, "none"], answer=pixel)

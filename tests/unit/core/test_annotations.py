@@ -8,6 +8,7 @@ from agent_nb import Agent, Run, load
 from agent_nb.core.errors import ConfigError, SavedRunError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.moments import MOST_ANNOTATIONS
+from agent_nb.run.replay_file import replay_html
 from tests.support.cassettes import change_row
 
 WRITE = call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"})
@@ -61,7 +62,6 @@ def test_the_expected_answer_is_a_number_or_a_text(run: Run):
     ask = {"ask": "What next?", "choices": ["It stops", "It edits"]}
     expected = [run.annotate("end", **ask, answer=answer) for answer in (2, "It edits", None)]
     assert [one.annotations[0].answer for one in expected] == ["It edits", "It edits", ""]
-    assert run.annotate("end", ask="Why?", answer="Because").annotations[0].answer == "Because"
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_the_expected_answer_is_a_number_or_a_text(run: Run):
         ({"text": " \n"}, "needs a `text`"),
         ({"text": 5}, "`text` must be text, not a value of type int"),
         ({"text": "x" * 5001}, "`text` has 5,001 characters; the most is 5,000"),
-        ({"ask": "x" * 501}, "`ask` has 501 characters"),
+        ({"ask": "x" * 501, "choices": ["a", "b"]}, "`ask` has 501 characters"),
         ({"text": "x", "choices": ["a", "b"]}, "`choices` and `answer` need a question"),
         ({"text": "x", "answer": "a"}, "`choices` and `answer` need a question"),
         ({"ask": "q", "choices": "ab"}, "`choices` is a list such as"),
         ({"ask": "q", "choices": 5, "answer": 1}, "`choices` is a list such as"),
-        ({"ask": "q", "choices": ["a"]}, "2 to 10 choices, or none; this one has 1"),
+        ({"ask": "q", "choices": ["a"]}, "2 to 10 choices; this one has 1"),
         ({"ask": "q", "choices": list(map(str, range(5000)))}, "2 to 10 choices"),
         ({"ask": "q", "choices": ["a", 2]}, "`choices` must be text"),
         ({"ask": "q", "choices": ["a", " "]}, "is empty"),
@@ -84,8 +84,9 @@ def test_the_expected_answer_is_a_number_or_a_text(run: Run):
         ({"ask": "q", "choices": ["a", "x" * 301]}, "the most is 300"),
         ({"ask": "q", "choices": ["a", "b"], "answer": 0}, "no choice 0; the question has 1 to 2"),
         ({"ask": "q", "choices": ["a", "b"], "answer": "c"}, "`answer` is not one of the 2 choices"),
-        ({"ask": "q", "answer": 1}, "no choice 1; the question has none"),
-        ({"ask": "q", "answer": "x" * 5001}, "`answer` has 5,001 characters"),
+        ({"ask": "q"}, 'needs answers to choose from: `choices=\\["It edits the page", "It stops"\\]`'),
+        ({"ask": "q", "choices": [], "answer": "Because"}, "needs answers to choose from"),
+        ({"ask": "q", "choices": ["a", "b"], "answer": "x" * 5001}, "`answer` has 5,001 characters"),
     ],
 )
 def test_a_note_that_makes_no_sense_is_refused(run: Run, fields, why):
@@ -122,6 +123,14 @@ def test_notes_are_saved_with_the_run(run: Run, tmp_path):
         noted.annotations[1],
         replace(noted.annotations[2], choices=("•••", "•••")),
     )
+
+
+def test_a_saved_question_without_choices_is_a_note(run: Run, tmp_path):
+    path = run.annotate("end", "x").save(tmp_path / "hero.run.jsonl")
+    change_row(path, "variant", annotations=[{"at": "end", "ask": "Why?", "answer": "Because"}])
+    older = load(path)
+    assert [(note.ask, note.choices) for note in older.annotations] == [("Why?", ())]
+    assert all("Why?" in document for document in (older.to_html(), replay_html(older)))
 
 
 @pytest.mark.parametrize("change", [{"at": "turn 9"}, {"text": 5}, {"choices": 5}, {"variant": 3}])

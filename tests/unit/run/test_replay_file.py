@@ -151,7 +151,7 @@ async def test_the_file_is_hardly_larger_than_its_parts(prompt):
 
 async def test_answers_are_stored_under_the_content_of_the_file():
     run = await run_of()
-    noted = run.annotate("end", ask="Why?")
+    noted = run.annotate("end", ask="Why?", choices=["a", "b"])
     digests = [record_of(replay_html(one))["batch"]["meta"]["digest"] for one in (noted, noted, run)]
     assert digests[0] == digests[1] != digests[2]
 

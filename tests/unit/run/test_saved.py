@@ -32,7 +32,7 @@ async def scripted() -> Run:
     one = await Agent(ScriptedProvider(turns)).run("A page", files={"a.bin": b"\xff"})
     return (
         replace(one, variants=(one, one))
-        .annotate("end", "A note", ask="Why?")
+        .annotate("end", "A note", ask="Why?", choices=["a", "b"])
         .with_files({"notes.txt": "mine"})
     )
 
