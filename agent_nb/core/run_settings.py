@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_type_hints
 
+from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.prompts import STACKS
@@ -14,6 +15,10 @@ FUNCTION, FILLED = "function", "filled by the page"
 """The types of a bound function, and of a bound name that the notebook does not define."""
 STRICTNESS = ("auto", "run", "ask", "deny")
 """The modes of approval, the strictest last."""
+SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
+    ("anthropic_messages", "responses", "interactions", "generate_content", "chat"), "accepts"
+)
+"""The wire protocols of models on a server, for `Setting.accepted_by`."""
 Value = TypeVar("Value")
 
 
@@ -55,7 +60,7 @@ LIMITS = tuple(item.name for item in fields(Limits) if item.name != MONEY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A row of the table of settings. No column has a default, so that every new setting defines all columns."""
+    """A row of the table of settings. Columns that nobody may forget have no default."""
 
     sent: Literal["request", "system", "tools", "conversation", "nowhere"]
     """The part of a request that depends on it. A `request` setting is an argument of `agent_nb.model` and a vendor
@@ -63,18 +68,20 @@ class Setting:
     matched: Callable[[Any, Any], str] | Literal["system", "batch", "no"]
     """Describes the difference from a cassette with another value. `system`: compared as part of the system text.
     `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: both may differ."""
-    priced: bool
-    """Whether token prices depend on it. `price_of` receives these settings."""
-    recorded: Literal["always", "set", "no"]
-    """Whether `run.settings` contains it, always or if set. The manifest, `run.request` and the page show these."""
-    header: Callable[[Any], str] | None
-    """Formats the value for the run's header."""
-    listed_in: tuple[Literal["statement", "comparison"], ...]
-    """Whether `run.statement()` includes it, and `compare` has a column for it."""
-    dry_run: str | None
-    """Its label in `--dry-run`, which lists values other than the default."""
+    accepted_by: Mapping[str, Literal["accepts", "ignores"]]
+    """What `agent_nb.model` does with it, by wire protocol; the others refuse it. Empty for a setting of the agent."""
     stricter: Callable[[Any, Any], Any] | None
     """Returns the stricter of the user's value and another one; None if no value is stricter than another."""
+    priced: bool = False
+    """Whether token prices depend on it. `price_of` receives these settings."""
+    recorded: Literal["always", "set", "no"] = "set"
+    """Whether `run.settings` contains it, always or if set. The manifest, `run.request` and the page show these."""
+    header: Callable[[Any], str] | None = None
+    """Formats the value for the run's header."""
+    listed_in: tuple[Literal["statement", "comparison"], ...] = ()
+    """Whether `run.statement()` includes it, and `compare` has a column for it."""
+    dry_run: str | None = None
+    """Its label in `--dry-run`, which lists values other than the default."""
 
     def with_default(self, default: Value) -> Value:
         return field(default=default, metadata={"row": self})
@@ -120,148 +127,110 @@ class RunSettings:
     limits: Limits = Setting(  # noqa: RUF009 - a field
         sent="nowhere",
         matched="no",
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=Limits.at_most,
+        recorded="always",
     ).with_default(Limits())
     tools: tuple[str, ...] = Setting(
         sent="tools",
         matched="no",  # fingerprints contain digests of the user's own tools
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=(),
-        dry_run=None,  # tools have a separate line
+        accepted_by={},
         stricter=lambda own, other: tuple(name for name in own if name in other),
+        recorded="always",
     ).with_default(())
     effort: str | None = Setting(
         sent="request",
         matched="batch",
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=("statement", "comparison"),
-        dry_run=None,
+        accepted_by={**SERVED, DEMO: "ignores", REPLAY: "ignores", ACP: "accepts"},
         stricter=None,
+        recorded="always",
+        listed_in=("statement", "comparison"),
     ).with_default(None)
     approve: str = Setting(
         sent="nowhere",
         matched="no",
-        priced=False,
-        recorded="always",
-        header=None,
-        listed_in=(),
-        dry_run="Approve",
+        accepted_by={},
         stricter=_stricter_mode,
+        recorded="always",
+        dry_run="Approve",
     ).with_default("ask")
     sampling: Mapping[str, Any] | None = Setting(
         sent="request",
         matched="batch",
-        priced=True,  # a `service_tier`
-        recorded="set",
-        header=None,
-        listed_in=("statement",),
-        dry_run=None,
+        accepted_by={},  # its parameters are arguments of `agent_nb.model`
         stricter=None,
+        priced=True,  # a `service_tier`
+        listed_in=("statement",),
     ).with_default(None)
     """`max_tokens` and other request parameters, such as `temperature`."""
     stack: str | None = Setting(
         sent="system",
         matched=_other("stack"),
-        priced=False,
-        recorded="set",
-        header=None,
+        accepted_by={},
+        stricter=None,
         listed_in=("statement",),
         dry_run="Stack",
-        stricter=None,
     ).with_default(None)
     data: Literal["schema", ""] | None = Setting(
         sent="system",
         matched=_choice("--data"),
-        priced=False,
-        recorded="set",
+        accepted_by={},
+        stricter=lambda own, other: other if other == "schema" else own,
         header=lambda data: "no values sent",
         listed_in=("statement",),
-        dry_run=None,
-        stricter=lambda own, other: other if other == "schema" else own,
     ).with_default(None)
     """`schema` if only names, types and shapes of the user's data are sent, empty if all; None for the base run's."""
     bind: Mapping[str, str] | None = Setting(
         sent="system",
         matched=lambda then, now: f"other bound names ({_names(then)} then, {_names(now)} now)",
-        priced=False,
-        recorded="set",
-        header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
-        listed_in=(),
-        dry_run="Bound",
+        accepted_by={},
         stricter=lambda own, other: {name: kind for name, kind in own.items() if name in other},
+        header=lambda bind: _filled_words([name for name, kind in bind.items() if kind == FILLED]),
+        dry_run="Bound",
     ).with_default(None)
     """The names of the notebook that the page may use, and their types."""
     window: int | None = Setting(
         sent="nowhere",
         matched="no",
-        priced=False,
-        recorded="set",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=None,
     ).with_default(None)
     """Maximum tokens of a request and its answer together; None if unknown."""
     lean: bool | None = Setting(
         sent="tools",
         matched=_switch("--lean"),
-        priced=False,
-        recorded="set",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=None,
     ).with_default(None)
     """Whether requests are as short as possible; None for the model's default."""
     instructions: str | None = Setting(
         sent="system",
         matched="system",
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=None,
+        recorded="no",
     ).with_default(None)
     """The user's system text, which is appended to the default one."""
     network: bool = Setting(
         sent="system",
         matched="no",  # a replayed page never has network access
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=lambda own, other: own and other,
+        recorded="no",
     ).with_default(False)
     compact: bool = Setting(
         sent="conversation",
         matched=_switch("--compact"),
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=None,
+        recorded="no",
     ).with_default(False)
     looks: int = Setting(
         sent="tools",
         matched="no",
-        priced=False,
-        recorded="no",
-        header=None,
-        listed_in=(),
-        dry_run=None,
+        accepted_by={},
         stricter=min,
+        recorded="no",
     ).with_default(3)
 
     def recorded(self) -> Json:

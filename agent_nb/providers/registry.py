@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
 from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
-from agent_nb.core.run_settings import SETTINGS
+from agent_nb.core.run_settings import DERIVED, SETTINGS
 from agent_nb.providers.settings import can_load, find_key, is_installed
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
 
@@ -45,17 +45,15 @@ def model(
     from agent_nb.providers.settings import Settings, check_effort, check_number
 
     vendor, model_name = _parse(name)
+    protocol = _protocol(vendor, "" if vendor.offline else options.pop("api", ""))
+    options = _accepted(vendor, protocol, {**options, "effort": check_effort(effort)})
+    check_number("silence", silence, "a number of seconds above 0")
     if vendor.offline:
-        check_effort(effort)
-        check_number("silence", silence, "a number of seconds above 0")
-        kwargs = {option: value for option, value in options.items() if option not in SETTINGS}
-        common = {"effort": effort, "silence": silence}
-        kwargs |= {option: value for option, value in common.items() if option in vendor.api.options}
-        _check_offline(vendor, {**kwargs, "base_url": base_url, "api_key": api_key})
-        return MAKERS[vendor.apis[0]](model_name, **kwargs)
+        options |= {"silence": silence} if "silence" in vendor.api.options else {}
+        _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
+        return MAKERS[protocol](model_name, **options)
     check_type("base_url", base_url, str | None, "text")
     check_type("api_key", api_key, str | None, "text")
-    protocol = _protocol(vendor, options.pop("api", ""))
     _check_installed(vendor, APIS[protocol])
     key_variable, key = _key(vendor, name, api_key)
     headers, max_tokens = options.pop("headers", None) or {}, options.pop("max_tokens", None)
@@ -66,9 +64,9 @@ def model(
         base_url=_base_url(vendor, base_url),
         api_key=key,
         key_variable=key_variable,
-        effort=check_effort(effort),
+        effort=options.pop("effort", None),
         max_tokens=check_number("max_tokens", max_tokens, "a whole number above 0", int),
-        silence=check_number("silence", silence, "a number of seconds above 0"),
+        silence=silence,
         headers={**vendor.headers, **headers},
         options=options,
     )
@@ -125,9 +123,25 @@ def _unknown_vendor_message(name: str, vendor_name: str, has_colon: bool) -> str
     return f"No vendor {vendor_name!r} in {name!r}. {hint}"
 
 
+def _accepted(vendor: Vendor, protocol: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options without the settings that this protocol ignores; raises `ConfigError` for those that it refuses."""
+    accepted = {option: value for option, value in options.items() if option not in SETTINGS}
+    for name in options.keys() & SETTINGS.keys():
+        value, uses = options[name], SETTINGS[name].accepted_by
+        if uses.get(protocol) == "accepts":
+            accepted[name] = value
+        elif protocol not in uses and value is not None:
+            agent_has_it = not uses and name not in DERIVED
+            remedy = f" It is a setting of the agent: `agent.with_settings({name}=...)`." if agent_has_it else ""
+            raise ConfigError(f"`{vendor.name}:` does not accept `{name}`.{remedy}")
+    return accepted
+
+
 def _check_offline(vendor: Vendor, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
-        if option in vendor.api.options or (option in ("base_url", "api_key") and value is None):
+        if option in (*vendor.api.options, *SETTINGS) or (
+            option in ("base_url", "api_key") and value is None
+        ):
             continue
         accepted = " and ".join(f"`{name}`" for name in vendor.api.options if name != "folder")
         raise ConfigError(f"`{vendor.name}:` uses no server: it accepts {accepted}, not `{option}`.")

@@ -30,7 +30,7 @@ class Api:
     sdk: str = ""
     """The module to import from that package."""
     options: tuple[str, ...] = ()
-    """Accepted options of a model that needs no server, in place of request settings."""
+    """Options of a model that needs no server, besides the settings that `accepted_by` in `SETTINGS` lists for it."""
 
 
 APIS: dict[str, Api] = {
@@ -41,7 +41,7 @@ APIS: dict[str, Api] = {
     "chat": Api(package="openai", sdk="openai"),
     DEMO: Api(options=("pace",)),
     REPLAY: Api(options=("pace", "folder")),
-    ACP: Api(options=("effort", "silence")),
+    ACP: Api(options=("silence",)),
 }
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 
 import PIL.Image
 import pytest
@@ -11,11 +12,13 @@ from PIL.PngImagePlugin import PngInfo
 from agent_nb import Agent, replay
 from agent_nb.core.errors import CassetteError
 from agent_nb.core.messages import Image, assistant
+from agent_nb.core.run_settings import DERIVED, SETTINGS
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play, record
 from tests.support.scripts import write
 from tests.unit.cassette.test_cassette import PIXEL, counting
+from tests.unit.core.test_run_settings import VALUES
 
 
 async def test_our_own_half_is_only_noted(tape, caplog):
@@ -51,25 +54,19 @@ async def test_another_request_says_what_differs(tape, change, says):
 
 
 @pytest.mark.parametrize(
-    ("option", "says"),
-    [
-        (lambda agent: agent.with_lean(), "`--lean`"),
-        (lambda agent: agent.with_data("schema"), "`--data schema`"),
-        (lambda agent: agent.with_stack("vue"), "another stack (`{}` then, `{}` now)"),
-    ],
+    "name", [name for name, row in SETTINGS.items() if callable(row.matched) and name not in DERIVED]
 )
-async def test_every_option_that_changes_the_request_must_match(tape, tmp_path, option, says):
+async def test_every_setting_that_changes_the_request_must_match(tape, tmp_path, name):
+    value, differs = VALUES[name], SETTINGS[name].matched
     await record(tape, [write()], [text("ok")])
     other = tmp_path / "other.run.jsonl"
-    await option(Agent(ScriptedProvider([[text("ok")]]))).recording(other).run(PROMPT)
-    stacks = "{" in says
-    with pytest.raises(CassetteError) as raised:
-        await option(Agent(replay(tape))).run(PROMPT)
-    assert (says.format("none", "vue") if stacks else f"no {says}") in str(raised.value)
-    with pytest.raises(CassetteError) as raised:
+    agent = Agent(ScriptedProvider([[text("ok")]])).with_settings(**{name: value})
+    await agent.recording(other).run(PROMPT)
+    with pytest.raises(CassetteError, match=re.escape(f"with {differs(None, value)}")):
+        await Agent(replay(tape)).with_settings(**{name: value}).run(PROMPT)
+    with pytest.raises(CassetteError, match=re.escape(f"with {differs(value, None)}")):
         await Agent(replay(other)).run(PROMPT)
-    assert (says.format("vue", "none") if stacks else f"with {says}") in str(raised.value)
-    assert (await option(Agent(replay(other))).run(PROMPT)).text == "ok"
+    assert (await Agent(replay(other)).with_settings(**{name: value}).run(PROMPT)).text == "ok"
 
 
 def png(software: str, colour: str = "teal", level: int = 6) -> Image:

@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields, replace
 
 import pytest
 
-from agent_nb import Agent
+from agent_nb import Agent, model
 from agent_nb._base.wire import WireError
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Usage
@@ -20,6 +20,7 @@ from agent_nb.core.run_settings import (
     stricter,
 )
 from agent_nb.providers.scripted import ScriptedProvider
+from agent_nb.providers.vendors import APIS, VENDORS
 
 VALUES = {
     "limits": Limits(steps=3, usd=0.5),
@@ -54,8 +55,21 @@ ANSWERS = {
 }
 
 
-def test_no_column_has_a_default():
-    assert all(each.default is MISSING and each.default_factory is MISSING for each in fields(Setting))
+def test_columns_that_nobody_may_forget_have_no_default():
+    required = {column.name for column in fields(Setting) if column.default is MISSING}
+    assert required == {"sent", "matched", "accepted_by", "stricter"}
+
+
+@pytest.mark.parametrize("protocol", APIS)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_model_accepts_ignores_or_refuses_a_setting_as_its_row_says(name, protocol):
+    vendor = next(row for row in VENDORS.values() if row.apis[0] == protocol or protocol in row.apis)
+    uses = SETTINGS[name].accepted_by
+    assert uses.keys() <= APIS.keys()
+    options = {name: VALUES[name], **({} if vendor.offline else {"api": protocol, "api_key": "sk-test"})}
+    if uses.get(protocol) is None:
+        with pytest.raises(ConfigError, match=f"`{vendor.name}:` does not accept `{name}`"):
+            model(f"{vendor.name}:x", base_url=None if vendor.offline else "http://127.0.0.1:9", **options)
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(RunSettings)])
