@@ -197,6 +197,10 @@ class Agent:
                     raise ConfigError(f"Set `{name}` on the model: `agent_nb.model(NAME, {name}=...)`.")
         return self._copy(settings=replace(self.settings, **changed))
 
+    def with_run_settings(self, settings: RunSettings) -> Self:
+        """Return a copy of this agent with these settings; its model must have those that the vendor receives."""
+        return self._copy(settings=settings)
+
     def with_stack(self, stack: str) -> Self:
         """Return a copy of this agent that builds pages with `html`, `tailwind`, `react`, `vue` or `bootstrap`.
 

@@ -34,7 +34,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.run_input import Material, read_images
 from agent_nb.engine.start import Prepared, VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
-from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode, start
+from agent_nb.notebook.cell_request import Plan, all_demo, default_mode, play, providers, read_mode
 from agent_nb.notebook.live.hub import Hub, HubModel
 from agent_nb.notebook.page import pages
 from agent_nb.pages.chromium import installed_viewer
@@ -81,8 +81,9 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptio
     options["images"] = await read_images(options.get("images"))
     folder, demo_pace = marimo.notebook_dir() or Path(), 1 if marimo.running_in_notebook() else 0
     cell = MarimoCell(prompt, name, options, folder, demo_pace)
-    handle = start(await off_loop(cell.prepare))
-    handle.label(name, cell.key)
+    plan = await off_loop(cell.plan)
+    handle = plan.start()
+    handle.label(name, plan.key)
     view = RunView(handle)
     marimo.output.replace(view)
     try:
@@ -110,7 +111,10 @@ class MarimoCell:
         if "agent" in self.options and conflicts:
             raise ConfigError(f"`agent` has its own `{conflicts[0]}`: leave out `{conflicts[0]}`.")
 
-    def prepare(self) -> list[Prepared]:
+    def plan(self) -> Plan:
+        return Plan(prepared=tuple(self._runs()), key=self.key)
+
+    def _runs(self) -> list[Prepared]:
         mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
         if mode in ("auto", "replay") and (prepared := self._replay()):
             return prepared

@@ -234,12 +234,8 @@ class Options:
     line: str = ""
     prefers_replay: bool = False
     """Whether a matching cassette is replayed even with `--replay off`, and any other is ignored."""
-    mode: CassetteMode = "auto"
-    """Whether the cell calls the model, records or replays, from the line and the environment."""
     failure: Any = None
     """The failed cell for `%agent fix`, from which the prompt is built."""
-    cassette: str = ""
-    """The path of the cell's cassette, relative to the session's folder."""
 
 
 OPTIONS_HEAD = "\n\nOptions:\n"

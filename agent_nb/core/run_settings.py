@@ -254,11 +254,6 @@ class RunSettings:
     def priced(self) -> Json:
         return self._set(lambda row: row.priced)
 
-    def chosen(self) -> dict[str, Any]:
-        """Return the settings that differ from the default, as arguments of `agent.with_settings`."""
-        values = {item: getattr(self, item.name) for item in fields(self) if item.name not in DERIVED}
-        return {item.name: value for item, value in values.items() if value != item.default}
-
     def requested(self) -> Json:
         return self._set(lambda row: row.sent == "request")
 

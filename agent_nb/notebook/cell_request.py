@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,31 @@ OFF = "off"
 INSTEAD = (
     "Use `--replay off` to ask the model, `--record` to record again, or `-m demo:` for the offline demo."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The runs that a cell is going to start."""
+
+    prepared: tuple[Prepared, ...]
+    """One per variant."""
+    key: str
+    """Identifies the output; equal requests have equal keys."""
+    note: str = ""
+    """Lines to show first, such as a list of masked names."""
+
+    @property
+    def replays(self) -> bool:
+        return any("replayed" in prepared.recorded_settings for prepared in self.prepared)
+
+    @property
+    def models(self) -> list[str]:
+        return [prepared.provider.name for prepared in self.prepared]
+
+    def start(self) -> Handle:
+        if len(self.prepared) == 1:
+            return self.prepared[0].start()
+        return VariantsHandle(start_variants(self.prepared))
 
 
 def default_mode() -> CassetteMode | None:
@@ -86,7 +112,3 @@ def providers(models: Sequence[str | Provider], pace: float, **options: Any) -> 
         model(item, **options, **(demo if is_demo(item) else {})) if isinstance(item, str) else item
         for item in models
     ]
-
-
-def start(prepared: Sequence[Prepared]) -> Handle:
-    return prepared[0].start() if len(prepared) == 1 else VariantsHandle(start_variants(prepared))

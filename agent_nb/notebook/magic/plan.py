@@ -1,34 +1,31 @@
 """Turns a cell and its options into a run that is ready to start. Validates everything before anything is sent."""
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.constants import DEMO_MODEL, MODE_VARIABLE, REPLAY, is_demo, is_replay
+from agent_nb._base.constants import DEMO_MODEL, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
-from agent_nb.cassette.matching import cassettes_for
-from agent_nb.cassette.player import locate
 from agent_nb.core.errors import CassetteError, ConfigError
-from agent_nb.core.options import OPTIONS, CassetteMode, Options
+from agent_nb.core.options import OPTIONS, Options
 from agent_nb.core.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings, check_stack, stricter
 from agent_nb.engine.approval import MODES, ApprovalRules, Mode
 from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.prepared import count_variants
 from agent_nb.engine.start import Prepared
-from agent_nb.notebook.cell_request import all_demo, default_mode, play, providers, read_mode
+from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.magic.cassette_choice import CassetteChoice, check_network, choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
 from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
@@ -46,21 +43,27 @@ from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.pages.chromium import installed_viewer
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.plugins import TOOLS
-from agent_nb.prompts import count_requests
 from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
-from agent_nb.run.run_writer import SUFFIX
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Tool, Toolbox
 
-_FLAGS = {"record": "--record", "live": "--replay off"}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellPlan(Plan):
+    session: Session
+    options: Options
+    rules: CellRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CellInput:
+    """A cell whose options, variables and files are read."""
+
     session: Session
     options: Options
+    cassette: CassetteChoice
     settings: RunSettings
     rules: CellRules
     base: Run | None
@@ -68,72 +71,42 @@ class Plan:
     pace: float
     viewer: PageViewer | None
     bindings: Bindings
-    prepared: tuple[Prepared, ...] = ()
-    note: str = ""
-    """Lines to show first, such as a list of masked names."""
 
-    @property
-    def replays(self) -> bool:
-        return any("replayed" in prepared.recorded_settings for prepared in self.prepared)
-
-    @property
-    def models(self) -> list[str]:
-        return [prepared.provider.name for prepared in self.prepared]
-
-    @property
-    def key(self) -> str:
-        first, *others = self.models
-        settings, base = self.prepared[0].settings, self.base.key if self.base else ""
-        images = [sha256(image.data) for image in self.prompt.images]
-        request = (self.prepared[0].run_input.prompt, first, base, settings.instructions or "")
-        # Omitted if empty, so that the key of a request without them stays the same.
-        extras = (others, *settings.matched().values(), images)
-        return request_key(self.options.name, *request, *(extra for extra in extras if extra))
-
-    def replay(self, server_tools: Sequence[Tool]) -> "Plan | None":
+    def replay(self, server_tools: Sequence[Tool]) -> CellPlan | None:
         """The plan that plays a cassette of this request; None if there is none."""
-        options, tools = self.options, _tools(self.options.tools, self.session, server_tools)
-        models = [name for name in options.models or (None,) for _ in range(options.variants)]
+        options, cassette = self.options, self.cassette
+        tools = _tools(options.tools, self.session, server_tools)
 
         def prepare(provider: Provider) -> list[Prepared]:
             return self._prepare(self._agent(provider, tools, self.settings))
 
-        for path in self._cassettes():
+        home, models = self.session.home, cassette.recorded_models(options.variants)
+        for path in cassette.paths(self.prompt.text, home, prefers_replay=options.prefers_replay):
             try:
-                return self._ready(play(path, self.session.home, self.pace, prepare, models))
+                return self._plan(play(path, home, self.pace, prepare, models))
             except CassetteError:
-                if options.mode != "auto" or not (options.prefers_replay or all_demo(options.models)):
+                is_optional = options.prefers_replay or all_demo(cassette.models)
+                if cassette.mode != "auto" or not is_optional:
                     raise
         return None
 
-    def _cassettes(self) -> Iterator[str]:
-        """The cassettes to try: the cell's own and, if replay is preferred, all recorded for its prompt."""
-        mode, path = self.options.mode, self.options.cassette
-        cell_cassette = locate(path, self.session.home)
-        exists = os.path.exists(cell_cassette)  # `Path.exists` raises if the path is too long
-        if mode == "replay" or (mode == "auto" and exists):
-            yield path
-        if mode == "auto" and self.options.prefers_replay:
-            for file in cassettes_for(self.prompt.text, cell_cassette.parent):
-                if file != cell_cassette:
-                    yield (Path(path).parent / file.name).as_posix()
-
-    def ask(self, server_tools: Sequence[Tool]) -> "Plan":
+    def from_models(self, server_tools: Sequence[Tool]) -> CellPlan:
         """The plan that calls the models and records the run with `--record`. Plugins limit tools and cost."""
-        options, session, default = self.options, self.session, self.rules.default_model
-        names, note = choose_models(session, options.models or ((default,) if default else ()))
-        _check_network(names, options.cassette)
+        options, session, cassette = self.options, self.session, self.cassette
+        default = self.rules.default_model
+        names, note = choose_models(session, cassette.models or ((default,) if default else ()))
+        check_network(names, cassette.path)
         if options.pace is not None and not any(map(is_demo, names)):
             raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
         settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
         tools = _tools(options.tools, session, server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
         agent = self._agent(models[0], tools, settings)
-        if options.mode == "record":
-            agent = agent.recording(options.cassette, folder=session.home, quiet=True)
+        if cassette.mode == "record":
+            agent = agent.recording(cassette.path, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)
         data_names = known_names(user_names(session.shell)) if settings.data else ()
-        return self._ready([item.pointing_at(self.prompt.elements, data_names) for item in prepared], note)
+        return self._plan([item.pointing_at(self.prompt.elements, data_names) for item in prepared], note)
 
     def _agent(self, provider: Provider, tools: Toolbox, settings: RunSettings) -> Agent:
         approve = _read_rules(self.options.approve, self.session.defaults.approve)
@@ -144,12 +117,16 @@ class Plan:
             middleware=middleware_in_use(self.session).values(),
         )
         bound_page = BoundPage(self.bindings) if self.bindings else None
-        return agent.with_viewer(self.viewer).with_bound(bound_page).with_settings(**settings.chosen())
+        return (
+            agent.with_run_settings(settings)
+            .with_viewer(self.viewer, looks=settings.looks)
+            .with_bound(bound_page)
+        )
 
     def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
         return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
 
-    def _ready(self, prepared: Sequence[Prepared], note: str = "") -> "Plan":
+    def _plan(self, prepared: Sequence[Prepared], note: str = "") -> CellPlan:
         runs = tuple(_with_line(self.rules.prepare(item), self.options.line) for item in prepared)
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         data_note = schema if self.settings.data else ""
@@ -158,7 +135,23 @@ class Plan:
             *self.rules.notes(), note, data_note, self._missing_tools_note(), self.bindings.note,
             *_notes(self.prompt, shortened),
         )  # fmt: skip
-        return replace(self, prepared=runs, note="\n".join(filter(None, notes)))
+        return CellPlan(
+            session=self.session,
+            options=self.options,
+            rules=self.rules,
+            prepared=runs,
+            key=self._key(runs),
+            note="\n".join(filter(None, notes)),
+        )
+
+    def _key(self, runs: Sequence[Prepared]) -> str:
+        first, *others = (prepared.provider.name for prepared in runs)
+        settings, base = runs[0].settings, self.base.key if self.base else ""
+        images = [sha256(image.data) for image in self.prompt.images]
+        request = (runs[0].run_input.prompt, first, base, settings.instructions or "")
+        # Omitted if empty, so that the key of a request without them stays the same.
+        extras = (others, *settings.matched().values(), images)
+        return request_key(self.options.name, *request, *(extra for extra in extras if extra))
 
     def _missing_tools_note(self) -> str:
         """A note on tools that the continued run had and this cell lacks."""
@@ -169,7 +162,7 @@ class Plan:
         return f"`{self.base.name}` had the tools of `{flags}`, and this cell does not. Add `{flags}`."
 
 
-async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> Plan:
+async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> CellPlan:
     """Read variables, files and options; raises `UsageError` if the cell cannot run as written."""
     check_name(options.name, session.namespace)
     if not options.failure:
@@ -181,11 +174,12 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     count_variants(len(options.models), options.variants)
     if options.failure:
         cell, options = await off_loop(fix_prompt, session, options, schema_only=bool(settings.data))
-    options = choose_cassette(session, options, base, rules)
+    cassette = choose_cassette(session, options, base, rules)
     bindings = await _bind(session, options, base)
-    plan = Plan(
+    cell_input = CellInput(
         session=session,
         options=options,
+        cassette=cassette,
         settings=settings,
         rules=rules,
         base=base,
@@ -196,10 +190,10 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         bindings=bindings,
     )
     servers = [name for name in options.tools if is_server(name)]
-    if replayed := await off_loop(plan.replay, absent_tools(servers)):
+    if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
         return replayed
-    allow_agents(session, options.models)
-    return await off_loop(plan.ask, await start_tools(session, servers))
+    allow_agents(session, cassette.models)
+    return await off_loop(cell_input.from_models, await start_tools(session, servers))
 
 
 def _check_prompt(session: Session, cell: str) -> None:
@@ -247,61 +241,6 @@ def _check_sends_no_values(session: Session, options: Options) -> None:
             f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
             " --system, or name a file."
         )
-
-
-def choose_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> Options:
-    """The options with `mode`, `cassette` and `models` resolved; raises `UsageError` if they conflict."""
-    default, environment = session.defaults.named_model, default_mode()
-    models = options.models or rules.allowed([default] if default else [])
-    option_mode, option_path = read_mode(vars(options), "--{}")
-    mode = option_mode or environment or "auto"
-    if not option_mode and mode == "record" and not options.is_named:
-        mode = "live"
-    if not option_mode and mode == "replay":
-        mode = "auto"  # without network access
-    if replayed := next((name for name in models if is_replay(name)), None):
-        _check_replay(replayed, options, mode, models)
-        path = Path(replayed.removeprefix(f"{REPLAY}:").strip()).as_posix()
-        return replace(options, mode="replay", cassette=path, models=(), variants=0)
-    if mode == "record" and not (options.is_named or option_path):
-        raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
-    if environment == "replay" and mode in ("record", "live") and not all_demo(models):
-        raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out {_FLAGS[mode]}.")
-    if options.prefers_replay and mode == "live":
-        mode = "auto"
-    path = Path(option_path or _default_path(options, base)).as_posix()
-    return replace(options, mode=mode, cassette=path, models=models)
-
-
-def _check_replay(name: str, options: Options, mode: CassetteMode, models: Sequence[str]) -> None:
-    if mode in ("record", "live"):
-        raise UsageError(f"`-m {name}` plays a cassette. Leave out {_FLAGS[mode]}.")
-    if len(models) > 1:
-        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out the other -m.")
-    if options.variants != 1:
-        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out -n.")
-    if options.replay:
-        raise UsageError(f"`-m {name}` names the cassette. Leave out --replay.")
-    if not name.removeprefix(f"{REPLAY}:").strip():
-        raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero{SUFFIX}`.")
-
-
-def _default_path(options: Options, base: Run | None) -> str:
-    """`cassettes/NAME.run.jsonl`, or `cassettes/NAME-2.run.jsonl` for a cell that continues NAME."""
-    number = 1
-    if base is not None and options.name == base.name:
-        number += sum(count_requests(message.text) for message in base.messages if message.role == "user")
-    return f"cassettes/{options.name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
-
-
-def _check_network(models: Sequence[str], cassette: str) -> None:
-    """Raise `ConfigError` for models that need the network if only cassettes and the demo are allowed."""
-    for name in models:
-        if default_mode() == "replay" and not is_demo(name):
-            raise ConfigError(
-                f"{MODE_VARIABLE}=replay, and there is no cassette {cassette!r} for {name!r}. "
-                "Record one with `--record`, or use `-m demo:`."
-            )
 
 
 def _with_line(prepared: Prepared, line: str) -> Prepared:

@@ -26,11 +26,10 @@ from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
 from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.notebook.asking import ask_in_text, confirm
-from agent_nb.notebook.cell_request import start
 from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
-from agent_nb.notebook.magic.plan import Plan, make_plan
+from agent_nb.notebook.magic.plan import CellPlan, make_plan
 from agent_nb.notebook.page.pages import succeed
 from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
@@ -85,7 +84,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             show_dry_run(plan)
             return
         _check_name_is_free(session, plan.options.name)
-        handle = start(plan.prepared)
+        handle = plan.start()
         succeed(session.pages.get(plan.options.name, ""), handle.id)
         session.pages[plan.options.name] = handle.id
     except MissingKeyError as error:
@@ -150,7 +149,7 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> None:
             await handle
 
 
-async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
+async def _finish(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
     """Check, bind, save and show the run; return it and the error of `--save`, if any."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
@@ -180,7 +179,7 @@ async def _finish(plan: Plan, handle: Handle, view: View, *, rebind: bool = True
     return run, unsaved
 
 
-def _save_files(plan: Plan, run: Run, folder: str) -> str:
+def _save_files(plan: CellPlan, run: Run, folder: str) -> str:
     try:
         if refusal := _refusal(plan, run, folder):
             return refusal
@@ -195,7 +194,7 @@ def _save_files(plan: Plan, run: Run, folder: str) -> str:
     return ""
 
 
-def _refusal(plan: Plan, run: Run, folder: str) -> str:
+def _refusal(plan: CellPlan, run: Run, folder: str) -> str:
     """Why the files are not saved; empty if they need no consent or the user agrees."""
     home = plan.session.home
     targets = targets_of(run.files, folder, home)
@@ -242,7 +241,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
     return variant, bind(session, variant)
 
 
-def _in_background(plan: Plan, handle: Handle, view: View) -> None:
+def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:
     session = plan.session
     assign(session, handle.name, handle)
     session.background[handle.id] = handle
@@ -270,7 +269,7 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
     return replace(run, failed_check=failure_of(options.check, scope))
 
 
-def show_dry_run(plan: Plan) -> None:
+def show_dry_run(plan: CellPlan) -> None:
     prepared, middleware = plan.prepared[0], ", ".join(plan.session.middleware)
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(replay := prepared.provider, ReplayProvider):
@@ -303,7 +302,7 @@ def show_dry_run(plan: Plan) -> None:
     print(safe_text("\n".join(lines)))
 
 
-def _source(plan: Plan) -> str:
+def _source(plan: CellPlan) -> str:
     """The source of the answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
     counts = Counter(name.removesuffix(":") for name in plan.models)
     names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())

@@ -8,8 +8,9 @@ from IPython.core.error import UsageError
 from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.core.errors import AgentError
+from agent_nb.notebook.magic.cassette_choice import choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
-from agent_nb.notebook.magic.plan import choose_cassette, make_plan
+from agent_nb.notebook.magic.plan import make_plan
 from tests.support.shells import quick_run
 
 PROMPT = "A form"
@@ -84,20 +85,20 @@ def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
 
 
 def test_the_cassette_is_named_after_the_run(shell):
-    assert choose(shell, "hero").cassette == "cassettes/hero.run.jsonl"
-    assert choose(shell, "hero --record tapes/x").cassette == "tapes/x"
-    assert choose(shell, "hero --replay x.jsonl").cassette == "x.jsonl"
-    assert choose(shell, "--replay hero").cassette == "cassettes/hero.run.jsonl"
-    assert choose(shell, "-m replay:tapes/x.jsonl").cassette == "tapes/x.jsonl"
+    assert choose(shell, "hero").path == "cassettes/hero.run.jsonl"
+    assert choose(shell, "hero --record tapes/x").path == "tapes/x"
+    assert choose(shell, "hero --replay x.jsonl").path == "x.jsonl"
+    assert choose(shell, "--replay hero").path == "cassettes/hero.run.jsonl"
+    assert choose(shell, "-m replay:tapes/x.jsonl").path == "tapes/x.jsonl"
 
 
 def test_a_cell_that_continues_has_its_own_cassette(shell):
     first = quick_run()
     assert first.name == "run"
-    assert choose(shell, "run -c", first).cassette == "cassettes/run-2.run.jsonl"
-    assert choose(shell, "other --from run", first).cassette == "cassettes/other.run.jsonl"
+    assert choose(shell, "run -c", first).path == "cassettes/run-2.run.jsonl"
+    assert choose(shell, "other --from run", first).path == "cassettes/other.run.jsonl"
     third = Agent(model("demo:", pace=0)).run_sync("Make it blue", base=first)
-    assert choose(shell, "run -c", third).cassette == "cassettes/run-3.run.jsonl"
+    assert choose(shell, "run -c", third).path == "cassettes/run-3.run.jsonl"
 
 
 def test_the_model_is_read_from_option_config_and_environment(shell, monkeypatch):

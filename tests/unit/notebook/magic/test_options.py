@@ -13,7 +13,7 @@ def test_every_option_is_in_the_help_in_order(shell):
     assert places == sorted(places)
     others = {each.name for each in fields(Options)} - set(OPTIONS)
     # read from the whole line, set by the rules of a plugin, and what follows from several options
-    assert others == {"is_named", "line", "prefers_replay", "mode", "cassette", "failure"}
+    assert others == {"is_named", "line", "prefers_replay", "failure"}
 
 
 def test_defaults_are_those_of_the_fields(shell):

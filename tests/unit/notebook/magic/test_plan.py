@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from agent_nb import Agent, tool
 from agent_nb.core.errors import ConfigError
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.notebook.cell_request import providers, start
+from agent_nb.notebook.cell_request import providers
 from agent_nb.notebook.magic.plan import choose_models, make_plan
 from agent_nb.providers.scripted import ScriptedProvider, stall
 from tests.support.shells import quick_run
@@ -113,7 +113,7 @@ async def test_a_prompt_beside_a_stub_is_sent(shell, config):
 async def test_what_is_missing_or_impossible_is_refused_before_sending(shell, line, says):
     shell.names.update(number=3, hero=quick_run())
     with pytest.raises((ConfigError, UsageError)) as caught:
-        start((await plan(shell, line)).prepared)
+        (await plan(shell, line)).start()
     assert says in str(caught.value)
 
 

@@ -1,0 +1,104 @@
+"""Chooses between the models and a cassette, from a cell's options and the environment."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from IPython.core.error import UsageError
+
+from agent_nb._base.constants import MODE_VARIABLE, REPLAY, is_demo, is_replay
+from agent_nb.cassette.matching import cassettes_for
+from agent_nb.cassette.player import locate
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.options import CassetteMode, Options
+from agent_nb.notebook.cell_request import all_demo, default_mode, read_mode
+from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.session import Session
+from agent_nb.prompts import count_requests
+from agent_nb.run import Run
+from agent_nb.run.run_writer import SUFFIX
+
+_FLAGS = {"record": "--record", "live": "--replay off"}
+
+
+@dataclass(frozen=True, slots=True)
+class CassetteChoice:
+    mode: CassetteMode
+    """Whether the cell calls the model, records or replays."""
+    path: str
+    """The path of the cell's cassette, relative to the session's folder."""
+    models: tuple[str, ...] = ()
+    """The models to call unless a cassette is played; empty for the default one."""
+    plays_all: bool = False
+    """Whether to play all variants of the cassette, whichever models they have: `-m replay:PATH`."""
+
+    def recorded_models(self, variants: int) -> list[str | None]:
+        """The model of each variant in a matching cassette, None for any; empty to play all variants."""
+        return [] if self.plays_all else [name for name in self.models or (None,) for _ in range(variants)]
+
+    def paths(self, prompt: str, home: Path, *, prefers_replay: bool) -> Iterator[str]:
+        """The cassettes to try: the cell's own and, if replay is preferred, all recorded for its prompt."""
+        cell_cassette = locate(self.path, home)
+        exists = os.path.exists(cell_cassette)  # `Path.exists` raises if the path is too long
+        if self.mode == "replay" or (self.mode == "auto" and exists):
+            yield self.path
+        if self.mode == "auto" and prefers_replay:
+            for file in cassettes_for(prompt, cell_cassette.parent):
+                if file != cell_cassette:
+                    yield (Path(self.path).parent / file.name).as_posix()
+
+
+def choose_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> CassetteChoice:
+    """Read the options and the environment; raises `UsageError` if they conflict."""
+    default, environment = session.defaults.named_model, default_mode()
+    models = options.models or rules.allowed([default] if default else [])
+    option_mode, option_path = read_mode(vars(options), "--{}")
+    mode = option_mode or environment or "auto"
+    if not option_mode and mode == "record" and not options.is_named:
+        mode = "live"
+    if not option_mode and mode == "replay":
+        mode = "auto"  # without network access
+    if replayed := next((name for name in models if is_replay(name)), None):
+        _check_replay(replayed, options, mode, models)
+        path = Path(replayed.removeprefix(f"{REPLAY}:").strip()).as_posix()
+        return CassetteChoice("replay", path, plays_all=True)
+    if mode == "record" and not (options.is_named or option_path):
+        raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
+    if environment == "replay" and mode in ("record", "live") and not all_demo(models):
+        raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out {_FLAGS[mode]}.")
+    if options.prefers_replay and mode == "live":
+        mode = "auto"
+    path = Path(option_path or _default_path(options, base)).as_posix()
+    return CassetteChoice(mode, path, tuple(models))
+
+
+def _check_replay(name: str, options: Options, mode: CassetteMode, models: Sequence[str]) -> None:
+    if mode in ("record", "live"):
+        raise UsageError(f"`-m {name}` plays a cassette. Leave out {_FLAGS[mode]}.")
+    if len(models) > 1:
+        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out the other -m.")
+    if options.variants != 1:
+        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out -n.")
+    if options.replay:
+        raise UsageError(f"`-m {name}` names the cassette. Leave out --replay.")
+    if not name.removeprefix(f"{REPLAY}:").strip():
+        raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero{SUFFIX}`.")
+
+
+def _default_path(options: Options, base: Run | None) -> str:
+    """`cassettes/NAME.run.jsonl`, or `cassettes/NAME-2.run.jsonl` for a cell that continues NAME."""
+    number = 1
+    if base is not None and options.name == base.name:
+        number += sum(count_requests(message.text) for message in base.messages if message.role == "user")
+    return f"cassettes/{options.name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
+
+
+def check_network(models: Sequence[str], cassette: str) -> None:
+    """Raise `ConfigError` for models that need the network if only cassettes and the demo are allowed."""
+    for name in models:
+        if default_mode() == "replay" and not is_demo(name):
+            raise ConfigError(
+                f"{MODE_VARIABLE}=replay, and there is no cassette {cassette!r} for {name!r}. "
+                "Record one with `--record`, or use `-m demo:`."
+            )
