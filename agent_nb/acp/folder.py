@@ -4,6 +4,7 @@ The files on disk are authoritative: agents also change them with shell commands
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import stat
@@ -44,14 +45,10 @@ class Folder:
                 f"An agent needs its own folder, and {str(parent)!r} cannot be one: {error.strerror}. Set"
                 " XDG_CACHE_HOME to a folder that you can write to."
             ) from None
-        for above in (parent, *parent.parents):
-            if above.stat().st_mode & stat.S_IWOTH:
-                raise ConfigError(
-                    f"An agent needs its own folder, and anyone can write to {str(above)!r}. Set XDG_CACHE_HOME"
-                    " to a folder below your home."
-                )
+        parent = Path(os.path.realpath(parent))
+        _check_private(parent)
         _remove_old(parent)
-        self.path = Path(os.path.realpath(parent)) / name
+        self.path = parent / name
         self.path.mkdir(mode=0o700)
         self.left_out: dict[str, str] = {}
         """Why files in the folder are not part of the run, by path."""
@@ -146,6 +143,21 @@ class Folder:
                     else:
                         marks[path] = _mark(state)
         return marks
+
+
+def _check_private(folder: Path) -> None:
+    """Raise `ConfigError` if other users could write to the folder, or replace it or one above it.
+
+    In a folder with the sticky bit, such as the temporary one, only its owner can replace an entry.
+    """
+    for below, above in ((None, folder), *itertools.pairwise((folder, *folder.parents))):
+        mode = above.stat().st_mode
+        is_kept = below and mode & stat.S_ISVTX and below.stat().st_uid in (0, os.getuid())
+        if mode & stat.S_IWOTH and not is_kept:
+            raise ConfigError(
+                f"An agent needs its own folder, and anyone can write to {str(above)!r}. Set XDG_CACHE_HOME"
+                " to a folder below your home."
+            )
 
 
 def _problem(path: str, state: os.stat_result, count: int) -> str:

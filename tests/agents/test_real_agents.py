@@ -8,7 +8,6 @@ import agent_nb
 from agent_nb import Agent, events
 from agent_nb._base import program
 from agent_nb.acp import turns
-from tests.support.agents import private_folder
 from tests.support.agents.real import CACHE, environment, in_order
 from tests.support.processes import ended
 from tests.support.wire import Call, Event, Hold, Say, Think, WireServer, problem, reply
@@ -40,17 +39,16 @@ def write(agent):
 
 
 @pytest.fixture
-async def server(monkeypatch):
-    with private_folder() as home:
-        async with WireServer(strict=False) as started:
-            for name, value in environment(started, home).items():
-                monkeypatch.setenv(name, value)
-            monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
-            yield started
-        pids = [*program._running]
-        while turns._closing:
-            await asyncio.wait(turns._closing)
-        assert all(map(ended, pids))
+async def server(monkeypatch, tmp_path):
+    async with WireServer(strict=False) as started:
+        for name, value in environment(started, tmp_path).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        yield started
+    pids = [*program._running]
+    while turns._closing:
+        await asyncio.wait(turns._closing)
+    assert all(map(ended, pids))
 
 
 both = pytest.mark.parametrize("agent", ["gemini", "codex"])

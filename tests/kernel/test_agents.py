@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.agents import FAKE, private_folder
+from tests.support.agents import FAKE
 from tests.support.kernels import start_kernel
 from tests.support.processes import ended
 from tests.support.waiting import wait_for
@@ -35,7 +35,7 @@ def test_an_agent_and_its_commands_end_with_the_kernel(tmp_path, end):
     steps = [{"child": True}, {"environment": []}, {"say": "I work."}, {"hold": True}]
     script.write_text(json.dumps({"prompts": [steps], "log": str(log), "ignores_end": True}))
     command = [sys.executable, "-S", FAKE, str(script)]
-    with private_folder() as cache, start_kernel(tmp_path, XDG_CACHE_HOME=str(cache)) as kernel:
+    with start_kernel(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache")) as kernel:
         cell = kernel.run(RUN.format(command=command))
         assert cell.status == "ok", cell.errors
         pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))

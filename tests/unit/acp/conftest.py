@@ -11,7 +11,7 @@ import pytest
 from agent_nb import Agent
 from agent_nb.acp import known
 from agent_nb.acp.folder import cache_folder
-from tests.support.agents import FAKE, private_folder
+from tests.support.agents import FAKE
 
 ASKING = {"sessionId": "s1", "modes": {"availableModes": [{"id": "default"}, {"id": "read-only"}]}}
 """A session with the modes in which known agents ask."""
@@ -46,10 +46,9 @@ class FakeAgent:
 
 
 @pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    with private_folder() as folder:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-        yield cache_folder()
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    return cache_folder()
 
 
 @pytest.fixture

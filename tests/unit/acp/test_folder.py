@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+from contextlib import nullcontext
 
 import pytest
 
@@ -25,11 +26,31 @@ def test_only_the_user_can_read_it(folder, cache):
     assert not folder.path.exists()
 
 
-def test_it_is_not_made_where_anyone_can_write(monkeypatch, tmp_path):
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    shared.chmod(0o777)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(shared))
+@pytest.mark.parametrize(("mode", "is_refused"), [(0o777, True), (0o1777, False), (0o775, False)])
+@pytest.mark.parametrize("depth", [0, 1])
+def test_it_is_not_made_where_anyone_could_replace_it(monkeypatch, tmp_path, mode, is_refused, depth):
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path if depth else home).chmod(mode)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    with pytest.raises(ConfigError, match="anyone can write to") if is_refused else nullcontext():
+        Folder("run-0")
+
+
+def test_it_is_not_made_in_a_folder_that_another_user_has_put_into_the_temporary_one(monkeypatch, cache):
+    cache.mkdir(parents=True)
+    cache.parent.parent.chmod(0o1777)
+    if os.getuid():
+        monkeypatch.setattr(os, "getuid", lambda: -1)
+    else:
+        os.chown(cache.parent, 12345, -1)
+    with pytest.raises(ConfigError, match="anyone can write to"):
+        Folder("run-0")
+
+
+def test_the_folder_of_all_runs_is_closed_to_others_even_with_the_sticky_bit(cache):
+    cache.mkdir(parents=True)
+    cache.chmod(0o1777)
     with pytest.raises(ConfigError, match="anyone can write to"):
         Folder("run-0")
 

@@ -9,7 +9,7 @@ from traitlets import TraitError
 
 from agent_nb.acp import known
 from agent_nb.notebook.session import MagicSettings
-from tests.support.agents import FAKE, private_folder
+from tests.support.agents import FAKE
 
 STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]
 
@@ -26,9 +26,8 @@ def cell(shell, monkeypatch, tmp_path):
         shell.run(f"%config AgentMagics.agents = {{'mine': {command!r}}}")
         return shell.run(f"%%agent hero -m acp:mine {line}\n{prompt}")
 
-    with private_folder() as cache:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-        yield run
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield run
     known.set_own({})
 
 
