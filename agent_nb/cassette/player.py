@@ -17,14 +17,14 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.matching import changed_names, differences, normalized
 from agent_nb.core.errors import CassetteError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import AS_TEXT, Image, Message, ToolResult, Usage, assistant
+from agent_nb.core.messages import AS_TEXT, Image, Message, ToolResult, Usage
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import VariantGroup
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.prepared import release_fingerprint, variants_fingerprint
-from agent_nb.engine.run_input import unfinished_text, unsaved_files
+from agent_nb.engine.run_input import keep_unfinished
 from agent_nb.engine.start import Prepared
 from agent_nb.files import Files, Workspace
 from agent_nb.providers.base import Piece, Provider, Request
@@ -179,21 +179,16 @@ class ReplayHandle(RunHandle):
     def _cut_off(self, reason: ev.Reason) -> Run:
         """The run as far as it was replayed, with a result for every call."""
         run, count = self._recorded, len(self.events)
-        messages, question, replaced = conversation_after(run, count)
-        new_messages: list[Message] = []
+        recorded, question, replaced = conversation_after(run, count)
+        messages = [*recorded]
 
         def add(message: Message) -> None:
-            new_messages.append(message)
+            messages.append(message)
             self._emit(ev.MessageAdded, message=message)
 
         workspace = Workspace(self.files, self._file_changed)
-        if text := unfinished_text(self.events):
-            add(assistant(text))
-        last_message = [*messages, *new_messages][-1]
-        answer = last_message.text if last_message.role == "assistant" else ""
-        for path, text in unsaved_files(self.events, workspace.files, answer, self.prepared.toolbox).items():
-            workspace.write(path, text)
-        if results := self._close_calls(last_message, count):
+        keep_unfinished(self.events, messages, add, workspace, self.prepared.toolbox)
+        if results := self._close_calls(messages[-1], count):
             add(Message(role="tool", parts=results))
         updates = [*self.events.of(ev.UsageUpdated)]
         end: Json = {
@@ -209,7 +204,7 @@ class ReplayHandle(RunHandle):
             error=None,
             files=workspace.files,
             given_files=None,
-            messages=(*messages, *new_messages),
+            messages=tuple(messages),
             history=question,
             replaced=run.replaced[:replaced],
         )

@@ -1,7 +1,6 @@
 """A run in progress, from its first event to its last. `turns.py` runs the turns in between."""
 
 import asyncio
-import contextlib
 import functools
 import uuid
 from collections.abc import Callable
@@ -11,16 +10,15 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import AgentError, FileError, ModelNotFoundError
+from agent_nb.core.errors import AgentError, ModelNotFoundError
 from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
-from agent_nb.core.messages import assistant
 from agent_nb.engine.approval import AllowedHosts, Approvals
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
-from agent_nb.engine.run_input import files_in, unfinished_text, unsaved_files
+from agent_nb.engine.run_input import files_in, keep_unfinished
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.files import Files, Workspace, starting_change
@@ -158,8 +156,9 @@ class EngineRun(RunHandle):
         if ENDINGS[reason].is_cut:
             self._journal.tick()
         self._budget.meter.cut_off()
-        self._save_unfinished()
-        self._turns.close_calls()
+        turns = self._turns
+        keep_unfinished(self.events, turns.messages, turns.add, self._workspace, self.prepared.toolbox)
+        turns.close_calls()
         self._end_with(self._result(reason, error and mask(error), other_models))
 
     def _result(self, reason: Reason, error: str | None, other_models: tuple[str, ...]) -> Run:
@@ -189,15 +188,6 @@ class EngineRun(RunHandle):
             ended_at=self._journal.clock.date,
             fingerprint=self._group.fingerprint,
         )
-
-    def _save_unfinished(self) -> None:
-        if text := unfinished_text(self.events):
-            self._turns.add(assistant(text))
-        files, last_message = self._workspace.files, self._turns.messages[-1]
-        answer = last_message.text if last_message.role == "assistant" else ""
-        for path, text in unsaved_files(self.events, files, answer, self.prepared.toolbox).items():
-            with contextlib.suppress(FileError):
-                self._workspace.write(path, text)
 
     def _file_changed(self, change: Change) -> None:
         if change.call_id is not None:

@@ -3,7 +3,8 @@
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, cast, get_args
@@ -11,9 +12,9 @@ from typing import Any, TypedDict, cast, get_args
 from agent_nb._base.text import fenced, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ConfigError, ToolError, check_type
+from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
 from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
-from agent_nb.core.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
+from agent_nb.core.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult, assistant
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_files
@@ -139,6 +140,22 @@ def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: T
     if not unfinished and not (files and could_write) and (page := page_in(answer)):
         return {ENTRY: page}
     return unfinished
+
+
+def keep_unfinished(
+    events: Sequence[Event],
+    messages: Sequence[Message],
+    add: Callable[[Message], None],
+    files: Workspace,
+    toolbox: Toolbox,
+) -> None:
+    """Keep what the model had written when the run ended: text as a message, which `add` appends, and files."""
+    if text := unfinished_text(events):
+        add(assistant(text))
+    answer = messages[-1].text if messages[-1].role == "assistant" else ""
+    for path, text in unsaved_files(events, files.files, answer, toolbox).items():
+        with suppress(FileError):
+            files.write(path, text)
 
 
 def unfinished_text(events: Sequence[Event]) -> str:
