@@ -83,7 +83,10 @@ class AgentCall:
         return "\n".join(filter(None, map(text_in, blocks)))
 
     def arguments(self, folder: str = "", *, asks: bool = True) -> Json:
-        """The whole input, as shown for approval and compared for "always"; for a question, with all that it says."""
+        """The whole input, as shown for approval and compared for "always"; for a question, with all that it says.
+
+        The title is only a heading, unless the agent puts the command or the input there.
+        """
         beside = self._beside_diffs
         shown = self._changes(folder) if self.diffs else {}
         is_heading = shown or (beside and one_line(self.title) == self.title)
@@ -112,22 +115,22 @@ class AgentCall:
     @property
     def _beside_diffs(self) -> Any:
         """The input without what its diffs show: their paths and texts, or the same change as a patch."""
-        given = self.fields.get("rawInput", {})
-        if not isinstance(given, dict):
-            return given
+        raw_input = self.fields.get("rawInput", {})
+        if not isinstance(raw_input, dict):
+            return raw_input
         shown: set[str] = set()
         for diff in self.diffs:
             old, new = _texts(diff)
-            if old == new:
+            if old == new:  # an empty diff shows nothing
                 continue
-            shown |= {name for name in PATH_NAMES if given.get(name) == diff.get("path")}
-            shown |= {"content"} if given.get("content") == new else set()
+            shown |= {name for name in PATH_NAMES if raw_input.get(name) == diff.get("path")}
+            shown |= {"content"} if raw_input.get("content") == new else set()
             for names in EDIT_NAMES:
-                before, after = (str(given.get(name)) for name in names)
+                before, after = (str(raw_input.get(name)) for name in names)
                 shown |= {*names} if old.replace(before, after, 1) == new else set()
-            patch = str(given.get("diff"))
+            patch = str(raw_input.get("diff"))
             shown |= {"diff"} if _changed_lines(patch) == _changed_lines(_unified(diff, "")) else set()
-        return {name: value for name, value in given.items() if name not in shown}
+        return {name: value for name, value in raw_input.items() if name not in shown}
 
     def is_ours(self, patterns: Mapping[str, str], tools: Iterable[str]) -> bool:
         """Whether the agent's own fields name one of our tools; never for a call with a command or a diff."""
