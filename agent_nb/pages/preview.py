@@ -68,17 +68,13 @@ def with_frame_script(page: str, bound: str = "") -> str:
     return _with_preamble(page, _NO_PREFETCH + _script() + bound)
 
 
-def bound_script(types: Mapping[str, str], saved: Mapping[str, str] | None) -> str:
-    """Return the script that defines `notebook` in a page bound to these names; empty without names.
-
-    `saved` contains JSON values by name. Without it, the page connects to the window around it.
-    """
+def bound_script(types: Mapping[str, str], saved: Mapping[str, str]) -> str:
+    """Return the script that defines `notebook` in a page bound to these names, with the JSON of saved values by name;
+    empty without names."""
     if not types or not _NOTEBOOK.exists():
         return ""
     names = [{"name": name, "kind": bound_kind(kind)} for name, kind in types.items()]
-    payload = json.dumps({"names": names, "saved": None if saved is None else dict(saved)}).replace(
-        "<", "\\u003c"
-    )
+    payload = json.dumps({"names": names, "saved": dict(saved)}).replace("<", "\\u003c")
     code = _NOTEBOOK.read_text(encoding="utf-8").strip().replace("</script", "<\\/script")
     return f"<script>{{const agentNbBound={payload};{code}}}</script>"
 

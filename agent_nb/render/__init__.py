@@ -14,6 +14,7 @@ from agent_nb.render.frozen import (
     progress_html,
     running_html,
     still_page,
+    whole_page,
 )
 from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
 from agent_nb.render.safe_markdown import as_text
@@ -94,13 +95,15 @@ TEXT = Form(
 FORMS = (HTML, MARKDOWN, TEXT)
 
 
-def to_page(run: FinishedRun, *, is_live: bool = False) -> str | None:
-    """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page.
-
-    With `is_live` it is connected to the window that shows it.
-    """
-    page = page_alone(run, is_live=is_live)
+def to_page(run: FinishedRun) -> str | None:
+    """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page."""
+    page = page_alone(run)
     return page if page is None else safe_text(page)
+
+
+def page_source(run: FinishedRun) -> str:
+    """Return the run's page with its files inlined, for a frame of the front end; empty without a page."""
+    return safe_text(whole_page(run) or "")
 
 
 def page_html(run: FinishedRun) -> str:

@@ -350,27 +350,31 @@ def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
     )
 
 
-def page_alone(run: FinishedRun, *, is_live: bool = False) -> str | None:
-    """Return the run's page as a standalone document, sandboxed as in the notebook; None without a page."""
+def whole_page(run: FinishedRun) -> str | None:
+    """Return the run's page with its files inlined; None without a page."""
     path = run.files.entry
-    if path is None or run.html is None:
+    return None if path is None or run.html is None else assembled(run.files, path, MAX_PAGE_ALONE)
+
+
+def page_alone(run: FinishedRun) -> str | None:
+    """Return the run's page as a standalone document, sandboxed as in the notebook; None without a page."""
+    page = whole_page(run)
+    if page is None:
         return None
-    title = html.escape(mask(f"{run.name}: {path}"))
-    page = assembled(run.files, path, MAX_PAGE_ALONE)
-    bound = bound_script(run.settings.get("bind") or {}, None) if is_live else _saved_script(run)
-    return framed_page(page, f'<meta charset="utf-8"><title>{title}</title>', bound)
+    title = html.escape(mask(f"{run.name}: {run.files.entry}"))
+    return framed_page(page, f'<meta charset="utf-8"><title>{title}</title>', _saved_script(run))
 
 
 def still_page(run: FinishedRun) -> str:
     """Return the page with its current values for output without a widget; empty without a page."""
-    path = run.files.entry
-    if path is None or run.html is None:
+    page = whole_page(run)
+    if page is None:
         return ""
-    page = assembled(run.files, path, MAX_PAGE_ALONE)
+    title = html.escape(run.files.entry or "")
     style = "display:block;width:100%;height:480px;border:0"
     note = "The page is not connected to a kernel."
     frame = frame_attributes(page, _saved_script(run))
-    return f'<iframe title="{html.escape(path)}" style="{style}" {frame}></iframe><p><em>{note}</em></p>'
+    return f'<iframe title="{title}" style="{style}" {frame}></iframe><p><em>{note}</em></p>'
 
 
 def saved_values(run: FinishedRun) -> Mapping[str, str]:

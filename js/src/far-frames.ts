@@ -3,6 +3,9 @@
 // printed. A page that was clicked is kept, with its state. During fast scrolling nothing is loaded, and pages in live
 // outputs are not drawn.
 
+import { guardFocus, hovers } from "./preview/focus.ts";
+import { LOSSES } from "./preview/messages.ts";
+
 /** Pixels around the screen within which pages are loaded. */
 const NEAR = "500px";
 /** Pixels per millisecond at which fast scrolling starts and ends. */
@@ -16,6 +19,7 @@ const SLICE = 12;
 const LONGEST = 5000;
 /** The frames' `visibility`, as a custom property because those are inherited into shadow roots. */
 const FRAMES = "--anb-frames";
+const STAGES = "[data-anb-run] .anb-stage";
 const SCROLLER = ".jp-WindowedPanel-outer";
 const POSTER = "height:100%;padding:24px;overflow:hidden;background:#fff;color:#6b6b6b";
 
@@ -42,6 +46,12 @@ export function keepFarFramesOut(signal: AbortSignal): void {
 	// A click into a frame fires no event here, but focuses the frame.
 	window.addEventListener("blur", () => frames.keep(document.activeElement), options);
 	frames.tidyLater();
+}
+
+/** Stops saved pages that take the keyboard focus. */
+export function guardSavedPages(signal: AbortSignal): void {
+	const isSaved = (element: Element): boolean => element.matches(`${STAGES} > iframe`) && hovers();
+	guardFocus(isSaved, signal, (frame) => frame.setAttribute("srcdoc", LOSSES.grabbed));
 }
 
 class Frames {
@@ -171,7 +181,7 @@ class Frames {
 
 /** The containers of saved pages, except those hidden under a live interface. */
 function stages(): Element[] {
-	const all = [...document.querySelectorAll("[data-anb-run] .anb-stage")];
+	const all = [...document.querySelectorAll(STAGES)];
 	return all.filter((stage) => !stage.closest("[data-anb-live]"));
 }
 

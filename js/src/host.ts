@@ -8,7 +8,7 @@
 import { STAGE_CLASS, STAGED, STOP_ALL } from "../lab/interface.ts";
 import { type CellOutput, labExtension, type NotebookContext } from "./cells.ts";
 import { claim, release } from "./claims.ts";
-import { keepFarFramesOut } from "./far-frames.ts";
+import { guardSavedPages, keepFarFramesOut } from "./far-frames.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
 import type { LostRun } from "./protocol.ts";
@@ -74,6 +74,7 @@ export class Host {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
 		watchScrolling(signal);
+		guardSavedPages(signal);
 		window.addEventListener(STOP_ALL, () => this.#runs.stop(), { signal });
 		window.addEventListener(STAGED, () => this.#onStaged(), { signal });
 		this.#signal = signal;

@@ -65,9 +65,9 @@ function onEscape(event: KeyboardEvent, surface: Element): void {
 	if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) leave(surface);
 }
 
-/** Moves the focus from the widget to its cell, or at least out of the widget. */
+/** Moves the focus from the widget, or from a frame outside of it, to its cell, or at least out of the widget. */
 export function leave(surface: Element): void {
-	const active = surface.shadowRoot?.activeElement;
+	const active = surface.shadowRoot ? surface.shadowRoot.activeElement : surface;
 	if (!(active instanceof HTMLElement) || document.fullscreenElement) return;
 	active.blur();
 	cellOf(surface)?.focus({ preventScroll: true });

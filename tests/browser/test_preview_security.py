@@ -213,39 +213,6 @@ def test_flood_beside_the_port_is_stopped(stage: Stage):
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
-TYPED = "password"
-GRABS = """<!doctype html><input id=i><script>
-  {prelude} setInterval(() => document.querySelector('#i').focus(), 100);
-</script>"""
-
-
-def typing_beside(stage: Stage, prelude: str) -> Any:
-    stage.play([event("turn_started", step=1), *wrote("index.html", GRABS.format(prelude=prelude))])
-    stage.page.evaluate("document.body.prepend(document.createElement('textarea'))")
-    cell = stage.page.locator("textarea").first
-    cell.evaluate("cell => cell.addEventListener('keydown', (e) => e.key === 'Tab' && e.preventDefault())")
-    cell.focus()
-    return cell
-
-
-def test_page_cannot_take_the_keyboard(stage: Stage):
-    cell = typing_beside(stage, prelude="")
-    stage.preview.locator("#i").wait_for()
-    for letter in TYPED:
-        stage.page.keyboard.press("Tab")
-        stage.page.keyboard.type(letter)
-        stage.page.wait_for_timeout(80)
-    assert cell.input_value() == TYPED
-    assert stage.preview.locator("#i").input_value() == ""
-
-
-def test_page_that_grabs_the_keyboard_is_stopped(stage: Stage):
-    cell = typing_beside(stage, prelude="document.hasFocus = () => true;")
-    stage.widget.get_by_text("kept taking the keyboard focus").wait_for()
-    stage.page.keyboard.type(TYPED)
-    assert cell.input_value() == TYPED
-
-
 def test_click_and_tab_lead_into_the_page(stage: Stage):
     stage.play(page_that("document.body.insertAdjacentHTML('beforeend', '<input id=a><input id=b>');"))
     stage.wait_for_report("verdict")

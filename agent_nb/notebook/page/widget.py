@@ -19,7 +19,7 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
 from agent_nb.notebook.page import exported
 from agent_nb.notebook.page.store import PageStore, masked_text, running_loop
-from agent_nb.render import page_html, to_page
+from agent_nb.render import page_html, page_source
 from agent_nb.run.run import Run
 
 BUNDLE = bundle("page")
@@ -120,7 +120,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
             self.send({"do": "note", "level": "error", "text": str(error), "view": view})
 
     def _document(self) -> str:
-        return to_page(self._run, is_live=True) or "" if self._run is not None else ""
+        return page_source(self._run) if self._run is not None else ""
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, with a static page and the current values as fallback."""

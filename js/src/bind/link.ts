@@ -67,18 +67,14 @@ export class PageLink {
 
 	/** Connects a frame until the signal aborts. Returns the data it needs to define `notebook`. */
 	connect(events: LinkEvents, signal: AbortSignal): Bound {
-		const { port1, port2 } = new MessageChannel();
-		this.attach(port1, events, signal);
-		return { names: this.names, port: port2, saved: {} };
-	}
-
-	attach(port: MessagePort, events: LinkEvents, signal: AbortSignal): void {
+		const { port1: port, port2 } = new MessageChannel();
 		const end: End = { port, events, names: new Set(), second: 0, messages: 0 };
 		this.#ends.add(end);
 		port.onmessage = ({ data }: MessageEvent<unknown>) => this.#hear(end, data);
 		signal.addEventListener("abort", () => this.#detach(end));
 		this.#timer ??= setInterval(() => this.#reportWaiting(), PATIENCE / 2);
 		if (this.#off) this.#turnOff(end);
+		return { names: this.names, port: port2, saved: {} };
 	}
 
 	/** The current values, for a page without a kernel. */

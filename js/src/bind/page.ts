@@ -1,8 +1,10 @@
-// `run.page`: shows the page of a run alone, in a sandboxed frame, connected to the store in the kernel.
+// `run.page` and exported pages: shows a page alone, in the frame of a preview, connected to Python.
 
 import { h } from "../dom.ts";
 import type { BoundName } from "../events.ts";
-import { isInside, type Kernel, watchKernel } from "../windows.ts";
+import { Frame } from "../preview/frame.ts";
+import { LOSSES, type Loss } from "../preview/messages.ts";
+import { type Kernel, watchKernel } from "../windows.ts";
 import { PageLink } from "./link.ts";
 import type { FromStore } from "./messages.ts";
 
@@ -16,56 +18,63 @@ interface Model {
 	widget_manager?: { kernel?: Kernel };
 }
 
-const SANDBOX = "allow-scripts allow-forms";
 const FRAME = "display:block;width:100%;height:480px;border:0;background:#fff";
 const STATUS = "padding:4px 8px;font:12px/1.5 system-ui,sans-serif;opacity:.8";
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-	const abort = new AbortController();
-	const status = h("div", { role: "status" });
-	const frame = h("iframe", { title: "Page", sandbox: SANDBOX, referrerpolicy: "no-referrer" });
-	status.style.cssText = STATUS;
-	frame.style.cssText = FRAME;
-	el.replaceChildren(status, frame);
-	const view = `${performance.timeOrigin}-${Math.random()}`;
-	let link: PageLink | null = null;
-	const show = (text: string): void => {
-		status.textContent = text;
-		status.hidden = text === "";
+/** Shows the page below a line for its status. Returns its frame. */
+function showPage(el: HTMLElement, html: string, link: PageLink, show: (text: string) => void): Frame {
+	const onLost = (why: Loss): void => {
+		frame.dispose();
+		show(`${LOSSES[why]} Show it again to load it.`);
 	};
 	const events = {
 		onStatus: show,
 		onNote: (level: "log" | "error", text: string) => console[level](text),
-		onFlood() {
-			frame.removeAttribute("srcdoc");
-			show("The page sent too many messages and was stopped. Show it again to load it.");
-		},
+		onFlood: () => onLost("flooded"),
 	};
+	const isBound = link.names.length > 0;
+	const handlers = {
+		onReady() {
+			frame.open(isBound ? link.connect(events, frame.signal) : null);
+			frame.write(html);
+			frame.close();
+		},
+		onBlocked: (tag: string) => console.warn(`Blocked by the sandbox: ${tag}`),
+		onLost,
+	};
+	const frame: Frame = new Frame(handlers, isBound ? "bound" : "closed");
+	frame.element.title = "Page";
+	frame.element.style.cssText = FRAME;
+	el.append(frame.element);
+	return frame;
+}
 
-	function load({ html, bound }: Message & { do: "page" }): void {
-		link = new PageLink(bound, (message) => model.send(message));
-		frame.srcdoc = html;
-		show(html ? "" : "This run has no page.");
-	}
-	/** The frame's first message contains the port of its page. Later messages are ignored. */
-	function greet({ source, data, ports }: MessageEvent<{ agent_nb_page?: unknown } | null>): void {
-		if (!isInside(source as Window | null, frame.contentWindow) || data?.agent_nb_page !== true) return;
-		const [port] = ports;
-		if (port && !frame.dataset.connected) link?.attach(port, events, abort.signal);
-		frame.dataset.connected = "true";
-	}
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+	const status = h("div", { role: "status" });
+	status.style.cssText = STATUS;
+	el.replaceChildren(status);
+	const view = `${performance.timeOrigin}-${Math.random()}`;
+	let link: PageLink | null = null;
+	let frame: Frame | null = null;
+	const show = (text: string): void => {
+		status.textContent = text;
+		status.hidden = text === "";
+	};
 	function receive(message: Message): void {
 		if (message.do !== "page") link?.receive(message);
-		else if (message.view === view) load(message);
+		else if (message.view === view) {
+			link = new PageLink(message.bound, (answer) => model.send(answer));
+			show(message.html ? "" : "This run has no page.");
+			if (message.html) frame = showPage(el, message.html, link, show);
+		}
 	}
 
 	show("Waiting for the kernel.");
-	window.addEventListener("message", greet, { signal: abort.signal });
 	model.on("msg:custom", receive);
 	const unwatch = watchKernel(model.widget_manager?.kernel, (why) => link?.lose(`Not connected: ${why}.`));
 	model.send({ do: "page", view });
 	return () => {
-		abort.abort();
+		frame?.dispose();
 		link?.close();
 		unwatch();
 		model.off("msg:custom", receive);

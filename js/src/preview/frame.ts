@@ -5,6 +5,7 @@ import { h } from "../dom.ts";
 import { scrollAround } from "../into-view.ts";
 import { leave } from "../keys.ts";
 import { isInside } from "../windows.ts";
+import { guardFocus } from "./focus.ts";
 import { Gate, gated } from "./gate.ts";
 import {
 	ANSWERS,
@@ -62,6 +63,7 @@ export class Frame {
 	// `crypto.randomUUID` exists only on https and localhost, and many notebooks are served over plain http.
 	readonly #secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
 	readonly #abort = new AbortController();
+	#load = new AbortController();
 	readonly #onPressed: () => void;
 	#port: MessagePort | null = null;
 	/** In the order in which they are sent. */
@@ -76,9 +78,6 @@ export class Frame {
 	scroll: Scroll = { x: 0, y: 0 };
 
 	readonly mode: Mode;
-	/** Aborted when the frame is removed. */
-	readonly signal: AbortSignal = this.#abort.signal;
-
 	constructor(events: FrameEvents, mode: Mode = "closed") {
 		this.mode = mode;
 		this.#events = events;
@@ -87,7 +86,8 @@ export class Frame {
 		this.element = h("iframe", props);
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
-		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
+		const isOwn = (element: Element): boolean => element === this.element;
+		this.#onPressed = guardFocus(isOwn, signal, () => this.#lose("grabbed"));
 		this.#handlers = this.#listeners();
 		const timer = setInterval(() => this.#ping(), PING_EVERY);
 		signal.addEventListener("abort", () => clearInterval(timer));
@@ -96,6 +96,11 @@ export class Frame {
 	/** Whether the user has interacted with the page. */
 	get used(): boolean {
 		return this.#used || this.element.matches(":focus");
+	}
+
+	/** Aborted when the page is removed, or reloaded by the browser. */
+	get signal(): AbortSignal {
+		return this.#load.signal;
 	}
 
 	dispose(): void {
@@ -178,6 +183,8 @@ export class Frame {
 
 	/** Settles all pending requests with null. */
 	#connect(port: MessagePort | null): void {
+		this.#load.abort();
+		this.#load = new AbortController();
 		this.#port?.close();
 		this.#port = port;
 		const unanswered = [...this.#pending.values()];
@@ -218,13 +225,18 @@ export class Frame {
 				this.#onPressed();
 			},
 			leaving: () => this.#lose("left"),
-			escaped: () => this.#hasFocus && leave((this.element.getRootNode() as ShadowRoot).host),
+			escaped: () =>
+				this.#hasFocus && leave(this.#root instanceof ShadowRoot ? this.#root.host : this.element),
 			save: () => this.#hasFocus && this.#mayShow() && events.onSave?.(),
 		};
 	}
 
 	get #hasFocus(): boolean {
-		return (this.element.getRootNode() as Document | ShadowRoot).activeElement === this.element;
+		return this.#root.activeElement === this.element;
+	}
+
+	get #root(): Document | ShadowRoot {
+		return this.element.getRootNode() as Document | ShadowRoot;
 	}
 
 	/** Counts a message; returns false and stops the frame when there are too many. */
@@ -285,62 +297,4 @@ export class Frame {
 function wholeEnd(text: string, end: number): number {
 	const unit = text.charCodeAt(end - 1);
 	return end < text.length && unit >= 0xd800 && unit < 0xdc00 ? end - 1 : end;
-}
-
-/** Maximum milliseconds between a press or Tab and the focus it causes; the frame is in another process. */
-const DELAY = 500;
-/** A page that takes the focus this often within this many milliseconds is stopped: it would steal key presses. */
-const GRABS = 3;
-const WITHIN = 2000;
-
-/**
- * Restores the focus unless the pointer is over the frame, or the user has tabbed to it or pressed in it. Only the frame
- * sees a press, so call the returned function for it. `onGrabs` is called if the frame keeps taking the focus.
- */
-function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () => void): () => void {
-	let last = deepest();
-	let [pressed, returned] = [-DELAY, -DELAY];
-	let grabs: number[] = [];
-	let tab: KeyboardEvent | null = null;
-	const recently = (time: number): boolean => performance.now() - time < DELAY;
-
-	function remember(): void {
-		const now = deepest();
-		if (now !== frame) last = now;
-	}
-	function onKey(event: KeyboardEvent): void {
-		if (event.key === "Tab") tab = event;
-	}
-	function onBlur(): void {
-		// An editor that indents with Tab has already handled it.
-		const tabbed = tab !== null && !tab.defaultPrevented && recently(tab.timeStamp);
-		if (deepest() !== frame || frame.matches(":hover") || tabbed) return;
-		// The browser ignores a change of focus during the event itself.
-		setTimeout(giveBack);
-	}
-	function giveBack(): void {
-		if (recently(pressed)) return;
-		returned = performance.now();
-		frame.blur();
-		window.focus();
-		if (last instanceof HTMLElement) last.focus({ preventScroll: true });
-		grabs = [...grabs.filter((time) => returned - time < WITHIN), returned];
-		if (grabs.length >= GRABS) onGrabs();
-	}
-	// A focus change within a shadow root, or a click on nothing focusable, fires no focus event here.
-	for (const name of ["focusin", "keyup", "pointerup"])
-		window.addEventListener(name, remember, { signal, capture: true });
-	window.addEventListener("keydown", onKey, { signal, capture: true });
-	window.addEventListener("blur", onBlur, { signal });
-	return () => {
-		pressed = performance.now();
-		if (recently(returned)) frame.focus();
-	};
-}
-
-/** The focused element, including inside nested shadow roots. */
-function deepest(): Element | null {
-	let active = document.activeElement;
-	while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
-	return active === document.body ? null : active;
 }

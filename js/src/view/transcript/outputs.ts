@@ -4,7 +4,9 @@ import { plain_tags } from "../../../../agent_nb/pages/policy.json";
 import type { Report } from "../../check/messages.ts";
 import { h, icon, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
+import { guardFocus, hovers } from "../../preview/focus.ts";
 import { gated } from "../../preview/gate.ts";
+import { LOSSES } from "../../preview/messages.ts";
 import { around, outputPolicy } from "../../preview/shell.ts";
 import { isPlain } from "../../tool-call.ts";
 import type { Context } from "../context.ts";
@@ -132,8 +134,8 @@ function createRich(context: Context, bundle: MimeBundle): HTMLElement[] | null 
 	return [createPlainHtml(html) ?? createFrame(context, html)];
 }
 
-function createNote(): HTMLElement {
-	return h("p", { class: "anb-cap" }, INTERACTIVE_NOTE);
+function createNote(text = INTERACTIVE_NOTE): HTMLElement {
+	return h("p", { class: "anb-cap" }, text);
 }
 
 /** HTML with scripts, which run at the user's request: in a frame with an opaque origin, under a page's policy. */
@@ -153,6 +155,8 @@ function createFrame(context: Context, html: string, scripts = false): HTMLEleme
 	const script = `<script nonce="${nonce}">${measure(scripts ? "parent.parent" : "parent")}</script>`;
 	const page = FRAME_STYLE + script + gated(html);
 	frame.srcdoc = scripts ? around("Tool output", page, "closed") : outputPolicy(nonce) + page;
+	const isOwn = (element: Element): boolean => element === frame && hovers();
+	if (scripts) guardFocus(isOwn, context.signal, () => frame.replaceWith(createNote(LOSSES.grabbed)));
 	window.addEventListener(
 		"message",
 		({ source, data }) => {
