@@ -5,7 +5,7 @@ import itertools
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agent_nb._base.text import change_texts, showable_text
@@ -30,6 +30,11 @@ SHAPES = {
     "xox": re.compile(_BEGINS + r"xox[abprs]-[A-Za-z0-9\-]{10,}"),
     "AKIA": re.compile(_BEGINS + r"AKIA[A-Z0-9]{16}"),
     "eyJ": re.compile(_LONE + r"eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]{8,}){2}"),
+    # In base64, the colon of `user:password` has one of three forms, by its place in a group of four characters.
+    "asic ": re.compile(
+        r"(?<=[Bb])asic (?P<secret>(?=[a-z+/]{0,60}[A-Z0-9])(?=[A-Za-z0-9+/=]{8})(?:[A-Za-z0-9+/]{4})*?"
+        r"(?:O[g-v]|[A-Za-z0-9+/](?:[DTjz][o-r]|[A-Za-z0-9+/][AEIMQUYcgkosw048]6))[A-Za-z0-9+/]*+={0,2})"
+    ),
     "earer ": re.compile(r"(?<=[Bb])earer (?P<secret>(?=[A-Za-z_\-.~+/=]{0,60}\d)[A-Za-z0-9_\-.~+/=]{8,})"),
 }
 """Patterns by their first characters. Searching for these first is fast, and most texts contain none."""
@@ -51,6 +56,7 @@ _NEWLINE = re.compile(r"(?:(?<!\\)\\++[nr]|[\r\n])++")
 _HARMLESS_LINE = re.compile(r'^-----|": ')
 MAX_ESCAPES = 4
 """Levels of escaping to decode: JSON nested three times, as in a saved run, plus the run itself."""
+_FEW = 100
 _MIN_IN_DATA = 40
 """Registered values of this length do not occur in base64 data by chance."""
 
@@ -91,27 +97,27 @@ def key_spans(text: str) -> Iterator[Span]:
             at = text.find(start, match.end() if match else at + 1)
 
 
-def can_be_secret(value: str) -> bool:
+def can_be_secret(value: str, *, or_words: bool = False) -> bool:
     """Whether a value is worth masking: keys of local servers are often plain words such as `not-needed`."""
     if len(value) < _MIN_LENGTH or len(set(value)) < _MIN_DISTINCT:
         return False
-    return len(value) >= _MAX_WORDS_LENGTH or _WORDS.fullmatch(value) is None
+    return or_words or len(value) >= _MAX_WORDS_LENGTH or _WORDS.fullmatch(value) is None
 
 
 def register(secret: str) -> None:
     """Mask this value from now on, even if escaped or wrapped, and each of its long lines separately."""
-    forms = [reading.text for text in (secret, " ".join(secret.split())) for reading in readings(text)]
-    forms += [form.replace(" ", "+") for form in forms]  # as in a query string
-    _add(filter(can_be_secret, forms))
-    _add(_long_lines(secret))
-
-
-def _add(texts: Iterable[str]) -> None:
-    for text in texts:
+    for text in forms_of(secret):
         if text not in registered:
             registered.add(text)
             PIECES.update(text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
             _cores.add(max(_CORE.findall(text), key=len, default=""))
+
+
+def forms_of(secret: str) -> set[str]:
+    """The value as texts may contain it: unescaped, with single spaces, and its long lines."""
+    forms = [reading.text for text in (secret, " ".join(secret.split())) for reading in readings(text)]
+    forms += [form.replace(" ", "+") for form in forms]  # as in a query string
+    return {*filter(can_be_secret, forms), *_long_lines(secret)}
 
 
 class DecodedText:
@@ -236,12 +242,14 @@ def secret_spans(text: str) -> list[Span]:
     """Return the sorted, merged spans of secrets. Short matches inside base64 data are ignored."""
     if len(text) < _MIN_LENGTH or not _is_suspicious(text):
         return []
-    registered_spans = list(_registered_spans(text))
-    secrets = [*registered_spans, *key_spans(text)]
-    if not secrets:
+    return _merged(text, list(_spans_of(registered, text)), key_spans(text))
+
+
+def _merged(text: str, values: Sequence[Span], keys: Iterable[Span]) -> list[Span]:
+    regions = [(start, False, end) for start, end in (*values, *keys)]
+    if not regions:
         return []
-    certain = [start for start, end in registered_spans if end - start >= _MIN_IN_DATA]
-    regions = [(start, False, end) for start, end in secrets]
+    certain = [start for start, end in values if end - start >= _MIN_IN_DATA]
     regions += [
         (start, True, end)
         for start, end in map(re.Match.span, _BASE64.finditer(text))
@@ -274,13 +282,55 @@ def _is_suspicious(text: str) -> bool:
     return False
 
 
-def _registered_spans(text: str) -> Iterator[Span]:
-    for reading in readings(text) if registered else ():
-        for secret in registered:
+def _near(secrets: Collection[str], text: str) -> Collection[str]:
+    """The secrets whose start or end is in the text."""
+    # To search for many secrets one by one takes too long.
+    pieces = text if len(secrets) <= _FEW else {text[at : at + _MIN_LENGTH] for at in range(len(text))}
+    return [secret for secret in secrets if secret[:_MIN_LENGTH] in pieces or secret[-_MIN_LENGTH:] in pieces]
+
+
+def _spans_of(secrets: Collection[str], text: str) -> Iterator[Span]:
+    for reading in readings(text) if secrets else ():
+        for secret in _near(secrets, reading.text):
             at = reading.text.find(secret)
             while at >= 0:
-                yield reading.origin(at, at + len(secret))
-                at = reading.text.find(secret, at + len(secret))
+                end = at + len(secret)
+                around = reading.text[max(0, at - 1) : at] + reading.text[end : end + 1]
+                if can_be_secret(secret) or not re.search(r"\w", around):  # a plain word stands alone
+                    yield reading.origin(at, end)
+                at = reading.text.find(secret, end)
+
+
+SOURCES: list[Callable[[], Collection[str]]] = []
+"""Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
+_CUT = re.compile(r"\s?(?:…|\.\.\.|\[[\d,]+ (?:of [\d,]+ )?characters omitted\]\s?)|\Z")
+"""The marks that stand for the rest of a shortened text."""
+
+
+def own_values() -> frozenset[str]:
+    """The secret values of the user's variables, as texts may contain them."""
+    return frozenset[str]().union(*(source() for source in SOURCES))
+
+
+def mask_values(text: str, values: Collection[str] | None = None) -> str:
+    """Mask the secret values of the user's variables. Every text from the notebook passes this when it first enters a
+    message; a text that was sent or recorded is never changed, because a vendor may have signed it."""
+    values = own_values() if values is None and len(text) >= _MIN_LENGTH else values or ()
+    return mask_spans(text, _merged(text, [*_spans_of(values, text), *_cut_spans(values, text)], ()))
+
+
+def _cut_spans(values: Collection[str], text: str) -> Iterator[Span]:
+    """Spans of values whose start or end is missing, because the text was shortened there."""
+    near_values = _near(values, text)
+    for mark in _CUT.finditer(text) if near_values else ():
+        before, after = mark.span()
+        for value in near_values:
+            at = text.find(value[:_MIN_LENGTH], max(0, before - len(value)), before)
+            if at >= 0 and value.startswith(text[at:before]):
+                yield at, before
+            end = text.find(value[-_MIN_LENGTH:], after, after + len(value)) + _MIN_LENGTH
+            if end >= _MIN_LENGTH and value.endswith(text[after:end]):
+                yield after, end
 
 
 _KEYS = (
@@ -290,9 +340,10 @@ _KEYS = (
 )
 """Words that make a `..._key` a secret; `sort_key` and `primary_key` are not."""
 _SECRET_NAME = re.compile(
-    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|passphrase|credentials?)$", re.IGNORECASE
+    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|pwd|pw|passphrase|credentials?|authorization)$",
+    re.IGNORECASE,
 )
-_HINTS = ("key", "secret", "token", "pass", "credential")
+_HINTS = ("key", "secret", "token", "pass", "pw", "credential", "authorization")
 """Every secret name contains one of these; a fast check for tables with millions of labels."""
 _CHUNK = 1_000
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -308,6 +359,26 @@ def is_secret_name(name: Any) -> bool:
         return False
     parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", text)) if not part.isdigit()]
     return _SECRET_NAME.search("_".join(parts)) is not None
+
+
+_PAIRS = (
+    ("name", "key", "field", "header", "label", "variable", "parameter", "property", "setting", "0", "column_0"),
+    ("value", "val", "content", "text", "data", "default", "secret_value", "1", "column_1"),
+)  # fmt: skip
+"""Labels of a name and of its value, in a record or a table. Lists and tables without labels count from 0."""
+_MOST_FIELDS = 50
+
+
+def is_pair_label(label: Any, place: int) -> bool:
+    """Whether a field or column with this label holds names (place 0) or their values (place 1)."""
+    return isinstance(label, str | int) and str(label).strip("_").casefold() in _PAIRS[place]
+
+
+def secret_pairs(fields: Mapping[Any, Any]) -> dict[Any, str]:
+    """The fields that hold the value of a secret, with its name: in `{"name": "api_key", "value": ...}`, `value`."""
+    names = [item for label, item in fields.items() if isinstance(item, str) and is_pair_label(label, 0)]
+    name = next(filter(is_secret_name, names), None) if len(fields) <= _MOST_FIELDS else None
+    return {label: name for label in fields if is_pair_label(label, 1)} if name else {}
 
 
 def are_secret_names(names: Sequence[Any]) -> list[bool]:

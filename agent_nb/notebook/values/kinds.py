@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from agent_nb._base.secrets import MASK, are_secret_names, is_secret_name
+from agent_nb._base.secrets import MASK, are_secret_names, is_pair_label, is_secret_name
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values import tables
 from agent_nb.notebook.values.tables import TableText, table_text
@@ -25,8 +25,8 @@ _SEARCHED = 5_000
 
 Mask = Callable[[Any], Any]
 """Returns the same object if there is nothing to mask."""
-MaskedValue = tuple[Any, list[str]]
-"""The value, a masked copy or a replacement text; and the masked names."""
+Hide = Callable[[Any, Any], None]
+"""Called with the name and the content of everything that is masked."""
 
 brief = reprlib.Repr()
 brief.maxlevel, brief.maxstring = 3, 40
@@ -45,8 +45,8 @@ class ValueKind(NamedTuple):
     columns: Callable[[Any], Iterable[tuple[Any, Any]]]
     """The labels and types of its columns; the label is None if the value is a column itself. With `--data schema`,
     labels that are strings are sent as names."""
-    mask: Callable[[Any, Mask], MaskedValue]
-    """Masks values with secret names; its `Mask` argument masks the content of a cell."""
+    mask: Callable[[Any, Mask, Hide], Any]
+    """The value, or a masked copy or a replacement text; its `Mask` argument masks the content of a cell."""
 
 
 def kind_of(value: Any) -> ValueKind | None:
@@ -109,8 +109,8 @@ def no_columns(value: Any) -> tuple[()]:
     return ()
 
 
-def unmasked(value: Any, mask: Mask) -> MaskedValue:
-    return value, []
+def unmasked(value: Any, mask: Mask, hide: Hide) -> Any:
+    return value
 
 
 def repr_content(value: Any, name: str) -> TableText:
@@ -142,6 +142,25 @@ def _masked_cells(cells: list[Any], mask: Mask) -> list[Any] | None:
     if all(after is before for after, before in zip(masked, ends, strict=True)):
         return None
     return [*masked[:_SEARCHED], *[MASK] * middle, *masked[_SEARCHED:]]
+
+
+def _masked_pairs(columns: tables.Columns, library: tables.Library, hide: Hide) -> dict[int, list[Any]]:
+    """The masked cells of columns with values whose names are in another column, by the column's place."""
+    holding = [place for place, (label, _) in enumerate(columns) if is_pair_label(label, 1)]
+    names = [
+        are_secret_names(
+            [cell if isinstance(cell, str) else "" for cell in library.cells(column, 0, len(column))]
+        )
+        for label, column in columns
+        if holding and is_pair_label(label, 0) and is_text(getattr(column, "dtype", None))
+    ]
+    secrets, masked = [any(row) for row in zip(*names, strict=True)], {}
+    for place in holding if any(secrets) else ():
+        label, column = columns[place]
+        cells = library.cells(column, 0, len(column))
+        hide(label, list(itertools.compress(cells, secrets)))
+        masked[place] = [MASK if secret else cell for cell, secret in zip(cells, secrets, strict=True)]
+    return masked
 
 
 def _reduced(value: Any, dtype: Any) -> str:
@@ -190,34 +209,37 @@ def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
     yield from zip(value.columns, value.dtypes, strict=True)
 
 
-def _mask_pandas_frame(value: Any, mask: Mask) -> MaskedValue:
+def _mask_pandas_frame(value: Any, mask: Mask, hide: Hide) -> Any:
     table = value.reset_index() if any(map(is_secret_name, value.index.names)) else value
-    masked, names = table.copy(deep=False), []
-    is_changed = table is not value
-    for place, label in enumerate(table.columns):
-        cells, cell_names = _mask_pandas_cells(label, table.iloc[:, place], mask)
-        if cells is not None:
-            masked.isetitem(place, cells)
-            names += cell_names
-            is_changed = True
+    columns = [(label, table.iloc[:, place]) for place, label in enumerate(table.columns)]
+    masked_columns = _masked_pairs(columns, tables.PANDAS, hide)
+    for place, (label, column) in enumerate(columns):
+        if (cells := _mask_pandas_cells(label, column, mask, hide)) is not None:
+            masked_columns[place] = cells
+    masked = table.copy(deep=False)
+    for place, cells in masked_columns.items():
+        masked.isetitem(place, cells)
     # A transposed frame has column names as row labels.
-    rows = _secret_rows(table.index)
-    if any(rows):
-        names += [str(label) for label, secret in zip(table.index, rows, strict=True) if secret]
+    rows = [place for place, is_secret in enumerate(_secret_rows(table.index)) if is_secret]
+    if rows:
+        for label in table.index[rows].unique():
+            hide(label, table.iloc[rows])
         masked = masked.astype(object)
-        masked.iloc[[place for place, secret in enumerate(rows) if secret]] = MASK
-    return (masked if is_changed or any(rows) else value), names
+        masked.iloc[rows] = MASK
+    return masked if masked_columns or rows or table is not value else value
 
 
-def _mask_pandas_cells(label: Any, column: Any, mask: Mask) -> tuple[list[Any] | None, list[str]]:
-    """The masked cells of a column, or None if unchanged, and the masked names."""
+def _mask_pandas_cells(label: Any, column: Any, mask: Mask, hide: Hide) -> list[Any] | None:
+    """The masked cells of a column, or None if unchanged."""
     arrow = getattr(column.dtype, "pyarrow_dtype", None)
     fields = [field for field in _arrow_fields(arrow) if is_secret_name(field)]
     if fields or (is_secret_name(label) and is_text(column.dtype)):
-        return [MASK] * len(column), fields or [str(label)]
+        for name in fields or [label]:
+            hide(name, column)
+        return [MASK] * len(column)
     if str(column.dtype) != "object" or tables.inferred_kind(column) in tables.PLAIN_CELLS:
-        return None, []
-    return _masked_cells(column.tolist(), mask), []
+        return None
+    return _masked_cells(column.tolist(), mask)
 
 
 def _secret_rows(index: Any) -> list[bool]:
@@ -227,23 +249,22 @@ def _secret_rows(index: Any) -> list[bool]:
     return are_secret_names(index.tolist())
 
 
-def _mask_pandas_series(value: Any, mask: Mask) -> MaskedValue:
+def _mask_pandas_series(value: Any, mask: Mask, hide: Hide) -> Any:
     frame = value.to_frame()
-    masked, names = _mask_pandas_frame(frame, mask)
+    masked = _mask_pandas_frame(frame, mask, hide)
     if masked is frame:
-        return value, []
+        return value
     column = masked.iloc[:, -1].rename(value.name)
     if len(masked.columns) > 1:  # `reset_index` has made the secret index a column
         column.index = [MASK] * len(value)
-    return column, names
+    return column
 
 
-def _mask_pandas_index(value: Any, mask: Mask) -> MaskedValue:
+def _mask_pandas_index(value: Any, mask: Mask, hide: Hide) -> Any:
     if not is_text(value.dtype):
-        return value, []
+        return value
     frame = value.to_frame(index=False)
-    masked, names = _mask_pandas_frame(frame, mask)
-    return (value if masked is frame else _reduced(value, value.dtype)), names
+    return value if _mask_pandas_frame(frame, mask, hide) is frame else _reduced(value, value.dtype)
 
 
 # polars
@@ -272,29 +293,38 @@ def _lazy_frame(value: Any, name: str) -> TableText:
     return TableText("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
 
 
-def _mask_lazy_frame(value: Any, mask: Mask) -> MaskedValue:
+def _mask_lazy_frame(value: Any, mask: Mask, hide: Hide) -> Any:
     labels = value.collect_schema().names()
     names = [label for label in labels if is_secret_name(label)]
-    return (columns_only(value, labels) if names else value), names
+    for name in names:
+        hide(name, None)
+    return columns_only(value, labels) if names else value
 
 
-def _mask_polars_frame(value: Any, mask: Mask) -> MaskedValue:
-    polars = sys.modules["polars"]
-    names = [column.name for column in value.get_columns() if _is_masked_in_polars(column, mask)]
-    return (value.with_columns(polars.lit(MASK).alias(name) for name in names) if names else value), names
+def _mask_polars_frame(value: Any, mask: Mask, hide: Hide) -> Any:
+    polars, columns = sys.modules["polars"], value.get_columns()
+    pairs = _masked_pairs(_labelled_polars(value), tables.POLARS, hide)
+    masked = [polars.Series(columns[place].name, cells) for place, cells in pairs.items()]
+    masked += [
+        polars.lit(MASK).alias(column.name) for column in columns if _is_masked_in_polars(column, mask, hide)
+    ]
+    return value.with_columns(masked) if masked else value
 
 
-def _mask_polars_series(value: Any, mask: Mask) -> MaskedValue:
-    is_masked = _is_masked_in_polars(value, mask)
-    return (type(value)(value.name, [MASK] * len(value)), [value.name]) if is_masked else (value, [])
+def _mask_polars_series(value: Any, mask: Mask, hide: Hide) -> Any:
+    is_masked = _is_masked_in_polars(value, mask, hide)
+    return type(value)(value.name, [MASK] * len(value)) if is_masked else value
 
 
-def _is_masked_in_polars(column: Any, mask: Mask) -> bool:
-    if is_secret_name(column.name) and is_text(column.dtype):
-        return True
+def _is_masked_in_polars(column: Any, mask: Mask, hide: Hide) -> bool:
     if str(column.dtype) == "Object":
-        return _masked_cells(column.to_list(), mask) is not None
-    return any(map(is_secret_name, _polars_fields(column.dtype)))
+        is_masked = _masked_cells(column.to_list(), mask) is not None
+    else:
+        is_masked = any(map(is_secret_name, _polars_fields(column.dtype)))
+    is_masked = is_masked or (is_secret_name(column.name) and is_text(column.dtype))
+    if is_masked:
+        hide(column.name, column)
+    return is_masked
 
 
 def _polars_fields(kind: Any) -> list[str]:
@@ -326,18 +356,22 @@ def _own_type(value: Any) -> list[tuple[None, Any]]:
     return [(None, value.type)]
 
 
-def _mask_arrow_table(value: Any, mask: Mask) -> MaskedValue:
-    pyarrow, names = sys.modules["pyarrow"], []
+def _mask_arrow_table(value: Any, mask: Mask, hide: Hide) -> Any:
+    masked = _masked_pairs(_labelled_arrow(value), tables.ARROW, hide)
     for place, field in enumerate(value.schema):
         if any(map(is_secret_name, (field.name, *_arrow_fields(field.type)))):
-            names.append(field.name)
-            value = value.set_column(place, field.name, pyarrow.array([MASK] * value.num_rows))
-    return value, names
+            hide(field.name, value.column(place))
+            masked[place] = [MASK] * value.num_rows
+    for place, cells in masked.items():
+        value = value.set_column(place, value.schema.names[place], sys.modules["pyarrow"].array(cells))
+    return value
 
 
-def _mask_arrow_array(value: Any, mask: Mask) -> MaskedValue:
+def _mask_arrow_array(value: Any, mask: Mask, hide: Hide) -> Any:
     names = [name for name in _arrow_fields(value.type) if is_secret_name(name)]
-    return (_reduced(value, value.type) if names else value), names
+    for name in names:
+        hide(name, value)
+    return _reduced(value, value.type) if names else value
 
 
 def _arrow_fields(kind: Any) -> list[str]:
@@ -347,6 +381,8 @@ def _arrow_fields(kind: Any) -> list[str]:
 
 
 # NumPy
+
+_NUMPY = tables.PANDAS._replace(cells=lambda column, start, stop: column[start:stop].tolist())
 
 
 def _array(value: Any, name: str) -> TableText:
@@ -361,11 +397,15 @@ def _array_line(value: Any, mask: Mask) -> str:
     return f"{value.dtype}: {brief.repr([head] if isinstance(head, str) else head.tolist())}"
 
 
-def _mask_array(value: Any, mask: Mask) -> MaskedValue:
-    """Reduce an array with a secret field or nested secret to its type."""
+def _mask_array(value: Any, mask: Mask, hide: Hide) -> Any:
+    """Reduce an array with a secret field, a nested secret or the value of a secret name to its type."""
     names = [name for name in _text_fields(value.dtype) if is_secret_name(name)]
+    for name in names:
+        hide(name, value[name] if name in value.dtype.names else None)
     is_masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask) is not None
-    return (_reduced(value, value.dtype) if names or is_masked else value), names
+    if value.dtype.kind in "OU" and value.ndim == 2:
+        is_masked |= bool(_masked_pairs(list(enumerate(value.T[:2])), _NUMPY, hide))
+    return _reduced(value, value.dtype) if names or is_masked else value
 
 
 def _text_fields(kind: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any
 
-from agent_nb._base.secrets import MASK, is_secret_name, register
+from agent_nb._base.secrets import MASK, is_secret_name, register, secret_pairs
 from agent_nb.notebook.user_variables import is_of
 from agent_nb.notebook.values.kinds import columns_only, is_text, kind_of
 
@@ -28,8 +28,8 @@ _NO_TEXT = (
 )  # fmt: skip
 """Types with no text to mask and no content that a description shows."""
 _LEAVES = (str, bytes, bytearray, *_NO_TEXT)
-_PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None)})
-_BUILT_IN = frozenset({dict, list, tuple, set, frozenset})
+PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None)})
+BUILT_IN = frozenset({dict, list, tuple, set, frozenset})
 _ITEMS = (list, tuple, set, frozenset, deque, UserList)
 _CONTAINERS = (Mapping, *_ITEMS)
 
@@ -124,14 +124,14 @@ class Masks:
         return masked if self._found else value
 
     def _over(self, value: Any, depth: int) -> Any:
-        if type(value) in _PLAIN or _is_own(value):
+        if type(value) in PLAIN or _is_own(value):
             return value
         if isinstance(value, _LEAVES) and not (
             isinstance(value, Number | str) and hasattr(value, "__dict__")
         ):
             return value
         # Fast path: most containers, also large ones, contain only plain values.
-        if type(value) in _BUILT_IN and type(value) is not dict and set(map(type, value)) <= _PLAIN:
+        if type(value) in BUILT_IN and type(value) is not dict and set(map(type, value)) <= PLAIN:
             return self._pair(value)
         place = id(value), self._objects
         if place in self._done:
@@ -141,13 +141,19 @@ class Masks:
             return Masked("…")
         self._done[place] = value, Masked("…")
         masked = self._copy(value, depth - 1)
-        if masked is value and isinstance(value, _CONTAINERS) and type(value) not in _BUILT_IN:
+        if masked is value and isinstance(value, _CONTAINERS) and type(value) not in BUILT_IN:
             masked = self._object(value)  # a `repr` may show fields of the container too
         self._done[place] = value, masked
         return masked
 
+    def hide(self, name: Any, item: Any) -> None:
+        """Note that the item with this name is masked."""
+        self._found = True
+        if str(name) not in self.names:
+            self.names.append(str(name))
+
     def _copy(self, value: Any, depth: int) -> Any:
-        if type(value) not in _BUILT_IN and is_table(value):
+        if type(value) not in BUILT_IN and self._is_table(value):
             return self._known(value, depth)
         match value:
             case ChainMap():
@@ -157,7 +163,7 @@ class Masks:
             case ItemsView() | KeysView() | ValuesView() if hasattr(value, "mapping"):
                 return self._rebuilt(value, [value.mapping], lambda mappings: mappings[0], depth)
             case tuple() if names := getattr(value, "_fields", None):
-                items = [self._item(name, item, depth) for name, item in zip(names, value, strict=True)]
+                items = self._fields(dict(zip(names, value, strict=True)), depth).values()
                 return value if _all_identical(items, value) else tuple.__new__(type(value), items)
             case deque():
                 return self._rebuilt(value, value, lambda items: deque(items, value.maxlen), depth)
@@ -173,20 +179,30 @@ class Masks:
                 return self._record(value, depth) if _is_record(value) else self._object(value)
 
     def _pair(self, value: Any) -> Any:
-        """Mask a (name, value) pair, as in a list of headers."""
-        if type(value) is not tuple or len(value) != 2 or not is_secret(*value):
+        """Mask a pair of a name and a value, as in a list of headers."""
+        if type(value) not in (list, tuple) or len(value) != 2 or not isinstance(value[0], str | tuple):
             return value
-        return value[0], self._item(*value, 0)
+        if not is_secret(*value):
+            return value
+        self.hide(value[0], value[1:])
+        return type(value)((value[0], Masked(MASK)))
+
+    def _fields(self, fields: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
+        """The fields of a record, masked by their own names or as pairs of a name and a value."""
+        names = secret_pairs(fields)
+        return {label: self._item(names.get(label, label), item, depth) for label, item in fields.items()}
+
+    def _is_table(self, value: Any) -> bool:
+        return is_table(value)
 
     def _known(self, value: Any, depth: int) -> Any:
         if kind := kind_of(value):
-            masked, names = kind.mask(value, lambda cell: self._over(cell, depth))
+            masked = kind.mask(value, lambda cell: self._over(cell, depth), self.hide)
         else:
             labels = _labels(value)
             masked = columns_only(value, labels)
-            names = [str(label) for label in labels if is_secret_name(label)]
-        for name in names:
-            self._remember(name)
+            for label in filter(is_secret_name, labels):
+                self.hide(label, None)
         return Masked(masked) if isinstance(masked, str) else masked
 
     def _rebuilt(self, value: Any, items: Iterable[Any], build: Any, depth: int) -> Any:
@@ -196,25 +212,21 @@ class Masks:
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
         items = dict(value.items())
-        masked = {self._over(key, depth): self._item(key, item, depth) for key, item in items.items()}
+        fields = self._fields(items, depth).items()
+        masked = {self._over(key, depth): item for key, item in fields}
         same = _all_identical(masked, items) and _all_identical(masked.values(), items.values())
         return value if same else masked
 
     def _item(self, name: Any, item: Any, depth: int) -> Any:
         if not is_secret(name, item):
             return self._over(item, depth)
-        self._remember(str(name))
+        self.hide(name, item)
         return Masked(MASK)
-
-    def _remember(self, name: str) -> None:
-        self._found = True
-        if name not in self.names:
-            self.names.append(name)
 
     def _record(self, value: Any, depth: int) -> Any:
         """A masked copy of the same class, which keeps its `repr`."""
         fields = stored(value)
-        masked = {name: self._item(name, item, depth) for name, item in fields.items()}
+        masked = self._fields(fields, depth)
         if _all_identical(masked.values(), fields.values()):
             return value
         if not hasattr(value, "__del__"):
@@ -233,10 +245,10 @@ class Masks:
             return value
         self._objects += 1
         fields = stored(value)
-        same = all(self._item(name, item, DEPTH) is item for name, item in fields.items())
+        same = _all_identical(self._fields(fields, DEPTH).values(), fields.values())
         # Such as a dataclass field with its default.
         if is_secret_name(name := fields.get("name", fields.get("_name"))):
-            self._remember(str(name))
+            self.hide(name, None)
             same = False
         self._objects -= 1
         return value if same else _fields_only(value, fields)

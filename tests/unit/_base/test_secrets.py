@@ -1,5 +1,6 @@
 """Secrets in text are masked, whatever is around them."""
 
+import base64
 import html
 import json
 import re
@@ -44,6 +45,12 @@ def test_a_key_shaped_string_is_masked(key: str):
     assert mask(f"Incorrect key provided: {key}.") == f"Incorrect key provided: {MASK}."
 
 
+@pytest.mark.parametrize("login", ["ann:hunter2", "bob:hunter2", "anna:hunter2", "a:hunter2", "Ann@x:"])
+def test_a_basic_header_keeps_its_word(login):
+    code = base64.b64encode(login.encode()).decode()
+    assert mask(f"Authorization: Basic {code}, basic") == f"Authorization: Basic {MASK}, basic"
+
+
 def test_a_bearer_header_keeps_its_word():
     assert mask("authorization: Bearer abc.def-123456") == f"authorization: Bearer {MASK}"
 
@@ -60,6 +67,7 @@ def test_a_bearer_header_keeps_its_word():
         "sk-internationalisation-of-everything",
         "hf_hub_download_with_a_long_name",
         "The bearer certificate, 1987, and Bearer YOUR_TOKEN_HERE",
+        "Basic authentication, basic CoffeeScript and Basic 12345678",
     ],
 )
 def test_plain_text_is_the_same_object(text: str):

@@ -66,6 +66,11 @@ def test_secrets_are_masked_at_any_depth(value, expected):
     assert repr(value) == before
 
 
+class Header(NamedTuple):
+    name: str
+    value: str
+
+
 class Described:
     """Shows its fields too, whatever it contains."""
 
@@ -111,6 +116,11 @@ def with_field(kind: type, *content: Any) -> Any:
         with_field(str, "x"),
         Dataset({"api_key": "hush-hush"}),
         [("password", "hush-hush")],
+        [["password", "hush-hush"]],
+        [{"name": "api_key", "value": "hush-hush"}],
+        SimpleNamespace(Key="api-key", Value=["hush-hush"]),
+        Header("Authorization", "hush-hush"),
+        {"a_pw": "hush-hush"},
         frozenset({("password", "hush-hush")}),
         slice({"password": "hush-hush"}),
         fields(Config),
@@ -127,7 +137,10 @@ def test_fields_of_containers_and_named_values_are_masked(value):
 
 @pytest.mark.parametrize(
     "name",
-    ["api_key", "OPENAI_API_KEY", "secret_key", "private_key", "aws.accessKey", "clientSecret", "openai_key"],
+    [
+        *("api_key", "OPENAI_API_KEY", "secret_key", "private_key", "aws.accessKey", "clientSecret"),
+        *("openai_key", "pw", "a_pw", "dbPwd", "passwd", "Proxy-Authorization"),
+    ],
 )
 def test_names_of_keys_are_secret(name):
     assert is_secret(name, "x")
@@ -137,7 +150,7 @@ def test_names_of_keys_are_secret(name):
     "name",
     [
         *("key", "sort_key", "primary_key", "public_key", "cache_key", "row['key']", "keyboard", "tokens"),
-        *("monkey", "key_figures", "config.user"),
+        *("monkey", "key_figures", "config.user", "upwards", "spw", "authorization_date"),
     ],
 )
 def test_other_names_with_key_are_not(name):
