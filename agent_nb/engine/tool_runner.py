@@ -21,6 +21,7 @@ from agent_nb.images.maker import Charge
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
+from agent_nb.tools.toolbox import masked
 
 SUMMARY_LIMIT = 160
 
@@ -174,7 +175,8 @@ class ToolRunner:
                 last_error = failure
                 value = replace(result, text=_error_json(failure), code=failure.code)
             if isinstance(value, ToolResult):  # vendors match results to calls by id and name
-                result = replace(value, call_id=result.call_id, name=result.name)
+                text = await masked(value.text)
+                result = replace(value, call_id=result.call_id, name=result.name, text=text)
         return result, last_error
 
     def _finish(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, overload
 
+from agent_nb._base.secrets import is_secret_name
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
@@ -419,7 +420,7 @@ def _read_signature(
             properties[parameter.name].setdefault("description", text)
         if parameter.default is inspect.Parameter.empty:
             required.append(parameter.name)
-        elif isinstance(parameter.default, str | int | float):
+        elif isinstance(parameter.default, str | int | float) and not is_secret_name(parameter.name):
             properties[parameter.name]["default"] = parameter.default
 
     def arguments(args: Json, context: ToolContext | None) -> Json:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import SOURCES, mask, mask_values
 from agent_nb._base.text import whole_text
-from agent_nb._base.threads import in_thread
+from agent_nb._base.threads import in_thread, off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError
 from agent_nb.core.events import Change, MimeBundle
@@ -156,15 +156,24 @@ class Toolbox:
             return ()
 
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
-        """Run the tool and return its validated, truncated output. Every failure is a ToolError."""
-        if tool.packaged:  # run_python captures what is printed
-            return await _run(tool, args, context)
-        with masked_output():
-            return await _run(tool, args, context)
+        """Run the tool and return its validated, masked, truncated output. Every failure is a ToolError."""
+        try:
+            # run_python captures what is printed
+            with contextlib.nullcontext() if tool.packaged else masked_output():
+                output = await _run(tool, args, context)
+        except ToolError as error:
+            error.message, error.hint = await masked(error.message), await masked(error.hint)
+            raise
+        return replace(output, text=_truncate(whole_text(await masked(output.text))))
 
     def _unknown(self, name: str) -> ToolError:
         hint = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
         return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint)
+
+
+async def masked(text: str) -> str:
+    """The text with the secret values of the user's variables masked."""
+    return await off_loop(mask_values, text) if SOURCES and text else text
 
 
 async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
@@ -177,7 +186,7 @@ async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
     except Exception as error:
         log.debug("tool %s failed", tool.name, exc_info=True)
         raise ToolError(_error_text(error)) from error
-    return replace(output, text=_truncate(whole_text(output.text)))
+    return output
 
 
 def _built_in() -> Iterator[Tool]:

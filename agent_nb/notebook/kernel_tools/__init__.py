@@ -1,12 +1,15 @@
 """Tools for the notebook's variables and for running Python. `-t kernel` offers them all."""
 
+from functools import partial
 from typing import Any
 
 from IPython import get_ipython
 
+from agent_nb._base.secrets import SOURCES
 from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.kernel_tools.python import run_python
 from agent_nb.notebook.kernel_tools.variables import describe_variable, list_variables
+from agent_nb.notebook.values.secret_values import user_secrets
 from agent_nb.tools import Tool
 
 KERNEL = "kernel"
@@ -20,4 +23,6 @@ def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
     shell = shell or get_ipython()
     if shell is None:
         raise ConfigError("`kernel_tools()` needs IPython: use it in a notebook or in `ipython`.")
+    if shell is get_ipython():  # without `%load_ext`, too
+        SOURCES[:] = [partial(user_secrets, shell)]
     return list_variables(shell), describe_variable(shell), run_python(shell)

@@ -11,7 +11,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.secrets import MASK
+from agent_nb._base.secrets import own_values
 from agent_nb._base.text import fenced
 from agent_nb.core.errors import AgentError
 from agent_nb.core.options import Options
@@ -23,7 +23,6 @@ from agent_nb.notebook.user_variables import user_data, user_names
 from agent_nb.notebook.values.cells import mask_named, text_outputs
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe_path, escaped, limited
 from agent_nb.notebook.values.schema import describe_schema, known_names
-from agent_nb.notebook.values.value_masking import is_secret
 from agent_nb.prompts import prompt_text
 from agent_nb.run.code_names import parse_cell
 
@@ -32,7 +31,6 @@ EXPLAIN = "explain"
 LEFT_OUT = "(left out: no values are sent)"
 NOTHING = "(no text)"
 MOST_VARIABLES = 8
-SHORTEST_SECRET = 4
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
@@ -86,14 +84,15 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
     names = user_names(session.shell)
     schema_names = known_names(names) if schema_only else frozenset[str]()
     near: list[str] = []
-    cell = fenced(limited(mask_named(target.source.strip()), TEXT_LIMIT), "python")
+    values = own_values()
+    cell = fenced(limited(mask_named(target.source.strip(), values), TEXT_LIMIT), "python")
     if isinstance(target, FailedCell):
-        error = _error_words(target, schema_names) if schema_only else _without_secrets(target.error, names)
+        error = _error_words(target, schema_names) if schema_only else mask_named(target.error, values)
         parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
         if near := difflib.get_close_matches(target.undefined, [*names, *dir(builtins)], 3, 0.7):
             parts.append(f"Names like `{target.undefined}` that the notebook has: {', '.join(near)}.")
     else:
-        output = LEFT_OUT if schema_only else limited(_without_secrets(target.output, names), TEXT_LIMIT)
+        output = LEFT_OUT if schema_only else limited(mask_named(target.output, values), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
     describe = partial(describe_schema, allowed_names=schema_names) if schema_only else describe_path
     names_used = dict.fromkeys([*_names_in(target.source), *near])
@@ -109,14 +108,6 @@ def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> str:
     """The part of an error that `--data schema` may send: the words of its message that are not values."""
     words = schema_names.union(_WORD.findall(failure.source))
     return known_words(failure.message, words) + (f" (line {failure.line})" if failure.line else "")
-
-
-def _without_secrets(text: str, names: Mapping[str, Any]) -> str:
-    """Mask the values of secret variables, which an error message may quote."""
-    for name, value in names.items():
-        if type(value) is str and len(value) >= SHORTEST_SECRET and is_secret(name, value):
-            text = text.replace(value, MASK)
-    return mask_named(text)
 
 
 def _names_in(source: str) -> list[str]:

@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import MODE_VARIABLE
+from agent_nb._base.secrets import mask_values
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Image
@@ -61,7 +62,7 @@ def find_system(source: str | None, namespace: Mapping[str, Any], home: Path) ->
             raise UsageError(
                 f"`{source}` is of type {type(value).__name__}, not text. --system takes {_WHERE}."
             )
-        return value if isinstance(value, str) else _read(home / value)
+        return mask_values(value) if isinstance(value, str) else _read(home / value)
     for path in (source, f"{source}.md", f"{DESIGN_FOLDER}/{source}.md"):
         if len(source) < 200 and "\n" not in source and (file := home / path).is_file():
             return _read(file)

@@ -10,7 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.constants import DEMO_MODEL, is_demo
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import mask_values, own_values, safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
@@ -274,8 +274,8 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
 async def _read_prompt(
     session: Session, options: Options, cell: str, bindings: Bindings, *, schema_only: bool
 ) -> Description:
-    namespace = session.namespace
-    describe: Callable[..., Description] = describe_path
+    namespace, secrets = session.namespace, await off_loop(own_values)
+    describe: Callable[..., Description] = partial(describe_path, secrets=secrets)
     if schema_only:
         describe = partial(describe_schema, allowed_names=known_names(user_names(session.shell)))
     parts = [expand(cell.strip(), namespace, describe)]
@@ -286,9 +286,9 @@ async def _read_prompt(
         values = {row.name: row.value for row in bindings.values()}
         descriptions = {name: describe(name, values) for name, row in bindings.items() if row.kind == "value"}
         text = bindings.describe(lambda name: descriptions[name].text, schema_only=schema_only)
-        parts.append(joined(text, list(descriptions.values())))
+        parts.append(joined(mask_values(text, secrets), list(descriptions.values())))
     if options.cells:
-        cells = [*islice(recent_cells(session.shell), options.cells)]
+        cells = [*islice(recent_cells(session.shell, secrets), options.cells)]
         parts.append(Description("\n\n".join(reversed(cells))))
     images = await load_images(options.images, namespace)
     text = "\n\n".join(part.text for part in parts if part.text)

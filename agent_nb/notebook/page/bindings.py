@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_nb._base.secrets import is_secret_name, mask
+from agent_nb._base.secrets import is_secret_name
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import FILLED, FUNCTION, BoundKind
 from agent_nb.notebook.page.encoding import chunks, json_pieces, within
+from agent_nb.notebook.values.cells import mask_named
 from agent_nb.notebook.values.kinds import class_name
 from agent_nb.tools.base import Tool
 from agent_nb.tools.function import read_signature
@@ -52,7 +53,7 @@ class Binding:
             return f"{self.name}({', '.join(f'{name}: {_type_of(part)}' for name, part in properties)})"
         text = inspect.getdoc(self.value) or ""
         documented = f": {shortened(' '.join(text.split()), _MAX_DOCSTRING)}" if text else ""
-        return mask(f"{self.name}{inspect.signature(self.value)}{documented}")
+        return mask_named(f"{self.name}{inspect.signature(self.value)}{documented}", ())
 
 
 def _type_of(schema: Json) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from agent_nb._base.secrets import mask_values
 from agent_nb.notebook.page.bindings import Bindings, bind_values
 from agent_nb.notebook.page.encoding import chunks, json_pieces
 from agent_nb.notebook.page.store import PageStore
@@ -52,7 +53,8 @@ def bound_values(values: Mapping[str, Any]) -> BoundPage:
         describe = (
             partial(describe_schema, allowed_names=known_names(values)) if data == "schema" else describe_path
         )
-        return bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
+        text = bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
+        return mask_values(text)
 
     return BoundPage(bindings, text)
 

@@ -1,10 +1,10 @@
 """Describes the last cells to the model: `--cells`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from agent_nb._base.secrets import MASK, is_secret_name, mask
+from agent_nb._base.secrets import MASK, can_be_secret, is_secret_name, mask, mask_values
 from agent_nb._base.text import fenced
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, describe, limited
 from agent_nb.notebook.values.value_masking import Masks
@@ -16,18 +16,22 @@ _NAMED_TEXT = re.compile(
     re.IGNORECASE,
 )
 """Quoted text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`."""
+_PAIR = re.compile(
+    rf"(?P<before>[\"'])(?P<name>\w[\w.\-]*+)(?P<sign>[\"'],(?:\s*[\"']?\w{{1,20}}[\"']?\s*[:=])?\s*)(?P<text>{_QUOTED})"
+)
+"""A name and the text after it: `["api_key", "..."]`, `{"name": "api_key", "value": "..."}`."""
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def recent_cells(shell: Any) -> Iterator[str]:
+def recent_cells(shell: Any, values: Collection[str]) -> Iterator[str]:
     """The source, text output and error of each cell before the current one, newest first."""
     sources = shell.history_manager.input_hist_raw
     failures = getattr(shell.history_manager, "exceptions", {})  # IPython 7 does not store them
     for number in range(len(sources) - 2, 0, -1):
-        output = mask_named("\n".join(text_outputs(shell, number)))
-        source = mask_named(sources[number])
+        output = mask_named("\n".join(text_outputs(shell, number)), values)
+        source = mask_named(sources[number], values)
         traceback = failures.get(number, {}).get("traceback", ())
-        error = mask_named(_COLOUR.sub("", "\n".join(traceback)))
+        error = mask_named(_COLOUR.sub("", "\n".join(traceback)), values)
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
             block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""
@@ -53,12 +57,13 @@ def _masked_value(number: int, value: Any) -> str:
         return MASK
 
 
-def mask_named(text: str) -> str:
-    """Mask known secrets and quoted text with a secret name. Call it before truncating."""
-    return _NAMED_TEXT.sub(_masked_text, mask(text))
+def mask_named(text: str, values: Collection[str]) -> str:
+    """Mask known secrets, these values and quoted text with a secret name. Call it before truncating."""
+    return _PAIR.sub(_masked_text, _NAMED_TEXT.sub(_masked_text, mask_values(mask(text), values)))
 
 
 def _masked_text(match: re.Match[str]) -> str:
-    if not is_secret_name(match["name"]):
+    is_pair = "," in match["sign"]  # or a list of two words, such as names of columns
+    if not is_secret_name(match["name"]) or (is_pair and not can_be_secret(match["text"].strip("\"'"))):
         return match[0]
     return f"{match['before']}{match['name']}{match['sign']}{match['text'][0]}{MASK}{match['text'][0]}"

@@ -1,14 +1,14 @@
 """Describes variables to the model: `{{name}}` and `-w`."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.secrets import MASK, mask
+from agent_nb._base.secrets import MASK, mask, mask_values
 from agent_nb._base.text import fenced
 from agent_nb.core.errors import AgentError
 from agent_nb.core.events import ENDINGS
@@ -60,9 +60,14 @@ def joined(text: str, parts: Sequence[Description]) -> Description:
     )
 
 
-def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Description:
+def describe_path(
+    path: str, namespace: Mapping[str, Any], braces: str = "", *, secrets: Collection[str] | None = None
+) -> Description:
     """The masked description of the value at a path; raises `UsageError` if it cannot be read."""
-    return read_path(path, lambda: describe(path, *lookup_masked(path, namespace, braces)))
+    description = read_path(path, lambda: describe(path, *lookup_masked(path, namespace, braces)))
+    text = mask_values(description.text, secrets)
+    note = [f"a secret value in `{path}`"] if text != description.text else []
+    return replace(description, text=text, masked=(*description.masked, *note))
 
 
 def read_path(path: str, read: Callable[[], T], seconds: float | None = None) -> T:

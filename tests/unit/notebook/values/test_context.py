@@ -275,6 +275,8 @@ def test_the_last_cells_are_sent_with_output(shell):
         'private_key = """one\nhush-hush"""',
         "dict(user='ann', password='hush-hush')",
         "print({'password': 'hush-hush'})",
+        "headers = [['api_key', 'hush-hush1']]",
+        "print([{'name': 'api_key', 'value': 'hush-hush1'}][0])",
         "import pandas as pd\npd.DataFrame([[chr(104) + 'ush-hush']], columns=['password'])",
     ],
 )
@@ -293,7 +295,7 @@ def test_the_error_of_a_cell_is_sent_without_colours_and_secrets(shell):
 
 
 def test_other_text_in_cells_stays(shell):
-    code = "name = 'by price' if 'token' == 'x' else \"sort_key\"; rows = {'user': 'ann'}"
+    code = "name = 'by price' if 'token' == 'x' else \"sort_key\"; rows = {'user': 'ann'}; ['token', 'lemma']"
     assert code in prompt_after(shell, code)
 
 

@@ -1,0 +1,173 @@
+"""Finds the secret values of the user's variables, which are masked in every text that enters a message."""
+
+import contextlib
+import itertools
+import os
+import sys
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from agent_nb._base.secrets import can_be_secret, forms_of, is_pair_label, is_secret_name
+from agent_nb.notebook.values.kinds import kind_of, known_class, no_columns
+from agent_nb.notebook.values.limited import UnreadableError, call_within
+from agent_nb.notebook.values.value_masking import BUILT_IN, DEPTH, PLAIN, Masks, is_secret, stored
+
+SECONDS = 3.0
+"""Maximum time for all variables; `SECONDS_EACH` for one, whose own code may block."""
+SECONDS_EACH = 1.0
+MOST_ITEMS = 20_000
+"""Containers and objects to read per variable."""
+ENDS = 2_000
+"""Items to read at each end of a long container or table."""
+MOST_VALUES = 5_000
+MAX_LENGTH = 20_000
+_NESTED = 4
+
+_remembered: WeakKeyDictionary[Any, dict[str, Collection[str]]] = WeakKeyDictionary()
+"""The values found so far and their forms, by shell: code may delete a variable and then print its value."""
+_blocked: WeakKeyDictionary[Any, set[tuple[str, int]]] = WeakKeyDictionary()
+"""Names and ids of the values that took too long. They are not read again."""
+
+
+class _EnoughError(Exception):
+    """The limit of items or of time is reached."""
+
+
+class Collector(Masks):
+    """Collects the values that `Masks` would mask, from a bounded number of items, and copies nothing."""
+
+    def __init__(self, values: dict[str, Collection[str]]) -> None:
+        super().__init__()
+        self._values, self._room, self._end = values, MOST_ITEMS, time.monotonic() + SECONDS_EACH / 2
+
+    def read(self, name: str, value: Any) -> None:
+        """Collect the secrets of a variable: of a module its texts, of the user's own classes their attributes."""
+        if isinstance(value, ModuleType):
+            attributes = object.__getattribute__(value, "__dict__")  # a lazy module is not loaded
+            self._fields({label: [text] for label, text in attributes.items() if type(text) is str}, 1)
+        elif isinstance(value, type):
+            self._fields(dict(vars(value)) if value.__module__ == "__main__" else {}, DEPTH)
+        else:
+            self._item(name, value, DEPTH)
+
+    def hide(self, name: Any, item: Any) -> None:
+        # A password may be a plain word. In tables, lists and linguistics, such words are seldom secrets.
+        or_words = isinstance(item, str | bytes) and not str(name).lower().endswith("token")
+        for text in self._texts(item, _NESTED):
+            if text in self._values or not can_be_secret(text, or_words=or_words) or len(text) > MAX_LENGTH:
+                continue
+            if not is_secret_name(text) and not os.path.exists(text):
+                self._values[text] = forms_of(text) or {text}
+
+    def _texts(self, value: Any, depth: int) -> Iterator[str]:
+        if isinstance(value, str):
+            yield from (value, value.partition(" ")[2])  # without a scheme such as `Bearer`
+        elif isinstance(value, bytes | bytearray):
+            yield value.decode("utf-8", "ignore")
+        elif kind := kind_of(value):
+            for cell in _cells(value) if kind.columns is not no_columns else ():
+                if isinstance(cell, str):
+                    yield cell
+                else:
+                    self._over(cell, DEPTH)
+        elif depth:
+            for item in self._contents(value):
+                yield from self._texts(item, depth - 1)
+
+    def _contents(self, value: Any) -> Iterable[Any]:
+        short = _ends(value)
+        if isinstance(short, Mapping):
+            return short.values()
+        if isinstance(short, list | tuple | set | frozenset):
+            return short
+        self._over(value, DEPTH)
+        return [item for label, item in stored(value).items() if is_pair_label(label, 1)]
+
+    def _over(self, value: Any, depth: int) -> Any:
+        if type(value) in PLAIN:
+            return value
+        self._room -= 1
+        if self._room < 0 or time.monotonic() > self._end:
+            raise _EnoughError
+        return super()._over(_ends(value), depth)
+
+    def _item(self, name: Any, item: Any, depth: int) -> Any:
+        if is_secret(name, item):
+            self.hide(name, item)
+        else:
+            self._over(item, depth)
+        return item
+
+    def _is_table(self, value: Any) -> bool:
+        return kind_of(value) is not None  # the attributes of other classes may run code
+
+    def _known(self, value: Any, depth: int) -> Any:
+        # A LazyFrame has no values, and may read its schema from afar.
+        for rows in _table_ends(value) if known_class(type(value))[1] != "polars.LazyFrame" else ():
+            super()._known(rows, depth)
+        return value
+
+
+def user_secrets(shell: Any) -> Collection[str]:
+    """The secret values of the user's variables, now and earlier, in all their forms. Call it off the loop."""
+    values, blocked = _remembered.setdefault(shell, {}), _blocked.setdefault(shell, set())
+    hidden, end = shell.user_ns_hidden, time.monotonic() + SECONDS
+    variables = [
+        (name, value)
+        for name, value in sorted(shell.user_ns.items(), key=_length, reverse=True)
+        if hidden.get(name, hidden) is not value or name == "Out"
+    ]
+    latest: list[Any] = []
+
+    def read_some() -> None:
+        started = time.monotonic()
+        while variables and time.monotonic() - started < SECONDS_EACH / 4:
+            latest[:] = name, value = variables.pop()
+            if (name, id(value)) not in blocked:
+                with contextlib.suppress(Exception):  # the value's own code, or too many items
+                    Collector(values).read(name, value)
+
+    while variables and time.monotonic() < end:
+        try:
+            call_within(SECONDS_EACH, read_some)
+        except UnreadableError:
+            blocked.add((latest[0], id(latest[1])))
+    for text in list(values)[:-MOST_VALUES]:
+        values.pop(text, None)
+    return set(itertools.chain(*list(values.values())))
+
+
+def _length(item: tuple[str, Any]) -> int:
+    """The length of a built-in container: long ones are read last."""
+    return len(item[1]) if type(item[1]) in BUILT_IN else 0
+
+
+def _ends(value: Any) -> Any:
+    """The value, or the first and last items of a long container."""
+    if type(value) not in BUILT_IN or len(value) <= 2 * ENDS:
+        return value
+    if isinstance(value, dict):
+        items = value.items()
+        return dict([*itertools.islice(items, ENDS), *itertools.islice(reversed(items), ENDS)])
+    if isinstance(value, list | tuple):
+        return [*value[:ENDS], *value[-ENDS:]]
+    return set(itertools.islice(value, ENDS))
+
+
+def _table_ends(value: Any) -> list[Any]:
+    """The table or array, or its first and last rows."""
+    try:
+        if len(value) <= 2 * ENDS:
+            return [value]
+    except TypeError:  # a scalar
+        return [value]
+    rows = getattr(value, "iloc", value)
+    return [rows[:ENDS], rows[-ENDS:]]
+
+
+def _cells(value: Any) -> Iterator[Any]:
+    for rows in _table_ends(value) if "numpy" in sys.modules else ():
+        yield from sys.modules["numpy"].asarray(rows).ravel()[:MOST_ITEMS].tolist()
