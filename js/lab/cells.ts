@@ -35,7 +35,14 @@ export function createLab(
 	return {
 		version: VERSION,
 		path: (place) => locate(place)?.panel.context.path ?? null,
-		insert: (place, cells, press) => (isPress(press) && cells.length > 0 ? insert(place, cells) : null),
+		insert(place, cells, press, runs) {
+			const inserted = isPress(press) && cells.length > 0 ? insert(place, cells) : null;
+			if (!inserted) return false;
+			if (runs) keepingCursor(place, () => runCell(actions, inserted.panel, inserted.id));
+			// Nothing behind a full-screen element can take the focus.
+			else if (!document.fullscreenElement) void edit(inserted.panel);
+			return true;
+		},
 
 		replace(place, { cell_id, before, after }, press) {
 			const panel = isPress(press) ? locate(place)?.panel : null;
@@ -46,11 +53,6 @@ export function createLab(
 			panel.content.activeCellIndex = at;
 			if (!document.fullscreenElement) void edit(panel);
 			return true;
-		},
-
-		run(place, id, press) {
-			const panel = isPress(press) ? locate(place)?.panel : null;
-			return panel ? runCell(actions, panel, id) : false;
 		},
 
 		interrupt(place, press) {
@@ -82,17 +84,24 @@ export function createLab(
 function createInsert(locate: Locate) {
 	/** The id of the cell inserted last below each output, by the run's key. */
 	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
-	return (place: RunOutput, cells: readonly CellText[]): string | null => {
+	return (place: RunOutput, cells: readonly CellText[]): { panel: NotebookPanel; id: string } | null => {
 		const { panel, index } = locate(place) ?? {};
 		if (!panel || index === undefined || !isWritable(panel)) return null;
 		const below = inserted.get(panel) ?? new Map<string, string>();
 		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
-		const last = insertCells(panel, at, cells);
-		inserted.set(panel, below.set(place.key, last));
-		// Nothing behind a full-screen element can take the focus.
-		if (!document.fullscreenElement) void edit(panel);
-		return last;
+		const id = insertCells(panel, at, cells);
+		inserted.set(panel, below.set(place.key, id));
+		return { panel, id };
 	};
+}
+
+/** Leaves the cursor in a field of the output: JupyterLab moves the focus to a cell that it runs from within. */
+function keepingCursor({ element }: RunOutput, run: () => void): void {
+	const { activeElement } = element.getRootNode() as Document | ShadowRoot;
+	const field = activeElement instanceof HTMLTextAreaElement ? activeElement : null;
+	field?.blur();
+	run();
+	field?.focus({ preventScroll: true });
 }
 
 export function isWritable({ content }: NotebookPanel): boolean {
@@ -135,16 +144,11 @@ function knownOutput(value: unknown): object[] {
 	return visible.length ? [{ output_type, data: Object.fromEntries(visible), metadata: {} }] : [];
 }
 
-export function runCell(
-	actions: CellRunner,
-	{ content, sessionContext }: NotebookPanel,
-	id: string,
-): boolean {
+export function runCell(actions: CellRunner, { content, sessionContext }: NotebookPanel, id: string): void {
 	const cell = content.widgets[indexOf(content.widgets, id)];
-	if (!cell) return false;
+	if (!cell) return;
 	content.mode = "command";
 	void actions.runCells(content, [cell], sessionContext);
-	return true;
 }
 
 /** Moves the cursor to the start of a line in the active cell. */
@@ -185,7 +189,7 @@ function createLocate(tracker: Tracker, stages: Stages): Locate {
 	};
 }
 
-function showsRun(cell: Cell, key: string): boolean {
+export function showsRun(cell: Cell, key: string): boolean {
 	const outputs = JSON.stringify(cell.model.outputs?.toJSON() ?? []);
 	return outputs.includes(`data-anb-run=\\"${key}\\"`);
 }

@@ -1,13 +1,15 @@
 // Commands for the palette and the context menu of cells.
 
 import { cellSource } from "../src/cell-source.ts";
-import { edit, insertCells, isWritable, type Stages } from "./cells.ts";
+import { edit, insertCells, isWritable, type Stages, showsRun } from "./cells.ts";
 import { fixCell, fixSource } from "./fix.ts";
-import { STOP_ALL } from "./interface.ts";
+import { COMPOSE, LIVE, STOP_ALL } from "./interface.ts";
 import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 
 const CATEGORY = "Agent";
 const CELL = ".jp-Notebook .jp-CodeCell";
+/** A cell in command mode, and nothing in which a key is text. */
+const SELECTED = ".jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) :focus:not(:read-write)";
 
 export function addCommands(
 	app: App,
@@ -38,8 +40,24 @@ export function addCommands(
 		(panel) => isWritable(panel) && fixSource(panel.content.activeCell) !== null,
 	);
 	app.contextMenu?.addItem({ command: fix, selector: CELL, rank: 21 });
+	const compose = add(
+		"compose",
+		"Agent: Ask for a Change",
+		(panel) => frameOf(panel, stages)?.dispatchEvent(new Event(COMPOSE)),
+		(panel) => frameOf(panel, stages) !== null,
+	);
+	app.commands.addKeyBinding({ command: compose, keys: ["/"], selector: SELECTED });
 	if (stages.isPossible) add("stage", "Agent: Open the Stage", (panel) => stages.show(panel, "", true));
 	add("stop", "Agent: Stop All Runs", () => window.dispatchEvent(new Event(STOP_ALL)));
+}
+
+/** The frame of the run that the active cell shows, in the cell or on the stage. */
+function frameOf({ content: { activeCell }, context }: NotebookPanel, stages: Stages): Element | null {
+	const stage = stages.get(context);
+	const staged = activeCell && stage && showsRun(activeCell, stage.key) ? stage : null;
+	const isShown = (view: Element) => (staged ? staged.contains(view) : activeCell?.node.contains(view));
+	const view = [...document.querySelectorAll(`[${LIVE}]`)].find(isShown);
+	return view?.shadowRoot?.querySelector(".anb-frame") ?? null;
 }
 
 /** Inserts a prompt that quotes the active cell, and puts the cursor above the quotation. */

@@ -4,11 +4,15 @@ import type { CellSource } from "../src/cell-source.ts";
 import type { Versions } from "../src/history.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 3;
+export const VERSION = 4;
 /** Dispatched on the window to stop all active runs. */
 export const STOP_ALL = "agent_nb:stop";
 /** Dispatched on the window when a stage shows another run, is opened or is closed. */
 export const STAGED = "agent_nb:stage";
+/** Dispatched on the frame of a run to put the cursor into its field. */
+export const COMPOSE = "agent_nb:compose";
+/** On the element that shows a run. */
+export const LIVE = "data-anb-live";
 /** The class of stages. */
 export const STAGE_CLASS = "agent-nb-stage";
 
@@ -42,18 +46,19 @@ export interface Stage {
 
 /**
  * Methods with a `press` need the user's event that caused them, and do nothing unless it is recent and trusted. They
- * return false or null if the notebook is read-only or no open notebook contains the output.
+ * return false if the notebook is read-only or no open notebook contains the output.
  */
 export interface Lab {
 	readonly version: number;
 	/** The path of the notebook that contains the output. */
 	path(place: RunOutput): string | null;
-	/** Inserts cells below the output, and below those inserted there before; returns the id of the last one. */
-	insert(place: RunOutput, cells: readonly CellText[], press: UIEvent): string | null;
+	/**
+	 * Inserts cells below the output, and below those inserted there before. If `runs` is set, it runs the last one, and
+	 * a field that has the cursor keeps it; else the cursor moves to the last one.
+	 */
+	insert(place: RunOutput, cells: readonly CellText[], press: UIEvent, runs: boolean): boolean;
 	/** Replaces the source of a cell in the same notebook, as one undo step, unless it has changed. */
 	replace(place: RunOutput, replacement: Replacement, press: UIEvent): boolean;
-	/** Runs a cell created by `insert`. */
-	run(place: RunOutput, cell: string, press: UIEvent): boolean;
 	interrupt(place: RunOutput, press: UIEvent): boolean;
 	/** Saves the current notebook if the output has the focus: a key pressed in a page's frame fires no event here. */
 	save(place: RunOutput): boolean;

@@ -94,6 +94,7 @@ export interface App {
 			id: string,
 			command: { label: string; isEnabled?: () => boolean; execute(): unknown },
 		): unknown;
+		addKeyBinding(binding: { command: string; keys: string[]; selector: string }): unknown;
 		hasCommand(id: string): boolean;
 		isEnabled(id: string): boolean;
 		execute(id: string): Promise<unknown>;

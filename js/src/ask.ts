@@ -75,7 +75,7 @@ export function addToAsk(ask: Ask, line: string): void {
 
 /** An empty request that continues the run of a cell that was just inserted. */
 export function askAfter(cell: string): Ask {
-	const [, base = ""] = /^%%\w+ (\w+)/u.exec(cell) ?? [];
+	const [, base = ""] = /^%%\S+ (\S+)/.exec(cell) ?? [];
 	return isName(base) ? { ...newAsk(), base } : newAsk();
 }
 

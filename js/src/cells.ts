@@ -99,9 +99,9 @@ async function place(
 	if (!press.isTrusted || cells.length === 0) return "failed";
 	const lab = canInsert(run) ? labExtension() : null;
 	const output = { element: element ?? (press.currentTarget as Element), key: run.key };
-	const inserted = lab?.insert(output, cells, press) ?? null;
-	if (!lab || inserted === null) return (await toClipboard(text)) ? "copied" : "failed";
-	if (!runs || !run.greeted || !lab.run(output, inserted, press)) return "inserted";
+	const isRun = runs && run.greeted;
+	if (!lab?.insert(output, cells, press, isRun)) return (await toClipboard(text)) ? "copied" : "failed";
+	if (!isRun) return "inserted";
 	// A full-screen element would hide the cell that runs.
 	if (document.fullscreenElement) await document.exitFullscreen();
 	return "run";

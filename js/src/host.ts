@@ -5,7 +5,7 @@
 // The shadow root is on that node, so the interface keeps its scroll positions and inputs when the frozen result
 // replaces the first frame.
 
-import { STAGE_CLASS, STAGED, STOP_ALL } from "../lab/interface.ts";
+import { LIVE, STAGE_CLASS, STAGED, STOP_ALL } from "../lab/interface.ts";
 import { type CellOutput, labExtension, type NotebookContext } from "./cells.ts";
 import { claim, release } from "./claims.ts";
 import { guardSavedPages, keepFarFramesOut } from "./far-frames.ts";
@@ -22,7 +22,6 @@ const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
 /** Set on the surface while the interface is mounted, for the styles. */
-const LIVE = "data-anb-live";
 /** On a surface in a view of its own beside the notebook, whose panel it fills. */
 const FILLS = "data-anb-fills";
 /** Number of outputs above which drawing their pages slows down scrolling. */

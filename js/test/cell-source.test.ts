@@ -131,7 +131,8 @@ describe("in JupyterLab", () => {
 		const content = { widgets: [cell], activeCell: cell, activeCellIndex: 0, model };
 		const panel = { content: { ...content, scrollToItem: () => Promise.resolve() } };
 		const commands = new Map<string, { isEnabled(): boolean; execute(): unknown }>();
-		const app = { commands: { addCommand: (id: string, command: never) => commands.set(id, command) } };
+		const addCommand = (id: string, command: never) => commands.set(id, command);
+		const app = { commands: { addCommand, addKeyBinding() {} } };
 		const actions = { runCells: vi.fn() };
 		addCommands(app as never, { currentWidget: panel } as never, null, actions as never, {} as never);
 		const press = (id: string) => commands.get(`agent-nb:${id}`)?.execute();

@@ -355,8 +355,7 @@ describe("several kernels", () => {
 		const cell = { getSource: () => source, getOutputs: () => outputs };
 		const lab = {
 			version: VERSION,
-			insert: vi.fn((_at, [{ source }]) => source),
-			run: vi.fn(() => true),
+			insert: vi.fn((_at, _cells, _press, _runs) => true),
 			setRuns: vi.fn(),
 			stage: () => null,
 		};
@@ -375,8 +374,11 @@ describe("several kernels", () => {
 		Object.defineProperty(press, "isTrusted", { value: true });
 		shown.querySelector("button")!.dispatchEvent(press);
 		await soon();
-		const ran = lab.run.mock.calls.map(([, id]: unknown[]) => id);
-		expect(ran).toEqual(["%load_ext agent_nb", source]);
+		const inserted = lab.insert.mock.calls.map(([, [cell], , runs]) => [cell.source, runs]);
+		expect(inserted).toEqual([
+			["%load_ext agent_nb", true],
+			[source, true],
+		]);
 		expect(lab.setRuns.mock.calls.map(([, count]: unknown[]) => count)).toEqual([1, 0]);
 		stopIt();
 	});
@@ -387,8 +389,7 @@ describe("several kernels", () => {
 	])("code in an answer is copied or inserted %s", async (_how, version, python, other) => {
 		const lab = {
 			version,
-			insert: vi.fn((_at, cells) => cells[0].source),
-			run: vi.fn(() => true),
+			insert: vi.fn((_at, _cells, _press, _runs) => true),
 			setRuns: vi.fn(),
 			stage: () => null,
 		};
@@ -414,10 +415,9 @@ describe("several kernels", () => {
 			button.dispatchEvent(press);
 		}
 		await soon();
-		const inserted = lab.insert.mock.calls.map(([, cells]) => cells);
-		expect(inserted).toEqual(version ? [[{ kind: "code", source: "x = 1\ny" }]] : []);
+		const inserted = lab.insert.mock.calls.map(([, cells, , runs]) => [cells, runs]);
+		expect(inserted).toEqual(version ? [[[{ kind: "code", source: "x = 1\ny" }], false]] : []);
 		expect(writeText).toHaveBeenCalledExactlyOnceWith("x = 1\ny");
-		expect(lab.run).not.toHaveBeenCalled();
 		stopIt();
 	});
 

@@ -11,6 +11,8 @@ from tests.support.wire import Call, Say, reply
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+SOURCES = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
+    .map(({ cell_type, source }) => cell_type === "code" ? source : cell_type)"""
 SETTLED = (
     "() => window.jupyterapp.shell.currentWidget.content.activeCell.node.contains(document.activeElement)"
 )
@@ -87,6 +89,31 @@ def test_ctrl_s_and_escape_leave_the_preview(hero: Page):
     hero.keyboard.press("Escape")
     hero.wait_for_function("() => document.activeElement.matches('.jp-Cell')")
     press_for_a_cell(hero, "b")
+
+
+def test_slash_on_the_cell_leads_to_its_field_and_enter_to_that_of_the_next_run(hero: Page):
+    field = hero.get_by_role("textbox", name="Ask a question or for a change")
+    prompt = hero.locator(".jp-Cell:has([data-anb-run]) .jp-InputPrompt")
+    sources = hero.evaluate(SOURCES)
+    field.fill("")
+    hero.get_by_role("button", name="Fold this run to one line").click()
+    expect(field).to_be_hidden()
+    prompt.click()
+    hero.keyboard.press("/")
+    expect(field).to_be_focused()
+    page = hero.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
+    page.locator("h1").first.click()
+    hero.keyboard.press("Escape")
+    hero.wait_for_function("() => document.activeElement.matches('.jp-Cell')")
+    hero.keyboard.type("/make it blue\n")
+    hero.keyboard.type("call it Petit Four")
+    expect(field).to_have_count(2)
+    expect(field.nth(1)).to_be_focused()
+    expect(field.nth(1)).to_have_value("call it Petit Four")
+    expect(field.nth(0)).to_have_value("")
+    at = 1 + next(number for number, source in enumerate(sources) if "agent hero" in source)
+    sources.insert(at, "%%agent hero_2 --from hero\nmake it blue")
+    assert hero.evaluate(SOURCES) == sources
 
 
 @pytest.mark.wide

@@ -2,8 +2,8 @@
 
 import { askAfter, cellText, newAsk, repeatsOf, storeAsk, storedAsk } from "../../ask.ts";
 import { isName, isReadable } from "../../cell-source.ts";
-import { canInsert } from "../../cells.ts";
-import { h, listen, moveFocus, setText } from "../../dom.ts";
+import { canInsert, labExtension } from "../../cells.ts";
+import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
 import { createNotes } from "../../inspect/notes.ts";
 import { LETTERS } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -12,10 +12,16 @@ import { createField, iconButton } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
 import { isFull } from "./full-screen.ts";
 
+const LABEL = "Ask a question or for a change";
+/** The field that has run a cell, and the name of its run, whose own field takes over the cursor and the text. */
+let sender: { readonly context: Context; readonly field: HTMLElement; readonly next: string } | null = null;
+
 export function createComposer(context: Context) {
 	const { choices, run } = context;
 	if (!choices.ask.text && !choices.ask.notes.length) choices.ask = storedAsk(run.state?.id ?? "");
-	const field = createField(context, "Ask a question or for a change", "Ask a question or for a change… (/)");
+	// Only JupyterLab's extension hears the key on a selected cell.
+	const key = labExtension() && run.notebook ? " (/)" : "";
+	const field = createField(context, LABEL, `${LABEL}…${key}`);
 	const only = createButton("Next cell", "Insert the next cell below (Alt+Enter)");
 	const main = createButton("", "");
 	const notes = h("ul", { class: "anb-notes" });
@@ -26,7 +32,9 @@ export function createComposer(context: Context) {
 	const drawNotes = createNotes(context, notes, field.element);
 
 	function onInserted(cell: string): void {
-		choices.ask = isFull(element) ? askAfter(cell) : newAsk();
+		const after = askAfter(cell);
+		choices.ask = isFull(element) ? after : newAsk();
+		sender = { context, field: field.element, next: after.base ?? "" };
 		if (isFull(element)) moveFocus(field.element);
 		context.redraw();
 	}
@@ -42,6 +50,7 @@ export function createComposer(context: Context) {
 		element,
 		update({ run: { lost, meta }, state }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
+			takeOver(context, field.element);
 			if (!isFull(element)) delete choices.ask.base;
 			labelButtons(context, only, main, momentName(state, choices));
 			drawNotes();
@@ -52,6 +61,22 @@ export function createComposer(context: Context) {
 			store();
 		},
 	};
+}
+
+/** Takes the cursor from the field that has run this run's cell, unless the user has moved it since. */
+function takeOver(context: Context, field: HTMLElement): void {
+	const { state, notebook } = context.run;
+	if (!sender || sender.field === field || state?.meta.name !== sender.next) return;
+	const { context: before, field: old, next } = sender;
+	// A stage shows the new run in place of the old one.
+	const isLost = old.offsetParent === null && document.activeElement === document.body;
+	if (notebook !== before.run.notebook || (!hasFocus(old) && !isLost)) return;
+	moveFocus(field);
+	if (!hasFocus(field)) return; // folded, or not in the document yet
+	context.choices.ask = before.choices.ask;
+	before.choices.ask = newAsk();
+	before.redraw();
+	sender = { context, field, next };
 }
 
 /** Labels the main button with its effect, or says that the cell can only be copied. */

@@ -1,5 +1,6 @@
 // Full-screen mode, by a button in the header, and the frame's keyboard shortcuts. Escape leaves it.
 
+import { COMPOSE } from "../../../lab/interface.ts";
 import { h, icon, listen, setAttribute, setLabel } from "../../dom.ts";
 import { LETTERS, TYPING } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -19,17 +20,21 @@ export function createFullScreenButton(context: Context) {
 	};
 }
 
-/** Keys act only while the focus is in the widget, and not in a field. */
+/** Keys act only while the focus is in the widget, and not in a field. JupyterLab's `/` on the cell is an event. */
 export function listenForFullScreen(context: Context, frame: HTMLElement): void {
+	frame.addEventListener(COMPOSE, () => compose(context, frame), { signal: context.signal });
 	listen(frame, "keydown", context.signal, (event) => {
-		if (!isPlain(event) || !frame.hasAttribute(LETTERS)) return;
+		if (!isPlain(event)) return;
 		const typing = (event.target as Element).closest(TYPING);
-		if (event.key === "/" && !typing) compose(event, frame);
-		if (event.key === "i" && !typing)
+		const key = !typing && frame.getAttribute(LETTERS)?.includes(event.key) ? event.key : "";
+		if (key === "/") {
+			event.preventDefault();
+			compose(context, frame);
+		}
+		if (key === "i")
 			frame.querySelector<HTMLElement>(":not([hidden]) > .anb-bar .anb-point:enabled")?.click();
-		const letter = event.key === "f" && !typing;
 		// Chromium usually leaves by itself, without this event.
-		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
+		if (key === "f" || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
 	});
 }
 
@@ -37,12 +42,13 @@ function isPlain(event: KeyboardEvent): boolean {
 	return !(event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented);
 }
 
-/** Moves the focus to the field for a change request. */
-function compose(event: KeyboardEvent, frame: HTMLElement): void {
-	const field = frame.querySelector<HTMLElement>(".anb-compose:not([hidden]) .anb-askrow textarea");
-	if (!field) return;
-	event.preventDefault();
-	field.focus();
+/** Moves the focus to the field for a change request, and unfolds the run for it. */
+function compose(context: Context, frame: HTMLElement): void {
+	if (isFoldedAway(context)) {
+		context.choices.folded = false;
+		context.draw();
+	}
+	frame.querySelector<HTMLElement>(".anb-compose:not([hidden]) .anb-askrow textarea")?.focus();
 }
 
 function toggle({ notify }: Context, inside: HTMLElement): void {

@@ -77,8 +77,8 @@ function createLazyParts(context: Context) {
 }
 
 /** The letters that the frame handles. */
-function lettersOf(context: Context): string | null {
-	if (isFoldedAway(context)) return null;
+function lettersOf(context: Context): string {
+	if (isFoldedAway(context)) return "/";
 	return isFitted(context) ? "/ f" : "/ f i";
 }
 
