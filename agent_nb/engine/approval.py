@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -142,6 +143,8 @@ class Answer:
     args: Json | None = None
     """Arguments to run the tool with; None for the model's own."""
     by: Decider = field(default="person", kw_only=True)
+    always: bool = field(default=False, kw_only=True)
+    """Whether the user approves later calls of the tool, too; of one that runs code, only equal calls."""
 
     def __post_init__(self) -> None:
         kinds: dict[str, Any] = {"approved": bool, "note": str, "args": dict | None}
@@ -160,12 +163,28 @@ Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
-class AllowedHosts:
-    """Hosts that the user has allowed for the rest of the run, in all its variants."""
+class Consent:
+    """What the user has allowed for the rest of the run, in all its variants."""
 
-    names: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
+    """Calls that are always approved: tools, or calls with exactly these arguments."""
+    hosts: set[str] = field(default_factory=set)
+    code: dict[int, bool] = field(default_factory=dict)
+    """Whether all code of a variant may run; False if revoked, missing to use the rules."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Lock held while the user is asked, so that no other call asks about the same host."""
+    """Lock held while the user is asked about hosts, so that no other call asks about the same one."""
+
+    def covers(self, request: ApprovalRequested) -> bool:
+        """Whether an "always" answer covers this request. It does not cover a call written as text."""
+        return not request.written and _covered(request, request.args) in self.calls
+
+    def always(self, request: ApprovalRequested, answer: Answer) -> None:
+        """Approve later calls like this one, with the arguments that the user has seen."""
+        self.calls.add(_covered(request, request.args if answer.args is None else answer.args))
+
+
+def _covered(request: ApprovalRequested, args: Json) -> str:
+    return f"{request.name} {json.dumps(args, sort_keys=True)}" if request.identical_only else request.name
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,9 +197,8 @@ class Approvals:
     """Asks the user for approval; None if there is nobody to ask, so that calls are denied."""
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
     """Pauses the run's clock while the user is asked."""
-    hosts: AllowedHosts = field(default_factory=AllowedHosts)
-    runs_code: bool | None = None
-    """Whether the user has allowed all code of this run; False if revoked, None to use the rules."""
+    consent: Consent = field(default_factory=Consent)
+    variant: int = 0
     unanswered: set[str] = field(default_factory=set)
     _seconds: dict[str, float] = field(default_factory=dict)
     """Seconds the user took to answer, by call id."""
@@ -193,11 +211,11 @@ class Approvals:
         rule = self.rules.rule(tool)
         if rule not in ("ask", "run"):
             return rule
-        allowed = rule == "run" if self.runs_code is None else self.runs_code
+        allowed = self.consent.code.get(self.variant, rule == "run")
         return "run" if allowed and self.rules.lets_run(tool) else "ask"
 
     def allowed_hosts(self, tool: Tool) -> frozenset[str] | None:
-        return None if self.rules.rule(tool) == "auto" else frozenset(self.hosts.names)
+        return None if self.rules.rule(tool) == "auto" else frozenset(self.consent.hosts)
 
     def take_seconds(self, call_id: str) -> float:
         return self._seconds.pop(call_id, 0.0)
@@ -226,14 +244,14 @@ class Approvals:
 
     async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
         with self.hold():  # another variant may be waiting for the answer
-            await self.hosts.asking.acquire()
+            await self.consent.asking.acquire()
         try:
             new_hosts = {
-                host: count for host, count in hosts.items() if call.written or host not in self.hosts.names
+                host: count for host, count in hosts.items() if call.written or host not in self.consent.hosts
             }
             return await self._ask_about_hosts(call, args, new_hosts) if new_hosts else []
         finally:
-            self.hosts.asking.release()
+            self.consent.asking.release()
 
     async def _ask_about_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
         names = ", ".join(hosts)
@@ -247,7 +265,7 @@ class Approvals:
             )
             hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
             raise ToolError(reason, code=denied.code, hint=hint.strip(), summary=summary) from None
-        self.hosts.names.update(hosts)
+        self.consent.hosts.update(hosts)
         return _remarks(answer, args)
 
     async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
@@ -301,7 +319,12 @@ class Approvals:
             return Answer(True, by="run")
         if request is None or self.ask is None:
             return Answer(False, by="nobody")
-        return _answer_of(await call_own_code("Asking the person", self.ask, request))
+        if self.consent.covers(request):
+            return Answer(True, by="always")
+        answer = _answer_of(await call_own_code("Asking the person", self.ask, request))
+        if answer.always and not request.written:
+            self.consent.always(request, answer)
+        return answer
 
     def _valid(self, call: ToolCall, answer: Answer) -> Answer:
         """The answer of a function, with validated arguments. The page validates the user's edits."""

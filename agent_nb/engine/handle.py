@@ -11,7 +11,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import Event, Reason
-from agent_nb.engine.approval import Approvals, Ask
+from agent_nb.engine.approval import Approvals, Ask, Consent
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
@@ -108,10 +108,15 @@ class Handle(ABC):
         all_approvals = enumerate(variant.approvals for variant in self._variants)
         return tuple(index for index, approvals in all_approvals if approvals and approvals.code_runs)
 
+    @property
+    def consent(self) -> Consent:
+        approvals = self._variants[0].approvals
+        return approvals.consent if approvals else Consent()
+
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
         """Allow all code of a variant (index from 0), or ask about each call again."""
         if approvals := self._variants[variant].approvals:
-            approvals.runs_code = allowed
+            approvals.consent.code[variant] = allowed
 
     def files_of(self, variant: int) -> Files:
         return self._variants[variant].files

@@ -12,7 +12,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ModelNotFoundError
 from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
-from agent_nb.engine.approval import AllowedHosts, Approvals
+from agent_nb.engine.approval import Approvals, Consent
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
@@ -32,11 +32,11 @@ from agent_nb.tools import ToolContext
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """State shared by variants that start together: id, budget, allowed hosts and the appearance of elements."""
+    """State shared by variants that start together: id, budget, what the user has allowed, and the look of elements."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     meters: list[CostMeter] = field(default_factory=list)
-    hosts: AllowedHosts = field(default_factory=AllowedHosts)
+    consent: Consent = field(default_factory=Consent)
     look: SharedLook = field(default_factory=SharedLook)
     fingerprint: Json = field(default_factory=dict)
 
@@ -64,7 +64,8 @@ class EngineRun(RunHandle):
             emit=self._journal.emit_now,
             clock=self._journal.clock,
             hold=self._journal.hold,
-            hosts=group.hosts,
+            consent=group.consent,
+            variant=variant,
         )
         self._turns = make_turns(prepared, self._journal, self._budget)
         self.gate = self._turns.gate

@@ -11,7 +11,9 @@ from agent_nb.core.events import ApprovalRequested
 from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.notebook.front_end import on_interrupt
 
-PROMPT = "Approve? yes, no, or a note that denies it: "
+PROMPT = "Approve? yes, no, always, or a note that denies it: "
+WRITTEN_PROMPT = "Approve? yes, no, or a note that denies it: "
+"""For a call that the model wrote as text, which is never approved for good."""
 NO_INPUT = (EOFError, OSError, RuntimeError)
 """Raised by `input()` and `getpass()` where nobody can answer; IPython's own error for that is a `RuntimeError`."""
 _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
@@ -27,7 +29,7 @@ async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> A
     try:
         # While a cell runs, ipykernel's handler only notifies the event loop, which is blocked.
         with on_interrupt(signal.default_int_handler):
-            return read_answer(input(PROMPT))  # noqa: ASYNC250 - see above
+            return read_answer(input(WRITTEN_PROMPT if request.written else PROMPT))  # noqa: ASYNC250 - see above
     except NO_INPUT:
         raise nobody_to_ask() from None
 
@@ -59,7 +61,9 @@ def _arguments(request: ApprovalRequested) -> Iterator[str]:
 
 
 def read_answer(line: str) -> Answer:
-    """Parse `yes` or `no`, optionally followed by a note; a note alone denies the call."""
+    """Parse `always`, or `yes` or `no` with an optional note; a note alone denies the call."""
+    if line.strip().lower() == "always":
+        return Answer(True, always=True)
     match = _YES_OR_NO.fullmatch(line.strip())
     if match is None:
         return Answer(False, line.strip())

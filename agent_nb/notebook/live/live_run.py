@@ -225,7 +225,7 @@ class LiveRun:
         self._consoles: dict[int, PageConsole] = {}
         """Console output of the previewed pages, by variant, for `run.console`."""
         self.on_pick: Callable[[int], None] | None = None
-        self.questions = Questions(handle.problems_of) if handle else Questions()
+        self.questions = Questions(handle.problems_of, handle.consent) if handle else Questions()
         self.ask_otherwise: Ask | None = None
         self._checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
         """Open checks: the window, and the future for its report."""
@@ -318,8 +318,6 @@ class LiveRun:
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Ask the user through the page, falling back to `ask_otherwise`; raises if nobody can be asked."""
-        if self.questions.is_approved(request):
-            return Answer(True, by="always")
         self.stream.flush()
         if await self._finds_page():
             return await self.questions.ask(request)

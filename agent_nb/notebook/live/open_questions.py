@@ -11,7 +11,7 @@ from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ApprovalRequested
-from agent_nb.engine.approval import Answer
+from agent_nb.engine.approval import Answer, Consent
 from agent_nb.tools.schema import without_nulls
 
 Scope = Literal["call", "together", "always", "run"]
@@ -36,22 +36,22 @@ class _Question:
 
 
 class Questions:
-    """The open questions of all variants of a run, and the approvals that last until it ends."""
+    """The open questions of all variants of a run."""
 
-    def __init__(self, problems_of: Callable[[str, Json], Mapping[str, str]] = lambda name, args: {}) -> None:
+    def __init__(
+        self,
+        problems_of: Callable[[str, Json], Mapping[str, str]] = lambda name, args: {},
+        consent: Consent | None = None,
+    ) -> None:
         self._problems_of = problems_of
         self._open: dict[tuple[int, str], _Question] = {}
-        self._always: set[str] = set()
+        self.consent = consent or Consent()
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def is_approved(self, request: ApprovalRequested) -> bool:
-        """Whether an "always" answer covers this request. It does not cover a call written as text."""
-        return not request.written and _covered(request, request.args) in self._always
-
     async def ask(self, request: ApprovalRequested) -> Answer:
-        if self.is_approved(request):  # while the run waited for a page
+        if self.consent.covers(request):  # while the run waited for a page
             return Answer(True, by="always")
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         place = request.variant, request.call_id
@@ -79,9 +79,9 @@ class Questions:
             same = request.name, request.args
             self._answer_others(answer, lambda other: (other.name, other.args) == same)
         if scope == "always":
-            self._always.add(_covered(request, request.args if answer.args is None else answer.args))
+            self.consent.always(request, answer)
             if not request.identical_only:
-                self._answer_others(Answer(True, by="always"), self.is_approved)
+                self._answer_others(Answer(True, by="always"), self.consent.covers)
         if scope == "run":
             variant = request.variant
             self._answer_others(
@@ -92,10 +92,6 @@ class Questions:
         for other in self._open.values():
             if not other.answer.done() and are_covered(other.request):
                 other.answer.set_result(answer)
-
-
-def _covered(request: ApprovalRequested, args: Json) -> str:
-    return f"{request.name} {json.dumps(args, sort_keys=True)}" if request.identical_only else request.name
 
 
 def edited(request: ApprovalRequested, args: Json) -> Json:

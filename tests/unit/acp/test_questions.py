@@ -23,7 +23,7 @@ def always(fake):
         questions, requests = Questions(), []
 
         async def ask(request):
-            if questions.is_approved(request):
+            if questions.consent.covers(request):
                 return Answer(True, by="always")
             requests.append(request)
             answer = asyncio.ensure_future(questions.ask(request))

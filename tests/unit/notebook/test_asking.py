@@ -2,11 +2,13 @@
 
 import pytest
 
+from agent_nb import Agent, tool
 from agent_nb._base.text import printable
 from agent_nb.core.errors import ToolError
-from agent_nb.core.events import ApprovalRequested
+from agent_nb.core.events import ApprovalRequested, ApprovalResolved
 from agent_nb.engine.approval import Answer
 from agent_nb.notebook.asking import ask_in_text, confirm, question_text, read_answer
+from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 
 def question(variant: int = 0, **args) -> ApprovalRequested:
@@ -42,6 +44,8 @@ def test_nothing_in_a_call_can_hide_a_part_of_it():
         ("", Answer(False)),
         ("yesterday's file", Answer(False, "yesterday's file")),
         ("use Python", Answer(False, "use Python")),
+        ("Always", Answer(True, always=True)),
+        ("always use Python", Answer(False, "always use Python")),
     ],
 )
 def test_an_answer_is_yes_no_or_a_note_that_denies(line, answer):
@@ -71,3 +75,20 @@ def test_what_a_yes_allows_is_not_masked(monkeypatch):
     key = "sk-ant-api03-" + "k7Q" * 30
     assert confirm(f"Run ./{key}?")
     assert asked == [f"Run ./{key}? [y/N] "]
+
+
+async def test_always_in_a_terminal_covers_equal_calls(monkeypatch):
+    lines = iter(["always", "no"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    turns = [call("spend", {"euros": 1}), call("spend", {"euros": 1}), call("spend", {"euros": 2})]
+
+    @tool(approval="ask", identical_only=True)
+    def spend(euros: int) -> str:
+        """Spends money."""
+        return f"{euros} spent"
+
+    handle = Agent(ScriptedProvider([*([turn] for turn in turns), [text("ok")]]), tools=[spend]).start("go")
+    handle.approve_with(ask_in_text)
+    run = await handle
+    assert [use.ok for use in run.tool_uses] == [True, True, False]
+    assert [event.by for event in run.events.of(ApprovalResolved)] == ["person", "always", "person"]
