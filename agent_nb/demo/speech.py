@@ -104,8 +104,16 @@ def page_summary(talk: Conversation, brief: Brief, look: PageStyle) -> str:
     edits = ["An edit added a line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
     # First, because the cards of the variants show only the first lines.
     difference = f"This variant has {describe_look(look)}.\n\n" if brief.variant else ""
-    hint = f"Continue with {_copy('next', brief)}. `%agent models` lists real models, which can do much more."
+    *others, last = (f"“{prompt}”" for prompt in suggestions(brief.variant))
+    prompts = f"{', '.join(others)} or {last}"
+    hint = f"Continue with {prompts}. `%agent models` lists real models, which can do much more."
     return difference + labelled([contents, *edits, *_inputs(talk), hint])
+
+
+def suggestions(variant: int) -> tuple[str, ...]:
+    """Prompts that the answer suggests for the next cell."""
+    prompts = table("copy")["speech"]["next"]
+    return tuple(prompts[variant % len(prompts)])
 
 
 def page_items(talk: Conversation, brief: Brief) -> list[str]:

@@ -91,6 +91,8 @@ class Meta:
     """Names restored by Undo, each after the token of the call that changed it: `4f1c fig`."""
     numbers: tuple[AnswerNumber, ...] = ()
     """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""
+    suggestions: tuple[tuple[str, ...], ...] = ()
+    """Prompts for the next cell, by variant, for the demo model; the page shows them once there is a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ export const META = {
 	bound: [],
 	connected: false,
 	numbers: [],
+	suggestions: [],
 	number: 0,
 	folds: false,
 	stage: false,

@@ -307,13 +307,9 @@ const RESULT = {
 		],
 	},
 	folded: { events: [...done, finished()], press: [["button.anb-shut"]] },
-	"offers of the demo model": {
-		events: [
-			...done,
-			say("Done.\n\n- Continue with “make it blue”, “call it Petit Four” or “add news”."),
-			finished(),
-		],
-		meta: { demo: true },
+	"suggestions of the demo model": {
+		events: [...done, finished()],
+		meta: { demo: true, suggestions: [["make it blue", "call it Petit Four", "add news"]] },
 	},
 	"a run that continues another": {
 		events: [{ ...started()[0], base: "draft_of_the_landing_page" }, ...done.slice(1), finished()],

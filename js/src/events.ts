@@ -278,6 +278,7 @@ export interface Meta {
 	connected: boolean;
 	undone: string[];
 	numbers: AnswerNumber[];
+	suggestions: string[][];
 }
 
 export interface Fix {

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { LAB, STAGE_CLASS, STAGED, VERSION } from "../lab/interface.ts";
 import type { Event, Meta } from "../src/events.ts";
-import { changed, done, finished, script, started, text, tool, turn } from "./events.ts";
+import { changed, done, finished, type Loose, script, started, text, tool, turn } from "./events.ts";
 import { META, soon } from "./kernel.ts";
 import { kernel } from "./stage.ts";
 
@@ -170,18 +170,17 @@ describe("the row of a call", () => {
 	});
 });
 
-describe("what the demo model offers", () => {
-	const OFFER = text("See “the docs”.\n\n- Continue with “make it blue” or “add news”.");
-
-	async function offers(demo: boolean): Promise<HTMLElement[]> {
+describe("what the demo model suggests", () => {
+	async function suggestions(...events: Loose[]): Promise<HTMLElement[]> {
 		document.body.innerHTML = '<section><div data-anb-run="k"></div></section>';
-		kernel.batch(1, script(started, turn, OFFER, finished()), { meta: { ...META, demo } });
+		const meta = { ...META, suggestions: [["make it blue", "add news"]] };
+		kernel.batch(1, script(started, turn, ...events, finished()), { meta });
 		await soon();
-		return [...shown("k").querySelectorAll<HTMLElement>(".anb-offers button")];
+		return [...shown("k").querySelectorAll<HTMLElement>(".anb-suggestions button")];
 	}
 
 	test("fills the field below the run", async () => {
-		const [blue, news] = await offers(true);
+		const [blue, news] = await suggestions(tool(), changed("index.html", 1), done());
 		expect([blue?.textContent, news?.textContent]).toEqual(["make it blue", "add news"]);
 		blue?.click();
 		await soon();
@@ -190,8 +189,8 @@ describe("what the demo model offers", () => {
 		expect(shown("k").activeElement).toBe(field);
 	});
 
-	test("is not looked for in what other models say", async () => {
-		expect(await offers(false)).toEqual([]);
+	test("is not shown for an answer without a page", async () => {
+		expect(await suggestions(text("No."))).toEqual([]);
 	});
 });
 

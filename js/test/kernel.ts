@@ -21,6 +21,7 @@ export const META: Meta = {
 	annotations: [],
 	running_code: [],
 	numbers: [],
+	suggestions: [],
 	number: 0,
 	folds: false,
 	stage: false,

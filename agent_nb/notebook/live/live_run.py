@@ -435,12 +435,20 @@ class LiveRun:
         return self.result.variants[variant]
 
 
+def _suggestions(variants: int) -> tuple[tuple[str, ...], ...]:
+    from agent_nb.demo.speech import suggestions  # loads the whole demo model, which other runs do not need
+
+    return tuple(map(suggestions, range(variants)))
+
+
 def _meta(run: Handle | Run, key: str, model: str) -> Meta:
+    demo = all(map(is_demo, model.split(", ")))
+    variants = run.count if isinstance(run, Handle) else len(run.variants) or 1
     return Meta(
         key=key,
         name=run.name,
         model=model,
-        demo=all(map(is_demo, model.split(", "))),
+        demo=demo,
         magic=settings().magic_name,
         default_model=default_model(),
         number=next(_numbers),
@@ -448,4 +456,5 @@ def _meta(run: Handle | Run, key: str, model: str) -> Meta:
         stage=settings().stage,
         bound=bound_names(run.settings),
         about=header_words(run.settings),
+        suggestions=_suggestions(variants) if demo else (),
     )

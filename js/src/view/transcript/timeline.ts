@@ -43,7 +43,7 @@ export function createTimeline(context: Context): BodyView {
 		(row) => row.key,
 		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
-	const offers = createSuggestions(context);
+	const suggestions = createSuggestions(context);
 	const end = createEnd(context);
 	const leftNames = createLeftNames(context);
 	const fix = createFixCard(context);
@@ -63,7 +63,7 @@ export function createTimeline(context: Context): BodyView {
 			log.classList.toggle("ended", ended);
 			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
 			if (fix.update(snapshot)) log.append(fix.element);
-			place(log, offers.element, offers.update(snapshot));
+			place(log, suggestions.element, suggestions.update(snapshot));
 			place(log, end.element, end.update(snapshot));
 			markNumbers(snapshot);
 			this.tick(snapshot);
@@ -299,27 +299,25 @@ function createWaiting() {
 	};
 }
 
-/**
- * The demo model's suggestions, as buttons that fill the field below the run. Only the demo reliably quotes them; other
- * models quote anything.
- */
+/** The demo model's suggestions after it has made a page, as buttons that fill the field below the run. */
 function createSuggestions(context: Context) {
-	const row = h("div", { class: "anb-offers" });
+	const row = h("div", { class: "anb-suggestions" });
 	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), row);
-	let drawn = "";
+	let drawn: readonly string[] = [];
 	return {
 		element,
 		/** Returns whether there are any. */
 		update({ run, state }: Snapshot): boolean {
-			const offers = run.meta.demo && canRefer(context) ? offersIn(state) : [];
-			if (drawn !== String(offers)) row.replaceChildren(...offers.map((text) => createOffer(context, text)));
-			drawn = String(offers);
-			return offers.length > 0;
+			const suggestions = run.meta.suggestions?.[context.choices.variant] ?? [];
+			if (drawn !== suggestions)
+				row.replaceChildren(...suggestions.map((text) => createSuggestion(context, text)));
+			drawn = suggestions;
+			return suggestions.length > 0 && canRefer(context) && hasCreatedFile(state);
 		},
 	};
 }
 
-function createOffer(context: Context, text: string): HTMLElement {
+function createSuggestion(context: Context, text: string): HTMLElement {
 	const onclick = (): void => {
 		addToAsk(context.choices.ask, text);
 		context.redraw();
@@ -327,10 +325,8 @@ function createOffer(context: Context, text: string): HTMLElement {
 	return h("button", { class: "anb-btn sm", onclick }, text);
 }
 
-function offersIn({ rows }: VariantState): string[] {
-	const last = rows.findLast((row) => row.kind === "text");
-	const sentence = /Continue with (.*)/.exec(last?.kind === "text" ? last.text : "")?.[1] ?? "";
-	return [...sentence.matchAll(/“([^“”]{1,60})”/g)].map(([, text = ""]) => text);
+function hasCreatedFile({ rows }: VariantState): boolean {
+	return rows.some((row) => row.kind === "tool" && row.change?.action === "created");
 }
 
 /** The countdown while a run waits to send a failed request again. */

@@ -7,7 +7,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from agent_nb import Agent, tool
+from agent_nb import Agent, model, tool
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
@@ -208,6 +208,16 @@ async def test_the_page_loads_the_code_that_looks_at_pages(desk):
     desk.show(handle, "hero-1")
     assert "export{" in desk.command("check_code", key="hero-1")["code"]
     await handle
+
+
+async def test_the_page_gets_the_suggestions_that_the_demo_model_makes_in_its_answers(desk):
+    run = await Agent(model("demo:", pace=0)).race("A page", variants=2)
+    suggested = desk.command("hello", key=desk.hub.adopt(run))["meta"]["suggestions"]
+    assert [len(prompts) for prompts in suggested] == [3, 3]
+    for variant, prompts in zip(run.variants, suggested, strict=True):
+        assert [prompt for prompt in prompts if f"“{prompt}”" in variant.text] == prompts
+    other = await run_script([text("Continue with “more”.")])
+    assert desk.command("hello", key=desk.hub.adopt(other))["meta"]["suggestions"] == []
 
 
 async def test_notes_are_sent_when_a_run_is_displayed_with_them(desk):
