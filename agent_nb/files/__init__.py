@@ -458,6 +458,13 @@ class Workspace:
         return change
 
 
+def change_summary(change: ev.Change) -> str:
+    """Format as `6.4 kB, 120 lines` for a new file, or `+12 -3`."""
+    if change.action == "created":
+        return f"{human_size(change.size)}, {'1 line' if change.added == 1 else f'{change.added} lines'}"
+    return f"+{change.added} -{change.removed}"
+
+
 def starting_change(files: Files, path: str) -> ev.Change:
     """Return the change that would create a file that existed before the run."""
     return _describe(path, Files(), files, None)

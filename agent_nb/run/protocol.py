@@ -14,6 +14,7 @@ from agent_nb._base.text import change_texts, shortened
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.run_settings import BoundKind, bound_kind
+from agent_nb.files import change_summary
 from agent_nb.run.supported_numbers import AnswerNumber
 
 
@@ -130,6 +131,8 @@ class Encoder:
     def __init__(self) -> None:
         self._streamed: dict[tuple[int, str], dict[str, int]] = {}
         """Bytes streamed of each unfinished file, by variant and call, then by path."""
+        self._changes: dict[tuple[int, str | None], str] = {}
+        """The last change of each unfinished call, by variant and call, in the words of the tools that write files."""
         self._estimates: dict[int, ev.UsageUpdated] = {}
         self._open: dict[int, tuple[ev.Delta, StreamMasker]] = {}
         """The open stream of each variant: its position, and a masker that buffers a possible start of a secret."""
@@ -211,7 +214,12 @@ class Encoder:
             case ev.TurnRetrying(variant=variant):
                 self._streamed = {key: paths for key, paths in self._streamed.items() if key[0] != variant}
             case ev.FileChanged():
+                self._changes[event.variant, event.call_id] = change_summary(event)
                 event = self._without_streamed_text(event)
+            case ev.ToolFinished(variant=variant, call_id=call_id, summary=summary):
+                # The page shows the size and the line counts of a change by itself.
+                if self._changes.pop((variant, call_id), None) == summary:
+                    event = replace(event, summary="")
         wire: Json = change_texts(_wire(event), safe_text)
         return wire
 

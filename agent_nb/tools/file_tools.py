@@ -10,9 +10,8 @@ from typing import Any
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError
-from agent_nb.core.events import Change
 from agent_nb.core.messages import Image
-from agent_nb.files import Content, Files, count_lines, human_size, media_type, safe_path
+from agent_nb.files import Content, Files, change_summary, count_lines, human_size, media_type, safe_path
 from agent_nb.images.convert import to_image
 from agent_nb.tools.base import FileArguments, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import described, object_schema, tool_spec
@@ -41,10 +40,11 @@ async def _create(args: Json, context: ToolContext) -> ToolOutput:
     change = context.files.write(args["path"], args["content"])
     if context.files.files is previous_files:
         return ToolOutput(text=f"{change.path} already has this content.", summary="no change")
-    size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
+    summary = change_summary(change)
     if change.action == "created":
-        return ToolOutput(text=f"Created {change.path} ({size}).", summary=size)
-    return ToolOutput(text=f"Replaced {change.path} ({size}; {_counts(change)}).", summary=_counts(change))
+        return ToolOutput(text=f"Created {change.path} ({summary}).", summary=summary)
+    size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
+    return ToolOutput(text=f"Replaced {change.path} ({size}; {summary}).", summary=summary)
 
 
 async def _edit(args: Json, context: ToolContext) -> ToolOutput:
@@ -61,9 +61,10 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
     change = context.files.write(path, new)
     diff = context.files.files.diff(path)
     excerpt = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[diff truncated]"
+    summary = change_summary(change)
     return ToolOutput(
-        text=f"Edited {path} ({_counts(change)}), first changed line {change.first_line}.\n{excerpt}",
-        summary=_counts(change),
+        text=f"Edited {path} ({summary}), first changed line {change.first_line}.\n{excerpt}",
+        summary=summary,
         outputs=({"text/x-diff": diff},),
     )
 
@@ -210,10 +211,6 @@ def _read_title(args: Json) -> str:
 
 def _lines(count: int) -> str:
     return "1 line" if count == 1 else f"{count} lines"
-
-
-def _counts(change: Change) -> str:
-    return f"+{change.added} -{change.removed}"
 
 
 CREATE_FILE = Tool(

@@ -158,12 +158,9 @@ describe("the row of a call", () => {
 		return shown("k").querySelector(".anb-log .anb-row")!;
 	}
 
-	test.each(["3.4 kB, 1,210 lines", "1 byte, 1 line", "11 kB", "+12 -3"])(
-		"that only has %s to tell cannot be unfolded",
-		async (summary) => {
-			expect((await row(summary)).matches("div.still")).toBe(true);
-		},
-	);
+	test("whose change says it all cannot be unfolded", async () => {
+		expect((await row("")).matches("div.still")).toBe(true);
+	});
 
 	test("that has more to tell can", async () => {
 		expect((await row("Drew 3 charts")).matches("details > summary")).toBe(true);

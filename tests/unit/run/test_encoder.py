@@ -112,6 +112,14 @@ async def test_messages_and_long_arguments_stay_in_the_kernel(run):
     assert len(ready["args"]["content"]) < 1000
 
 
+async def test_a_summary_that_the_change_contains_is_not_sent(run):
+    ended = [event for event in in_batches(run, 7) if event["type"] == "tool_finished"]
+    assert [event["summary"] for event in ended] == ["", ""]
+    assert [use.summary for use in run.tool_uses] == ["26 kB, 601 lines", "+1 -1"]
+    other = await run_script([call("list_files", {})], [text("None.")])
+    assert "no files" in [event.get("summary") for event in in_batches(other, 7)]
+
+
 async def test_half_characters_do_not_break_the_wire():
     half = call("create_file", '{"path": "a.txt", "content": "\\ud83d"}')
     run = await run_script([half], [text("\ud83d ok")])

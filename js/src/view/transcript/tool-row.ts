@@ -271,9 +271,6 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 	return [...endOf(row), ...answerOf(row), ...outputs, ...args];
 }
 
-/** A summary that duplicates the line of a change: the size, or the line counts. */
-const IN_THE_LINE = /^(?:[\d.]+ (?:bytes?|kB|MB)(?:, [\d,]+ lines?)?|\+\d+ -\d+)$/;
-
 /** How the call ended, in words. */
 function endOf(row: ToolRow): Node[] {
 	if (row.status === "failed") {
@@ -281,8 +278,7 @@ function endOf(row: ToolRow): Node[] {
 		return [h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null)];
 	}
 	const stopped = row.status === "stopped" && (row.summary || "Stopped before it finished.");
-	const isRedundant = row.change !== null && IN_THE_LINE.test(row.summary);
-	const text = row.status === "denied" ? whyDenied(row) : stopped || (isRedundant ? "" : row.summary);
+	const text = row.status === "denied" ? whyDenied(row) : stopped || row.summary;
 	return text ? [h("p", { class: "anb-cap first" }, text)] : [];
 }
 
