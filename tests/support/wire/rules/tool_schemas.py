@@ -102,7 +102,6 @@ _GEMINI_FIELDS = frozenset(
         "description",
         "enum",
         "items",
-        "prefixItems",
     }
     | {"minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties"}
     | {"required", "propertyOrdering"}
@@ -128,7 +127,7 @@ def _gemini_names(path: Path, schema: Json) -> Iterator[str]:
     for number, name in enumerate(schema.get("required", ())):
         if name not in schema.get("properties", {}):
             yield f"{'.'.join(path)}.required[{number}]: property is not defined"
-    if _is_array(schema) and not {"items", "prefixItems"} & schema.keys():
+    if _is_array(schema) and "items" not in schema:
         yield f"{'.'.join(path)}.items: missing field."
 
 
@@ -228,6 +227,7 @@ def _object(**properties: Json) -> Json:
 _ARRAY = _object(tags={"type": "array"})
 _EMAIL = _object(to={"type": "string", "pattern": "^(?!\\.)[a-z.]+@[a-z.]+$"})
 _CHOICES = _object(mode={"enum": ["", "a"]})
+_TUPLE = _object(at={"type": "array", "prefixItems": [{"type": "number"}] * 2, "items": {}})
 _KEYS = "anthropics/claude-code#79418; ComposioHQ/composio#3500"
 _GENAI = "google-genai, GenerateContentConfig.response_json_schema"
 _CYCLE = {
@@ -272,14 +272,12 @@ _EACH: tuple[tuple[str, str, Callable[[Path, Json], Iterator[str]], str, Json], 
     ("gi-fields", "interactions", _gemini_field, _GENAI, _object(q={"type": "string", "const": "x"})),
     ("ge-fields", "generate_content", _gemini_field, _GENAI, _object(q={"not": {}})),
     *(
-        (
-            f"{prefix}-choices",
-            protocol,
-            _gemini_field,
-            "litellm#14155; 9router#359; gemini-cli#4400",
-            _CHOICES,
-        )
+        (f"{prefix}-{name}", protocol, _gemini_field, source, schema)
         for prefix, protocol in (("gi", "interactions"), ("ge", "generate_content"))
+        for name, source, schema in (
+            ("choices", "litellm#14155; 9router#359; gemini-cli#4400", _CHOICES),
+            ("tuples", "litellm#25718; google/adk-python#5446; diegosouzapw/OmniRoute#12871", _TUPLE),
+        )
     ),
     ("gi-names", "interactions", _gemini_names, "probelabs/probe#569", {"type": "object", "required": ["q"]}),
     ("ge-names", "generate_content", _gemini_names, "cline/cline#7339; DEEIX-AI/DEEIX-Chat#546", _ARRAY),
