@@ -24,8 +24,8 @@ HELD = "(held back: this run sends no values)"
 _WORD = re.compile(r"\w+")
 _WORD_OR_SYMBOL = re.compile(r"\w+|[^\x20-\x7e]")
 _QUOTED = re.compile(r"""(["'])(.*?)\1""")
-_BUILT_IN = frozenset(dir(builtins))
-_USUAL_WORDS = _BUILT_IN.union(
+BUILT_IN = frozenset(dir(builtins))
+_USUAL_WORDS = BUILT_IN.union(
     _WORD.findall(
         "a an and are argument arguments array at attribute be between by callable cannot code column columns convert"
         " could data defined directory division does exist expected file for found from got has have in index invalid"
@@ -42,7 +42,7 @@ def schema_text(schema: Schema, names: Container[str]) -> str:
     """The schema as text. Names that are not in `names` are masked, and repeated lines are counted."""
     placeholder = "(name held back)"
     parts = [
-        (part.text if part.text in names or part.text in _BUILT_IN else placeholder)
+        (part.text if part.text in names or part.text in BUILT_IN else placeholder)
         if isinstance(part, Name)
         else part
         for part in schema

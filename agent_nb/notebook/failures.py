@@ -68,15 +68,21 @@ def _failure_of(result: Any, cell_id: str) -> FailedCell | None:
     if error is None or not number:
         return None
     lines = [frame.lineno for frame in code_frames(error) if frame.line and frame.line in source]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
     return FailedCell(
         number=number,
         source=source,
         cell_id=cell_id,
         error=short_traceback(error),
         message=error_message(error).partition("\n")[0],
-        line=getattr(error, "lineno", None) or (lines[-1] if lines else None),
-        undefined=(getattr(error, "name", "") or "") if isinstance(error, NameError) else "",
+        line=line_in(source, line),
+        undefined=error.name if isinstance(error, NameError) and type(error.name) is str else "",
     )
+
+
+def line_in(source: str, line: Any) -> int | None:
+    """The line number if it can be one of this source: the attributes of an exception can be anything."""
+    return line if type(line) is int and 0 < line <= source.count("\n") + 2 else None
 
 
 def short_traceback(error: BaseException) -> str:

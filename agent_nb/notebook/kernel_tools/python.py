@@ -17,7 +17,7 @@ from agent_nb.core.errors import AgentError, ToolError
 from agent_nb.core.events import MimeBundle
 from agent_nb.core.messages import Image
 from agent_nb.images.convert import to_image
-from agent_nb.notebook.failures import code_frames, error_message, is_code, short_traceback
+from agent_nb.notebook.failures import code_frames, error_message, is_code, line_in, short_traceback
 from agent_nb.notebook.kernel_tools.capture import cut
 from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
@@ -103,7 +103,7 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
         details = safe_text(short_traceback(execution.error))
         message = _joined(safe_text(headline(execution.error)), text, details)
         failure = ToolError(message, outputs=(*execution.outputs, {"text/plain": details}, names))
-        failure.line = code_line(execution.error)
+        failure.line = line_in(call.code, code_line(execution.error))
         raise failure
     return ToolOutput(
         text=text or "Done, without output.",

@@ -1,7 +1,6 @@
 """`%agent fix [N] [OPTION]...` and `%agent explain`: ordinary runs whose prompt is built from a cell."""
 
 import ast
-import builtins
 import difflib
 import re
 from collections.abc import Iterator, Mapping
@@ -11,11 +10,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.secrets import own_values
+from agent_nb._base.secrets import mask_values, own_values
 from agent_nb._base.text import fenced
 from agent_nb.core.errors import AgentError
 from agent_nb.core.options import Options
-from agent_nb.engine.data_gate import known_words
+from agent_nb.engine.data_gate import BUILT_IN, known_words
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
@@ -87,10 +86,12 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
     values = own_values()
     cell = fenced(limited(mask_named(target.source.strip(), values), TEXT_LIMIT), "python")
     if isinstance(target, FailedCell):
-        error = _error_words(target, schema_names) if schema_only else mask_named(target.error, values)
+        error, undefined = mask_named(target.error, values), mask_values(target.undefined, values)
+        if schema_only:
+            error, undefined = _error_words(target, schema_names)
         parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
-        if near := difflib.get_close_matches(target.undefined, [*names, *dir(builtins)], 3, 0.7):
-            parts.append(f"Names like `{target.undefined}` that the notebook has: {', '.join(near)}.")
+        if near := difflib.get_close_matches(undefined, {*names, *BUILT_IN}, 3, 0.7):
+            parts.append(f"Names like `{undefined}` that the notebook has: {', '.join(near)}.")
     else:
         output = LEFT_OUT if schema_only else limited(mask_named(target.output, values), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
@@ -104,10 +105,11 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
     return text, replace(options, variables=(*options.variables, *readable))
 
 
-def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> str:
-    """The part of an error that `--data schema` may send: the words of its message that are not values."""
+def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> tuple[str, str]:
+    """The words of an error's message and of its undefined name that are not values, which `--data schema` may send."""
     words = schema_names.union(_WORD.findall(failure.source))
-    return known_words(failure.message, words) + (f" (line {failure.line})" if failure.line else "")
+    line = f" (line {failure.line})" if failure.line else ""
+    return known_words(failure.message, words) + line, known_words(failure.undefined, words)
 
 
 def _names_in(source: str) -> list[str]:

@@ -111,6 +111,34 @@ def test_without_values_the_error_keeps_only_known_words(shell):
     assert "- age: " in text
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        "NameError('x', name=secret)",
+        "NameError('x', name=[secret])",
+        "type(secret, (Exception,), {})(secret)",
+        *("with_line(OSError, secret)", "with_line(OSError, 718281)", "with_line(SyntaxError, 718281)"),
+    ],
+)
+def test_without_values_no_part_of_an_error_is_one(shell, error):
+    shell.run("""secret, smithson = "smith" + "sonn", 1
+def with_line(kind, line):
+    error = kind("bad")
+    error.lineno = line
+    return error""")
+    shell.run(f"error = {error}")
+    shell.run("raise error")
+    text = prompt_of(shell, "%agent fix --data schema")
+    assert "The error:" in text
+    assert not [value for value in ("smithsonn", "718281") if value in text]
+
+
+def test_without_values_a_misspelt_name_gets_its_suggestions(shell):
+    shell.run("total = 3")
+    shell.run("totl + 1")
+    assert "Names like `totl` that the notebook has: total" in prompt_of(shell, "%agent fix --data schema")
+
+
 def test_a_value_that_cannot_be_shown_is_left_out(shell):
     shell.run("class Odd:\n    def __repr__(self): raise ValueError('no')\nodd, even = Odd(), 2\n1 / 0")
     text = prompt_of(shell)

@@ -187,6 +187,10 @@ def test_arguments_are_still_checked_against_the_choices(shell, server):
 def test_a_line_that_an_error_names_itself_is_held_back(shell, server):
     codes = [
         f"raise SyntaxError('bad', ('data.csv', {NUMBER}, 1, 'x'))".replace(NUMBER, "int('718' + '281')"),
+        *(
+            f"error = SyntaxError('bad'); error.filename = '<run_python-1>'; error.lineno = {line}; raise error"
+            for line in ("int('718' + '281')", "'lyon' + '17zq'")
+        ),
         "import os, sys\nsys.exit('bad (line ' + str(int('718' + '281')) + ')')",
     ]
     calls = [Call("run_python", {"code": code}, id=f"code_{at}") for at, code in enumerate(codes)]
