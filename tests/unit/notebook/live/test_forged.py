@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_nb.notebook.live import hub as hub_module
+from agent_nb.notebook.live.commands import COMMANDS as COMMAND_TYPES
 from agent_nb.providers.scripted import call, text
 from tests.support.scripts import run_script, write
 from tests.unit.notebook.live.test_hub import python
@@ -28,7 +28,7 @@ def nested(depth):
 
 
 deep = st.sampled_from([45, 150, 300]).map(nested)
-COMMANDS = st.sampled_from(sorted(hub_module.COMMANDS)) | texts
+COMMANDS = st.sampled_from(sorted(COMMAND_TYPES)) | texts
 RIGHT = {
     str: texts | st.sampled_from(["index.html", "h1", "call_0"]),
     bool: st.booleans(),
@@ -38,7 +38,8 @@ RIGHT = {
 }
 FIELDS = {
     name: st.one_of([RIGHT.get(kind, junk)] * 9 + [junk | deep])
-    for name, kind in get_type_hints(hub_module._Command).items()
+    for command in COMMAND_TYPES.values()
+    for name, kind in get_type_hints(command).items()
 }
 """Values of the right type, so that commands are reached, and others."""
 

@@ -1,0 +1,282 @@
+"""The commands of the page, one class each: its fields are read from the message, and `run` carries it out."""
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+
+from agent_nb._base.bundles import bundle
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import change_texts, whole_text
+from agent_nb._base.threads import off_loop
+from agent_nb._base.wire import Json, WireError, from_wire, to_wire
+from agent_nb.core.errors import ConfigError
+from agent_nb.engine.approval import Answer
+from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.notebook.live.live_run import LiveRun, window_number
+from agent_nb.notebook.live.open_questions import Scope
+from agent_nb.notebook.session import settings
+from agent_nb.run.cells import Cells
+from agent_nb.run.run import Run
+from agent_nb.run.turn_requests import request_for_page
+
+MOST_DIFFERENCES = 3
+"""Maximum number of differences named in a badge."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageCommand:
+    """A command about a run. A page that has only a saved output names the run by its key."""
+
+    id: str
+    client: str
+    run_id: str = ""
+    key: str = ""
+    variant: int | None = None
+
+    @property
+    def number(self) -> int:
+        return self.variant or 0
+
+    def run(self, run: LiveRun) -> Any:
+        """Return the fields of the answer, if any, or a coroutine that returns them later."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallCommand(PageCommand):
+    """A command about a call of the run."""
+
+    call_id: str
+
+    @property
+    def place(self) -> tuple[int, str]:
+        return self.number, self.call_id
+
+
+class UnderWayCommand(PageCommand):
+    """Asks for the active runs of a reloaded window. It is about no run: the hub answers it."""
+
+
+class HelloCommand(PageCommand):
+    def run(self, run: LiveRun) -> Json:
+        stream = run.stream
+        stream.watched.set()
+        run.window = self.client
+        stream.windows[run.window] = True
+        return {
+            "run_id": run.id,
+            "meta": to_wire(stream.meta),
+            "window": window_number(run.window),
+            "last": len(stream.events),
+        }
+
+
+class ResyncCommand(PageCommand):
+    """Asks for all events, which the hub sends after the answer."""
+
+
+class StopCommand(PageCommand):
+    def run(self, run: LiveRun) -> None:
+        if run.handle is not None:
+            run.handle.stop(number=None if self.variant is None else self.variant + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproveCommand(CallCommand):
+    note: str = ""
+    args: Json | None = None
+    scope: Scope = "call"
+
+    def run(self, run: LiveRun) -> None:
+        run.answer(self.place, Answer(True, self.note, self.args), self.scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenyCommand(CallCommand):
+    note: str = ""
+
+    def run(self, run: LiveRun) -> None:
+        run.questions.answer(self.place, Answer(False, self.note))
+
+
+class ShowOutputCommand(CallCommand):
+    def run(self, run: LiveRun) -> None:
+        if run.handle is None:
+            raise ConfigError("The run has ended.")
+        run.handle.show_output(*self.place)
+
+
+class AskAgainCommand(PageCommand):
+    def run(self, run: LiveRun) -> None:
+        run.let_code_run(self.number, allowed=False)
+
+
+class PickCommand(PageCommand):
+    def run(self, run: LiveRun) -> None:
+        number = self.number + 1
+        if run.on_pick is None:
+            raise ConfigError(f"Pick it in the notebook: `{run.name}.pick({number})`.")
+        run.on_pick(number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCommand(PageCommand):
+    path: str
+    version: int | None = None
+
+    def run(self, run: LiveRun) -> Any:
+        return run.file(self.number, self.path, self.version)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElementCommand(PageCommand):
+    path: str
+    file: str | None = None
+
+    def run(self, run: LiveRun) -> Any:
+        return run.element(self.number, self.path, self.file)
+
+
+class CellsCommand(PageCommand):
+    def run(self, run: LiveRun) -> Any:
+        return run.cells(self.number)
+
+
+class KeepCommand(PageCommand):
+    def run(self, run: LiveRun) -> Any:
+        return run.keep(self.number)
+
+
+class VerifyCommand(PageCommand):
+    def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
+        return _verify(run.finished_result(self.number))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestCommand(PageCommand):
+    step: int = 1
+
+    def run(self, run: LiveRun) -> Any:
+        return request_for_page(run.result, self.number, self.step)
+
+
+class CheckCodeCommand(PageCommand):
+    """Asks for the script of page checks. It is large, so it is sent on first use."""
+
+    def run(self, run: LiveRun) -> Json:
+        return {"code": bundle("check").read_text(encoding="utf-8")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnScreenCommand(PageCommand):
+    on_screen: bool = False
+
+    def run(self, run: LiveRun) -> None:
+        if self.on_screen:
+            run.window = self.client
+        run.stream.set_on_screen(self.client, on_screen=self.on_screen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedCommand(PageCommand):
+    check_id: str
+    ok: bool = False
+    report: Any = None
+    error: str = ""
+
+    def run(self, run: LiveRun) -> None:
+        failure = f"the person's browser could not check the page ({self.error[:200]})."
+        report = self.report if self.ok and isinstance(self.report, dict) else failure
+        run.checked(self.client, self.check_id, report)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UndoPythonCommand(PageCommand):
+    token: str
+
+    def run(self, run: LiveRun) -> Json:
+        text, names = undo_store.undo(self.token)
+        run.stream.set_undone(f"{self.token} {name}" for name in names)
+        return {"text": text}
+
+
+class ResultCommand(PageCommand):
+    def run(self, run: LiveRun) -> Json:
+        return {"data": run.output(self.client)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreviewReportCommand(PageCommand):
+    entries: Any = None
+
+    def run(self, run: LiveRun) -> Any:
+        return run.report(self.number, self.entries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundCommand(PageCommand):
+    message: Json | None = None
+
+    def run(self, run: LiveRun) -> Any:
+        return run.use_bound(self.number, self.message)
+
+
+COMMANDS: dict[str, type[PageCommand]] = {
+    "hello": HelloCommand,
+    "resync": ResyncCommand,
+    "under_way": UnderWayCommand,
+    "stop": StopCommand,
+    "approve": ApproveCommand,
+    "deny": DenyCommand,
+    "show_output": ShowOutputCommand,
+    "ask_again": AskAgainCommand,
+    "pick": PickCommand,
+    "file": FileCommand,
+    "element": ElementCommand,
+    "cells": CellsCommand,
+    "keep": KeepCommand,
+    "verify": VerifyCommand,
+    "request": RequestCommand,
+    "check_code": CheckCodeCommand,
+    "on_screen": OnScreenCommand,
+    "checked": CheckedCommand,
+    "undo_python": UndoPythonCommand,
+    "result": ResultCommand,
+    "preview_report": PreviewReportCommand,
+    "bound": BoundCommand,
+}
+
+
+def read_command(content: Json) -> PageCommand:
+    """Validate a message and return its command; any client of the kernel can send one."""
+    kind = COMMANDS.get(str(content.get("command")))
+    if kind is None:
+        raise ConfigError(f"There is no command {whole_text(str(content.get('command')))[:80]!r}.")
+    try:
+        command: PageCommand = from_wire(kind, change_texts(from_wire(Json, content), whole_text))
+    except WireError as error:
+        raise ConfigError(f"That message is not a command: {error}.") from None
+    return command
+
+
+def _verify(run: Run) -> Coroutine[Any, Any, Json]:
+    """Refuse at once what cannot be verified; the returned coroutine does the rest."""
+    from agent_nb.notebook.verify import check_verifiable
+
+    cells = run.to_cells()
+    check_verifiable(run, cells)
+    return _verified(run, cells)
+
+
+async def _verified(run: Run, cells: Cells) -> Json:
+    from agent_nb.notebook.verify import EQUAL, verify
+
+    shell = get_ipython()
+    table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
+    differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
+    text = "; ".join(differences[:MOST_DIFFERENCES])
+    if len(differences) > MOST_DIFFERENCES:
+        text += f" and {len(differences) - MOST_DIFFERENCES} more"
+    text = text or f"Reproduced in a fresh kernel: {len(table.rows)} equal"
+    return {"text": safe_text(text), "equal": not differences}
