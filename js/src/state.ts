@@ -1,4 +1,4 @@
-// The state of a run: a pure function of its events. Only this file interprets events.
+// The state of a run: a pure function of its events. Views read it; a replay also reads single events, for its moments.
 
 import {
 	type ConversationCompacted,

@@ -4,7 +4,7 @@
 import type { BoundName } from "../events.ts";
 import { type Bound, type FromPage, type FromStore, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
 
-/** Milliseconds between two values of a name, plus as many per 4 KB of the last one: the kernel has to parse it. */
+/** Milliseconds between two values of a name, plus one per 4,000 characters of the last one: the kernel has to parse it. */
 const INTERVAL = 50;
 const PER_MILLISECOND = 4000;
 /** Messages per second above which a frame is disconnected; our script sends far fewer. */
