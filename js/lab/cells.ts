@@ -86,10 +86,11 @@ function createInsert(locate: Locate) {
 	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
 	return (place: RunOutput, cells: readonly CellText[]): { panel: NotebookPanel; id: string } | null => {
 		const { panel, index } = locate(place) ?? {};
-		if (!panel || index === undefined || !isWritable(panel)) return null;
+		if (!panel || index === undefined) return null;
 		const below = inserted.get(panel) ?? new Map<string, string>();
 		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
 		const id = insertCells(panel, at, cells);
+		if (id === null) return null;
 		inserted.set(panel, below.set(place.key, id));
 		return { panel, id };
 	};
@@ -108,8 +109,13 @@ export function isWritable({ content }: NotebookPanel): boolean {
 	return content.model?.readOnly === false;
 }
 
-/** Inserts cells as one step of the notebook's undo, makes the last one active and returns its id. */
-export function insertCells({ content }: NotebookPanel, at: number, cells: readonly CellText[]): string {
+/**
+ * Inserts cells as one step of the notebook's undo, makes the last one active and returns its id; null if the notebook is
+ * read-only.
+ */
+export function insertCells(panel: NotebookPanel, at: number, cells: readonly CellText[]): string | null {
+	const { content } = panel;
+	if (!isWritable(panel)) return null;
 	content.model?.sharedModel.insertCells(
 		at,
 		cells.map(({ kind, source, outputs = [] }) => ({

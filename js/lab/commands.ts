@@ -11,6 +11,48 @@ const CELL = ".jp-Notebook .jp-CodeCell";
 /** A cell in command mode, and nothing in which a key is text. */
 const SELECTED = ".jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) :focus:not(:read-write)";
 
+interface Command {
+	readonly id: string;
+	readonly label: string;
+	run(panel: NotebookPanel): unknown;
+	/** Whether it applies to the notebook now; always without it. */
+	suits?(panel: NotebookPanel): boolean;
+	/** It inserts cells, so it is off in a notebook that is read-only. */
+	readonly inserts?: true;
+	/** Its place in the context menu of code cells; without it, it is only in the palette. */
+	readonly rank?: number;
+	/** Its key while a cell is selected. */
+	readonly key?: string;
+}
+
+function commandsOf(actions: NotebookModule["NotebookActions"], stages: Stages): Command[] {
+	const stage: Command = {
+		id: "stage",
+		label: "Agent: Open the Stage",
+		run: (panel) => stages.show(panel, "", true),
+	};
+	return [
+		{ id: "ask", label: "Agent: Ask About This Cell", run: askAbout, inserts: true, rank: 20 },
+		{
+			id: "fix",
+			label: "Agent: Fix This Cell",
+			run: (panel) => panel.content.activeCell && fixCell(actions, panel, panel.content.activeCell),
+			suits: (panel) => fixSource(panel.content.activeCell) !== null,
+			inserts: true,
+			rank: 21,
+		},
+		{
+			id: "compose",
+			label: "Agent: Ask for a Change",
+			run: (panel) => frameOf(panel, stages)?.dispatchEvent(new Event(COMPOSE)),
+			suits: (panel) => frameOf(panel, stages) !== null,
+			key: "/",
+		},
+		...(stages.isPossible ? [stage] : []),
+		{ id: "stop", label: "Agent: Stop All Runs", run: () => window.dispatchEvent(new Event(STOP_ALL)) },
+	];
+}
+
 export function addCommands(
 	app: App,
 	tracker: Tracker,
@@ -18,37 +60,21 @@ export function addCommands(
 	actions: NotebookModule["NotebookActions"],
 	stages: Stages,
 ): void {
-	function add(
-		id: string,
-		label: string,
-		run: (panel: NotebookPanel) => unknown,
-		suits: (panel: NotebookPanel) => boolean = () => true,
-	): string {
+	for (const { id, label, run, suits = () => true, inserts, rank, key } of commandsOf(actions, stages)) {
 		const command = `agent-nb:${id}`;
-		const isEnabled = (): boolean => tracker.currentWidget !== null && suits(tracker.currentWidget);
-		const execute = () => isEnabled() && tracker.currentWidget && run(tracker.currentWidget);
-		app.commands.addCommand(command, { label, isEnabled, execute });
+		const panel = (): NotebookPanel | null => {
+			const current = tracker.currentWidget;
+			return current && (!inserts || isWritable(current)) && suits(current) ? current : null;
+		};
+		const execute = (): unknown => {
+			const current = panel();
+			return current && run(current);
+		};
+		app.commands.addCommand(command, { label, isEnabled: () => panel() !== null, execute });
 		palette?.addItem({ command, category: CATEGORY });
-		return command;
+		if (rank) app.contextMenu?.addItem({ command, selector: CELL, rank });
+		if (key) app.commands.addKeyBinding({ command, keys: [key], selector: SELECTED });
 	}
-	const ask = add("ask", "Agent: Ask About This Cell", askAbout, isWritable);
-	app.contextMenu?.addItem({ command: ask, selector: CELL, rank: 20 });
-	const fix = add(
-		"fix",
-		"Agent: Fix This Cell",
-		(panel) => panel.content.activeCell && fixCell(actions, panel, panel.content.activeCell),
-		(panel) => isWritable(panel) && fixSource(panel.content.activeCell) !== null,
-	);
-	app.contextMenu?.addItem({ command: fix, selector: CELL, rank: 21 });
-	const compose = add(
-		"compose",
-		"Agent: Ask for a Change",
-		(panel) => frameOf(panel, stages)?.dispatchEvent(new Event(COMPOSE)),
-		(panel) => frameOf(panel, stages) !== null,
-	);
-	app.commands.addKeyBinding({ command: compose, keys: ["/"], selector: SELECTED });
-	if (stages.isPossible) add("stage", "Agent: Open the Stage", (panel) => stages.show(panel, "", true));
-	add("stop", "Agent: Stop All Runs", () => window.dispatchEvent(new Event(STOP_ALL)));
 }
 
 /** The frame of the run that the active cell shows, in the cell or on the stage. */
@@ -66,6 +92,6 @@ async function askAbout(panel: NotebookPanel): Promise<void> {
 	const quotation = content.activeCell?.model.sharedModel.getSource().trim() ?? "";
 	const source = cellSource("ask", { quotation });
 	if (!source) return;
-	insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source }]);
-	await edit(panel, 1);
+	const id = insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source }]);
+	if (id !== null) await edit(panel, 1);
 }

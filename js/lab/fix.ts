@@ -34,9 +34,9 @@ export function fixSource(cell: Cell | null): CellSource | null {
 
 export function fixCell(actions: Actions, panel: NotebookPanel, cell: Cell): void {
 	const source = fixSource(cell);
-	if (!source || !isWritable(panel)) return;
+	if (!source) return;
 	const id = insertCells(panel, panel.content.widgets.indexOf(cell) + 1, [{ kind: "code", source }]);
-	runCell(actions, panel, id);
+	if (id !== null) runCell(actions, panel, id);
 }
 
 function usesAgent(panel: NotebookPanel): boolean {

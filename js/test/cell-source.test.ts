@@ -134,9 +134,10 @@ describe("in JupyterLab", () => {
 		const addCommand = (id: string, command: never) => commands.set(id, command);
 		const app = { commands: { addCommand, addKeyBinding() {} } };
 		const actions = { runCells: vi.fn() };
-		addCommands(app as never, { currentWidget: panel } as never, null, actions as never, {} as never);
+		const stages = { get: () => null };
+		addCommands(app as never, { currentWidget: panel } as never, null, actions as never, stages as never);
 		const press = (id: string) => commands.get(`agent-nb:${id}`)?.execute();
-		const enabled = ["ask", "fix"].filter((id) => commands.get(`agent-nb:${id}`)?.isEnabled());
+		const enabled = [...commands].flatMap(([id, command]) => (command.isEnabled() ? id.slice(9) : []));
 		const sources = () =>
 			insertCells.mock.calls.flatMap(([, cells]) => cells.map(({ source }: never) => source));
 		return {
@@ -152,18 +153,18 @@ describe("in JupyterLab", () => {
 		const { press, fix, enabled, sources, actions } = notebook(count);
 		press("fix");
 		fix();
-		expect([enabled, sources(), actions.runCells.mock.calls]).toEqual([["ask"], [], []]);
+		expect([enabled, sources(), actions.runCells.mock.calls]).toEqual([["ask", "stop"], [], []]);
 	});
 
 	test("nothing is inserted into a notebook that is read-only", () => {
 		const open = notebook(3);
 		open.press("fix");
 		open.press("ask");
-		expect(open.enabled).toEqual(["ask", "fix"]);
+		expect(open.enabled).toEqual(["ask", "fix", "stop"]);
 		expect(open.sources()).toEqual(["%agent fix 3", expect.stringContaining("print(\\{{totl}})")]);
 		const locked = notebook(3, true);
 		for (const id of ["ask", "fix"]) locked.press(id);
 		locked.fix();
-		expect([locked.enabled, locked.sources()]).toEqual([[], []]);
+		expect([locked.enabled, locked.sources()]).toEqual([["stop"], []]);
 	});
 });
