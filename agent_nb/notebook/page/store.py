@@ -4,21 +4,24 @@ A view is a frame that shows the page: a preview in a cell, or `run.page` as a w
 """
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, NoReturn
 
-from agent_nb._base.secrets import masked_line
-from agent_nb._base.text import shortened, showable_text
+from agent_nb._base.secrets import mask_values, masked_line
+from agent_nb._base.text import change_texts, shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, encoded
 from agent_nb.notebook.page.calls import MAX_MESSAGE, call
 from agent_nb.notebook.page.encoding import chunks, json_pieces, within
 from agent_nb.notebook.values.limited import error_line
+from agent_nb.notebook.values.secret_values import Collector, remembered
 from agent_nb.notebook.values.value_masking import Masks
 
 INTERVAL = 0.05
@@ -27,6 +30,8 @@ MAX_SET = 4_000_000
 """Maximum JSON characters that a page may set or pass to a function; parsing them takes 40 ms."""
 MAX_SAVED = 1_000_000
 """Maximum characters of values saved with an output."""
+SEARCH = 0.05
+"""Maximum seconds to search one value for secrets."""
 MOST_VIEWS = 20
 MOST_CALLS = 100
 """Maximum calls of all views that run or wait."""
@@ -76,6 +81,10 @@ class PageStore:
         self._sending: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that serves the views, once known."""
+        self._secrets: dict[str, Collection[str]] = {}
+        """The secrets of all values, and their forms."""
+        for name, value in self.values.items():
+            self._search(name, value)
 
     @property
     def rows(self) -> dict[str, Binding]:
@@ -89,6 +98,7 @@ class PageStore:
         """Set a value from Python; raises `ConfigError` if it cannot be encoded as JSON."""
         texts, messages = chunks(json_pieces(name, value)), list[str]()
         is_complete = within(SLICE, texts, messages)
+        self._search(name, value)
         if self._loop and running_loop() is not self._loop:  # in another thread
             self._loop.call_soon_threadsafe(self.set, name, value)
             return
@@ -159,11 +169,23 @@ class PageStore:
         texts, remaining = dict[str, str](), MAX_SAVED
         for name, value in self.values.items():
             try:
-                texts[name] = masked_text(name, value, remaining)
+                texts[name] = self.masked_text(name, value, remaining)
             except (ConfigError, TypeError, ValueError):
                 continue
             remaining -= len(texts[name])
         return texts
+
+    def masked_text(self, name: str, value: Any, limit: int) -> str:
+        """The JSON of a value without secrets, also of other values; raises `ConfigError` if longer than `limit`."""
+        deque(json_pieces(name, value, limit), maxlen=0)  # checks the length first: masking is slow
+        text = "".join(json_pieces(name, Masks().over(value), limit))
+        mask = partial(mask_values, values=remembered().union(*self._secrets.values()))
+        return text if mask(text) == text else json.dumps(change_texts(json.loads(text), mask))
+
+    def _search(self, name: str, value: Any) -> None:
+        """Search for secrets, which the page may copy into another value."""
+        with contextlib.suppress(Exception):  # the value's own code, or too many items
+            Collector(self._secrets, SEARCH).read(name, value)
 
     def _check(self, name: str, kind: Literal["value", "function"]) -> Binding:
         row = self.bindings.get(name)
@@ -253,12 +275,6 @@ class PageStore:
     def _value(self, name: str) -> Json:
         self._sent[name] = time.monotonic()
         return {"do": "value", "name": name}
-
-
-def masked_text(name: str, value: Any, limit: int) -> str:
-    """The JSON of a value without secrets; raises `ConfigError` if it is longer than `limit`."""
-    deque(json_pieces(name, value, limit), maxlen=0)  # checks the length first: masking is slow
-    return "".join(json_pieces(name, Masks().over(value), limit))
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -18,7 +18,7 @@ from agent_nb._base.secrets import mask_json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
 from agent_nb.notebook.page import exported
-from agent_nb.notebook.page.store import PageStore, masked_text, running_loop
+from agent_nb.notebook.page.store import PageStore, running_loop
 from agent_nb.render import page_html, page_source
 from agent_nb.run.run import Run
 
@@ -30,7 +30,7 @@ MAX_STATE = 50_000
 def _state(value: Any, page: "Page") -> Any:
     """A value in the widget's state, which notebooks save: masked, and None if it is too long."""
     try:
-        return mask_json(json.loads(masked_text("", value, MAX_STATE)))
+        return mask_json(json.loads(page._store.masked_text("", value, MAX_STATE)))
     except (ConfigError, TypeError, ValueError):
         return None
 

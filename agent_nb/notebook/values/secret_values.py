@@ -39,9 +39,9 @@ class _EnoughError(Exception):
 class Collector(Masks):
     """Collects the values that `Masks` would mask, from a bounded number of items, and copies nothing."""
 
-    def __init__(self, values: dict[str, Collection[str]]) -> None:
+    def __init__(self, values: dict[str, Collection[str]], seconds: float = SECONDS_EACH / 2) -> None:
         super().__init__()
-        self._values, self._room, self._end = values, MOST_ITEMS, time.monotonic() + SECONDS_EACH / 2
+        self._values, self._room, self._end = values, MOST_ITEMS, time.monotonic() + seconds
 
     def read(self, name: str, value: Any) -> None:
         """Collect the secrets of a variable: of a module its texts, of the user's own classes their attributes."""
@@ -138,6 +138,13 @@ def user_secrets(shell: Any) -> Collection[str]:
     for text in list(values)[:-MOST_VALUES]:
         values.pop(text, None)
     return set(itertools.chain(*list(values.values())))
+
+
+def remembered() -> set[str]:
+    """The values that earlier searches have found."""
+    return set(
+        itertools.chain(*(forms for values in _remembered.values() for forms in list(values.values())))
+    )
 
 
 def _length(item: tuple[str, Any]) -> int:

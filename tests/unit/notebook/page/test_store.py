@@ -380,6 +380,19 @@ async def test_marimo_has_what_the_page_fills():
     assert from_anywidget.get_anywidget_state(page) == {"labels": {"17": "good"}}
 
 
+@pytest.mark.parametrize("copied", [{}, {"config": "{}"}], ids=["first", "after config was replaced"])
+async def test_a_secret_that_the_page_copies_is_masked_when_its_copy_is_saved_synced_or_drawn(copied):
+    store = await made(["config", "notes", "labels"], config={"api_key": "vq7-Harbour-0391"}, notes=["x"])
+    store.page = page = make_page(store)
+    page.config = {"login": {"name": "password", "value": 'new "Quay"-5521'}}
+    copied = {**copied, "labels": '{"a": "vq7-Harbour-0391"}', "notes": r'["1", "my new \"Quay\"-5521!"]'}
+    for name, text in copied.items():
+        Window(store).send("set", name=name, text=text)
+    assert store.values["labels"] == page.labels == {"a": "vq7-Harbour-0391"}
+    assert json.loads(store.saved()["labels"]) == page.get_state()["labels"] == {"a": "•••"}
+    assert json.loads(store.saved()["notes"]) == ["1", "my •••!"]
+
+
 async def test_saved_values_are_masked_and_limited():
     table = [{"password": "hunter2hunter2", "n": number} for number in range(3)]
     store = await made(["table", "long", "n"], table=table, long="x" * 2_000_000, n=1)
