@@ -5,17 +5,19 @@ under the vendor's name and never sent to another vendor.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolErrorCode
 
 AS_TEXT = "Not run: it is part of the answer's text."
 """Summary of a call that turned out to be part of a text, because more text followed it."""
 
 Role = Literal["system", "user", "assistant", "tool"]
+Origin = Literal["images", "elements", "summary"]
+"""Why a run adds a text to a user message: instructions for its images, elements of the page, earlier requests."""
 
 
 def snake_case(name: str) -> str:
@@ -35,6 +37,8 @@ class Tagged:
 @dataclass(frozen=True, slots=True)
 class Text(Tagged):
     text: str
+    origin: Origin | None = None
+    """None for a text by the user or the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class ToolCall(Tagged):
     """JSON exactly as the model wrote it, which may be invalid."""
     written: bool = False
     """Whether the model wrote it into its text instead of making a native call."""
+    shortened: bool = False
+    """Whether notes replace contents of files in the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +100,8 @@ class Message(Tagged):
     parts: tuple[Part, ...]
     vendor: Mapping[str, Any] = field(default_factory=dict)
     """Opaque data to send back, by vendor name."""
+    requests: int = 1
+    """How many of the user's requests a user message stands for: 0 if the run added it, several for a summary."""
 
     @property
     def text(self) -> str:
@@ -104,14 +112,21 @@ class Message(Tagged):
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 
-def user(*parts: str | Part) -> Message:
-    return Message(role="user", parts=tuple(Text(part) if isinstance(part, str) else part for part in parts))
+def user(*parts: str | Part, requests: int = 1) -> Message:
+    return Message(role="user", parts=_parts(parts), requests=requests)
 
 
 def assistant(*parts: str | Part) -> Message:
-    return Message(
-        role="assistant", parts=tuple(Text(part) if isinstance(part, str) else part for part in parts)
-    )
+    return Message(role="assistant", parts=_parts(parts))
+
+
+def _parts(parts: Iterable[str | Part]) -> tuple[Part, ...]:
+    return tuple(Text(part) if isinstance(part, str) else part for part in parts)
+
+
+def sent_fields(part: Part) -> Json:
+    """The wire form of a part, without what only this package reads."""
+    return {name: value for name, value in to_wire(part).items() if name not in ("origin", "shortened")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

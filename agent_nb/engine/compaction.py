@@ -15,17 +15,15 @@ from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import WhyCompacted
-from agent_nb.core.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
+from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.cost import density, estimate_tokens
-from agent_nb.engine.run_input import RunInput, base_density
+from agent_nb.engine.run_input import RunInput, base_density, images_in
 from agent_nb.prompts import (
     content_note,
-    count_requests,
     prompt_text,
-    summary_entries,
     summary_entry,
-    summary_text,
+    summary_heading,
 )
 from agent_nb.providers.base import VENDOR_DATA
 from agent_nb.tools import Tool, Toolbox
@@ -68,7 +66,7 @@ def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share:
     rewritten = sum(old != new for old, new in zip(messages, shorter, strict=True))
     if messages[-1].role == "tool":
         # Some vendors require signatures on all calls since the last user message.
-        shorter.append(user(prompt_text("go_on")))
+        shorter.append(user(prompt_text("go_on"), requests=0))
     count = _count_to_summarize(shorter, question, toolbox, share)
     compacted = tuple(_with_summary(shorter, count, toolbox))
     if not _is_shorter(compacted, messages):
@@ -141,9 +139,11 @@ def _shorter_call(call: ToolCall, tool: Tool, note: str) -> ToolCall:
             for name, value in args.items()
         }
     except (ValueError, RecursionError, AttributeError):
-        shorter = {}  # the arguments are not a JSON object, so the call failed
+        args, shorter = {}, {}  # the arguments are not a JSON object, so the call failed
     arguments = json.dumps(shorter, ensure_ascii=False)
-    return replace(call, arguments=arguments) if len(arguments) < len(call.arguments) - SHORT // 2 else call
+    if len(arguments) >= len(call.arguments) - SHORT // 2:
+        return call
+    return replace(call, arguments=arguments, shortened=call.shortened or shorter != args)
 
 
 def _with_notes(value: Any, note: str) -> Any:
@@ -188,21 +188,20 @@ def _with_summary(messages: Sequence[Message], count: int, toolbox: Toolbox) -> 
 
 
 def _is_question(message: Message) -> bool:
-    return message.role == "user" and count_requests(message.text) > 0
+    return message.role == "user" and message.requests > 0
 
 
 def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
     """Summarize messages as one: requests, files, last answers. Images stay, because tools refer to them by number."""
-    entries: list[str] = []
+    entries: list[Text] = []
     for exchange in _exchanges(messages):
-        earlier_entries = summary_entries(exchange[0].text)
-        entries += [_entry(exchange, toolbox)] if earlier_entries is None else earlier_entries
-    user_parts = [part for message in messages if message.role == "user" for part in message.parts]
-    images = [part for part in user_parts if isinstance(part, Image)]
+        summary = [part for part in exchange[0].parts if isinstance(part, Text) and part.origin == "summary"]
+        entries += summary[1:] or [Text(f"\n\n{_entry(exchange, toolbox)}", "summary")]
     if len(entries) > MOST_ENTRIES:
         entries = [entries[0], *entries[1 - MOST_ENTRIES :]]
-    requests = sum(count_requests(message.text) for message in messages if message.role == "user")
-    return user(summary_text(requests, entries), *images)
+    requests = sum(message.requests for message in messages if message.role == "user")
+    heading = Text(summary_heading(requests), "summary")
+    return user(heading, *entries, *images_in(messages), requests=requests)
 
 
 def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:

@@ -16,7 +16,7 @@ from agent_nb.core.errors import ConfigError, ToolError, ToolErrorCode
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.engine.approval import DeniedError
 from agent_nb.engine.run_input import RunInput
-from agent_nb.prompts import is_built_in
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request
 from agent_nb.tools.base import Name, Schema, Tool
 
@@ -62,8 +62,8 @@ class DataGate:
     def __init__(self, run_input: RunInput) -> None:
         self._names = set(run_input.names)
         """Names of the inputs, and words and quoted strings in the model's own calls."""
-        self._texts = {run_input.prompt}
-        """The user's texts, and results that may be sent."""
+        self._texts = {run_input.prompt, *map(prompt_text, ("sum_up", "go_on", "not_called"))}
+        """The user's texts, those that a run adds, and results that may be sent."""
         self._images: list[Image] = []
         self._withheld: dict[str, ToolResult] = {}
         self._to_show: list[str] = []
@@ -116,7 +116,7 @@ class DataGate:
 
     def _part(self, part: Part) -> Part:
         match part:
-            case Text(text) if text in self._texts or is_built_in(text):
+            case Text(text) if text in self._texts:
                 return part
             case ToolResult(text=text, images=images) if text in self._texts:
                 allowed_ids = {id(image) for image in self._images}

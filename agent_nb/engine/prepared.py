@@ -21,11 +21,7 @@ from agent_nb.prompts import (
     CHANGE_FROM_IMAGE,
     FROM_IMAGE,
     STACKS,
-    has_note,
-    is_about_images,
-    is_built_in,
     prompt_text,
-    summary_entries,
 )
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
@@ -167,19 +163,18 @@ def history_digest(history: Sequence[Message]) -> str:
 
 def _is_built_in(message: Message) -> bool:
     """Whether to leave a message out of the digest: its wording may change between releases."""
-    if message.role == "user":
-        return is_built_in(message.text) or summary_entries(message.text) is not None
-    return message.role == "tool"
+    has_summary = any(isinstance(part, Text) and part.origin == "summary" for part in message.parts)
+    return message.role == "tool" or not message.requests or has_summary
 
 
 def _content(message: Message) -> list[Any]:
     content: list[Any] = [message.role]
     for part in message.parts:
         match part:
-            case Text(text):
-                content += [] if is_about_images(text) else [mask(text)]
+            case Text(text, origin=None):
+                content.append(mask(text))
             case ToolCall(name=name, arguments=arguments):
-                content.append([name] if has_note(arguments) else [name, mask(arguments)])
+                content.append([name] if part.shortened else [name, mask(arguments)])
     return content
 
 

@@ -14,14 +14,25 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
 from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
-from agent_nb.core.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult, assistant
+from agent_nb.core.messages import (
+    Image,
+    Message,
+    Origin,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    user,
+)
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_files
 from agent_nb.files.diffs import unified_diff
 from agent_nb.images.convert import to_image
 from agent_nb.pages.element_look import Element
-from agent_nb.prompts import has_note, image_numbers, image_text, is_about_elements, shortened_file_note
+from agent_nb.prompts import image_numbers, image_text, shortened_file_note
 from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox, ToolContext
@@ -65,7 +76,7 @@ def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
 
 def _parts_before_elements(message: Message) -> Iterator[Part]:
     return itertools.takewhile(
-        lambda part: not (isinstance(part, Text) and is_about_elements(part.text)), message.parts
+        lambda part: not (isinstance(part, Text) and part.origin == "elements"), message.parts
     )
 
 
@@ -125,7 +136,7 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
     for message in reversed(messages):
         failed.update(p.call_id for p in message.parts if isinstance(p, ToolResult) and not p.ok)
         for call in reversed(message.tool_calls):
-            if call.id not in failed and not has_note(call.arguments):
+            if call.id not in failed and not call.shortened:
                 calls.append(call)
         if message.tool_calls:
             failed.clear()
@@ -290,17 +301,18 @@ def open_run(prompt: str, material: Material, *, can_read: bool) -> RunInput:
     own_images = tuple(to_image(image) for image in as_sequence(material.get("images")))
     earlier_images = images_in(history)
     notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
+    about_images: list[str] = []
     if own_images and system is None:
-        notes.append(image_text(page=_has_page(start, conversation)))
+        about_images.append(image_text(page=_has_page(start, conversation)))
     if own_images and earlier_images:
-        notes.append(image_numbers(len(earlier_images), len(own_images)))
+        about_images.append(image_numbers(len(earlier_images), len(own_images)))
     shortened = _shortened_files(files, base) if can_read else ()
     edited = _edited_files(base) - {safe_path(path) for path in files or ()}
     return RunInput(
         prompt=prompt,
         system=system,
         history=history,
-        question=_question(prompt, notes, own_images),
+        question=user(prompt, *_paragraphs(notes), *_paragraphs(about_images, "images"), *own_images),
         files=start,
         images=own_images,
         earlier_images=earlier_images,
@@ -310,9 +322,8 @@ def open_run(prompt: str, material: Material, *, can_read: bool) -> RunInput:
     )
 
 
-def _question(prompt: str, notes: Iterable[str], images: Iterable[Image]) -> Message:
-    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
-    return Message(role="user", parts=parts)
+def _paragraphs(texts: Iterable[str], origin: Origin | None = None) -> list[Text]:
+    return [Text(f"\n\n{text}", origin) for text in texts]
 
 
 def base_density(base: Run | None) -> float:

@@ -160,7 +160,7 @@ class Turns:
         most, cut = self._prepared.settings.limits.steps, False
         for number in range(1, most + 1):
             if summing_up := number == most > 1:
-                self.add(user(prompt_text("sum_up")))
+                self.add(user(prompt_text("sum_up"), requests=0))
             turn = await self._turn(number, summing_up)
             self.add(turn.message)
             if turn.stop == "refusal":
@@ -171,7 +171,7 @@ class Turns:
             if turn.message.tool_calls and number < most:
                 self.add(await self._results(turn.message.tool_calls, cut))
             elif number < most - 1 and self._must_call(turn):
-                self.add(user(prompt_text("not_called")))
+                self.add(user(prompt_text("not_called"), requests=0))
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up else turn.stop
         return "max_steps"

@@ -171,7 +171,8 @@ async def _parts_about(elements: Sequence[Element], viewer: PageViewer | None) -
     pairs = [(element.path, looks.get(id(element))) for element in elements]
     images = [(path, look.image) for path, look in pairs if look and look.image]
     lines = [(path, str(look) if look else "") for path, look in pairs]
-    return Text("\n\n" + about_elements(lines, [path for path, _ in images])), *(image for _, image in images)
+    text = about_elements(lines, [path for path, _ in images])
+    return Text(f"\n\n{text}", "elements"), *(image for _, image in images)
 
 
 def _pages(elements: Iterable[Element]) -> Iterable[list[Element]]:

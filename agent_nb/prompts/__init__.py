@@ -4,7 +4,6 @@
 the prompt that contains the images, so that earlier messages do not change.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,9 +19,7 @@ CUT_CALL_HINT = (
 _FOLDER = Path(__file__).parent
 _IN_SANDBOX = {"$only": ", and nothing else", "$no_loading": ", nothing loaded from elsewhere"}
 """Placeholders and their values, unless the live preview may use the network."""
-_NUMBERS = "In tool calls, the images of this request are"
 _ELEMENTS = "About the elements of this request"
-_OPENINGS = ("About the images of this request", _ELEMENTS, _NUMBERS)
 
 
 @cache
@@ -50,7 +47,7 @@ def image_numbers(earlier: int, own: int) -> str:
     """Return the names of this request's images, if earlier requests had images too."""
     names = [f"input:{number}" for number in range(earlier + 1, earlier + own + 1)]
     listed = names[0] if own == 1 else f"{names[0]} to {names[-1]}"
-    return f"{_NUMBERS} {listed}; lower numbers are those of earlier requests."
+    return f"In tool calls, the images of this request are {listed}; lower numbers are those of earlier requests."
 
 
 def about_elements(looks: Sequence[tuple[str, str]], shown: Sequence[str]) -> str:
@@ -71,28 +68,6 @@ def shortened_file_note(shown: int, total: int) -> str:
     return f"(First {shown:,} of {total:,} characters. `read_file` with `start` and `end` reads any lines of the file.)"
 
 
-def is_built_in(text: str) -> bool:
-    """Whether a message was added by the run and not by the user."""
-    return text in map(prompt_text, ("sum_up", "go_on", "not_called"))
-
-
-def is_about_elements(text: str) -> bool:
-    """Whether a part of a prompt comes from `about_elements` and not from the user."""
-    return text.strip().startswith(_ELEMENTS)
-
-
-def is_about_images(text: str) -> bool:
-    """Whether a part of a prompt is one of these texts on images or elements and not from the user."""
-    text = text.strip()
-    return text.startswith(_OPENINGS) or text in (prompt_text(FROM_IMAGE), prompt_text(CHANGE_FROM_IMAGE))
-
-
-_NOTE = re.compile(
-    r"\(contents? of (?:(?!\(contents? of ).){1,2000}? left out(; read (it|them) with [\w-]+)?\)", re.DOTALL
-)
-_SUMMARY = re.compile(r"Earlier in this conversation there were (\d+) requests, shortened here:")
-
-
 def content_note(versions: Mapping[str, int | None], reader: str) -> str:
     """Return a placeholder for file contents: `(content of index.html, version 3, left out; read it with x)`.
 
@@ -104,16 +79,9 @@ def content_note(versions: Mapping[str, int | None], reader: str) -> str:
     return f"(content{'s' if several else ''} of {' and '.join(files)} left out{how})"
 
 
-def has_note(text: str) -> bool:
-    """Whether a text, such as a call's arguments, contains a placeholder for a file's content."""
-    return "left out" in text and _NOTE.search(text) is not None
-
-
-def summary_text(requests: int, entries: Sequence[str]) -> str:
-    """Return a summary of earlier requests; every entry is one paragraph."""
-    return "\n\n".join(
-        (f"Earlier in this conversation there were {requests} requests, shortened here:", *entries)
-    )
+def summary_heading(requests: int) -> str:
+    """Return the first line of a summary of earlier requests; every entry is one more paragraph."""
+    return f"Earlier in this conversation there were {requests} requests, shortened here:"
 
 
 def summary_entry(prompt: str, files: Sequence[str], answer: str) -> str:
@@ -124,15 +92,3 @@ def summary_entry(prompt: str, files: Sequence[str], answer: str) -> str:
         f"  Your answer: {answer}" if answer else "",
     ]
     return "\n".join(line for line in lines if line)
-
-
-def summary_entries(text: str) -> list[str] | None:
-    """Return the entries of a summary; None for any other text."""
-    return text.split("\n\n")[1:] if _SUMMARY.match(text) else None
-
-
-def count_requests(text: str) -> int:
-    """Return the number of user requests in a message: 0 if a run added it, several for a summary."""
-    if match := _SUMMARY.match(text):
-        return int(match[1])
-    return 0 if is_built_in(text) else 1

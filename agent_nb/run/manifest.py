@@ -11,6 +11,7 @@ from agent_nb._base.secrets import masked_line, safe_text
 from agent_nb._base.text import fenced, sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
+from agent_nb.core.messages import sent_fields
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.render.safe_markdown import as_text, code_span
 from agent_nb.run.record import RunRecord
@@ -32,7 +33,7 @@ def manifest_of(run: RunRecord) -> Json:
         "prompt_sha256": _hash(run.prompt),
         "system_sha256": _hash(run.system),
         "tools_sha256": {tool.name: _hash(to_wire(tool)) for tool in run.tools},
-        "messages_sha256": _hash([to_wire(message.parts) for message in run.messages]),
+        "messages_sha256": _hash([[*map(sent_fields, message.parts)] for message in run.messages]),
         "files_sha256": {path: _hash(content) for path, content in run.files.items()},
         "usage": to_wire(run.usage),
         "cost": run.cost,

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import AgentError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import Message
+from agent_nb.core.messages import Message, Origin, Text
 from agent_nb.core.run_settings import check_recorded
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.run.moments import sort_annotations
@@ -26,6 +26,7 @@ from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, TextR
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MAX_BYTES = 1_000_000_000
+_OPENING = re.compile(r"\s*(?:About|In tool calls,) the (images|elements) of this request")
 
 
 class _Image(TypedDict):
@@ -195,8 +196,7 @@ class _Variant:
 
     def _message(self, item: Any) -> Message:
         if type(item) is not int or not 0 <= item < len(self.messages):
-            message: Message = from_wire(Message, item)
-            return message
+            return _with_origins(from_wire(Message, item))
         if item in self._numbered:
             self._texts.count(len(str(to_wire(self.messages[item]))))
         self._numbered.add(item)
@@ -210,6 +210,19 @@ class _Variant:
         for path, text in self.files.items():
             if files.get(path) != text:
                 raise WireError(f"make a different {path[:40]!r} than `files` has", "events")
+
+
+def _with_origins(message: Message) -> Message:
+    """The message with the origins of its texts, which files did not store when the lessons were recorded."""
+    later = (
+        replace(part, origin=_origin(part)) if isinstance(part, Text) else part for part in message.parts[1:]
+    )
+    return replace(message, parts=(*message.parts[:1], *later))  # the first is the prompt
+
+
+def _origin(part: Text) -> Origin | None:
+    opening = _OPENING.match(part.text)
+    return cast("Origin", opening[1]) if opening else part.origin
 
 
 class _RunReading:

@@ -12,7 +12,7 @@ from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
-from agent_nb.core.messages import Image, Message
+from agent_nb.core.messages import Image, Message, Part, sent_fields
 from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")
@@ -108,10 +108,10 @@ def _message(message: Message) -> Json:
     return fields
 
 
-def _part(part: Any) -> Json:
+def _part(part: Part) -> Json:
     if isinstance(part, Image):
         return {"type": part.type, "name": part.name, "data": f"{part.media_type}, {len(part.data):,} bytes"}
-    fields: Json = to_wire(part)
+    fields = sent_fields(part)
     if images := getattr(part, "images", ()):
         fields["images"] = [_part(image) for image in images]
     else:

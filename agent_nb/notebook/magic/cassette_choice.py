@@ -15,7 +15,6 @@ from agent_nb.core.options import CassetteMode, Options
 from agent_nb.notebook.cell_request import all_demo, default_mode, read_mode
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
-from agent_nb.prompts import count_requests
 from agent_nb.run import Run
 from agent_nb.run.run_writer import SUFFIX
 
@@ -90,7 +89,7 @@ def _default_path(options: Options, base: Run | None) -> str:
     """`cassettes/NAME.run.jsonl`, or `cassettes/NAME-2.run.jsonl` for a cell that continues NAME."""
     number = 1
     if base is not None and options.name == base.name:
-        number += sum(count_requests(message.text) for message in base.messages if message.role == "user")
+        number += sum(message.requests for message in base.messages if message.role == "user")
     return f"cassettes/{options.name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
 
 

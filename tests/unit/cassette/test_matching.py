@@ -9,15 +9,17 @@ import PIL.Image
 import pytest
 from PIL.PngImagePlugin import PngInfo
 
-from agent_nb import Agent, replay
+from agent_nb import Agent, load, replay
 from agent_nb.core.errors import CassetteError
-from agent_nb.core.messages import Image, assistant
+from agent_nb.core.messages import Image, Text, assistant
 from agent_nb.core.run_settings import DERIVED, SETTINGS
+from agent_nb.engine.prepared import history_digest
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play, record
 from tests.support.scripts import write
 from tests.unit.cassette.test_cassette import PIXEL, counting
+from tests.unit.cassette.test_damaged import CASSETTES
 from tests.unit.core.test_run_settings import VALUES
 
 
@@ -67,6 +69,13 @@ async def test_every_setting_that_changes_the_request_must_match(tape, tmp_path,
     with pytest.raises(CassetteError, match=re.escape(f"with {differs(value, None)}")):
         await Agent(replay(other)).run(PROMPT)
     assert (await Agent(replay(other)).with_settings(**{name: value}).run(PROMPT)).text == "ok"
+
+
+def test_lessons_recorded_without_origins_still_match():
+    shop, second = (load(CASSETTES / f"{name}.run.jsonl") for name in ("shop", "shop-2"))
+    assert second.fingerprint["yours"]["history"] == history_digest(shop.messages)
+    texts = [part for part in second.messages[4].parts if isinstance(part, Text)]
+    assert [text.origin for text in texts] == [None, "images", "images"]
 
 
 def png(software: str, colour: str = "teal", level: int = 6) -> Image:

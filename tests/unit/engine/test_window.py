@@ -13,7 +13,7 @@ from agent_nb.core.events import ConversationCompacted, TurnFinished, TurnRetryi
 from agent_nb.core.messages import ToolResult, Usage, user
 from agent_nb.engine.compaction import room_in
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.prompts import count_requests, prompt_text
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage
 from agent_nb.run import Run
@@ -68,7 +68,7 @@ async def test_a_conversation_goes_on_40_times_over_a_page_of_40_kb():
     for (before, _), (after, compacted) in itertools.pairwise(sent):
         assert bytes_of(before) == bytes_of(after)[: len(bytes_of(before))] or compacted
     assert "Loaf 1, please" in run.messages[0].text
-    assert sum(count_requests(message.text) for message in run.messages if message.role == "user") == 40
+    assert sum(message.requests for message in run.messages if message.role == "user") == 40
 
 
 def compactions_by_turn(run: Run) -> list[bool]:

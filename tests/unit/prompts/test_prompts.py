@@ -8,7 +8,7 @@ import pytest
 import agent_nb.prompts
 from agent_nb import Agent
 from agent_nb.core.errors import ConfigError
-from agent_nb.prompts import STACKS, image_numbers, image_text, is_about_images, prompt_text, stack_text
+from agent_nb.prompts import STACKS, image_text, prompt_text, stack_text
 
 FOLDER = Path(agent_nb.prompts.__file__).parent
 TEXTS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
@@ -29,9 +29,9 @@ def test_texts_are_short_and_calm(name: str):
 
 def test_an_unknown_stack_names_the_others():
     with pytest.raises(ConfigError, match="html, tailwind, react, vue or bootstrap"):
-        stack_text("angular")
+        Agent("demo:").with_stack("angular")
     with pytest.raises(ConfigError):
-        stack_text("../system")
+        Agent("demo:").with_stack("../system")
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -44,15 +44,6 @@ def test_libraries_are_pinned_and_over_https(stack: str):
 def test_a_page_decides_the_text_about_images():
     build, change = image_text(page=False), image_text(page=True)
     assert build != change
-    assert is_about_images(f"\n\n{build}")
-    assert is_about_images(change)
-    assert not is_about_images(prompt_text("system"))
-
-
-def test_the_numbers_of_images_are_known_as_text_about_images():
-    text = image_numbers(1, 2)
-    assert is_about_images(f"\n\n{text}")
-    assert not is_about_images(f"Look: {text}")
 
 
 @pytest.mark.parametrize("stack", STACKS)

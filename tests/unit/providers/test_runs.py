@@ -1,6 +1,7 @@
 """Whole runs over the wire: the loop goes on by itself after a hiccup, and says one sentence when it cannot."""
 
 import json
+import re
 
 import pytest
 
@@ -31,7 +32,7 @@ from tests.support.wire import (
     problem,
     reply,
 )
-from tests.support.wire.cases import CASES, Case
+from tests.support.wire.cases import CASES, RED_PNG, Case
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -186,10 +187,11 @@ async def test_a_run_is_compacted_between_its_turns(case: Case, server: WireServ
     ]
     refusal = problem(400, "prompt is too long: 13000 tokens > 12000 maximum")
     server.plan(*(reply(Think("Hm."), call) for call in calls), refusal, reply(Say("Done.")))
-    run = await Agent(case.provider(server)).run("A bakery page.")
+    run = await Agent(case.provider(server)).run("A bakery page.", images=RED_PNG)
     assert (run.reason, run.text) == ("end_turn", "Done.")
     sent = json.dumps(server.requests[-1].body, ensure_ascii=False)
     assert sent.count("(content of index.html, version 1, left out; read it with read_file)") == 1
     assert sent.count(prompt_text("go_on")) == 1
     assert Think("").signature not in sent
+    assert not re.search('"(origin|shortened|requests)":', sent)
     assert run.tool_uses[0].call.arguments.count("levain") == 400
