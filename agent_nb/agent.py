@@ -29,7 +29,7 @@ from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.prepared import count_variants
-from agent_nb.engine.run_input import Material, RunInput, open_run, read_images
+from agent_nb.engine.run_input import InputArgs, RunInput, open_run, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.pages.page_check import PageViewer
@@ -103,32 +103,32 @@ class Agent:
         Images passed as paths or URLs are read here, which blocks the event loop. To avoid that, pass
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so automatically.
         """
-        material = Material(files=files, images=images, base=base, messages=messages)
+        input_args = InputArgs(files=files, images=images, base=base, messages=messages)
         data = self._data(base.settings if isinstance(base, Run) else {})
         if self._bound and (text := self._bound.text(data)):
             prompt = f"{prompt}\n\n{text}"
-        return self._prepare(open_run(prompt, material, can_read=any(tool.reads for tool in self.toolbox)))
+        return self._prepare(open_run(prompt, input_args, can_read=any(tool.reads for tool in self.toolbox)))
 
-    def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
+    def start(self, prompt: str, **input_args: Unpack[InputArgs]) -> RunHandle:
         """Start a run in the running event loop and return its handle.
 
-        `material` contains arguments of `prepare`; images are read in the same way.
+        `input_args` contains arguments of `prepare`; images are read in the same way.
         """
-        return self.prepare(prompt, **material).start()
+        return self.prepare(prompt, **input_args).start()
 
-    def race(
+    def start_variants(
         self,
         prompt: str,
         *,
         models: Sequence[str | Provider] = (),
         variants: int = 1,
-        **material: Unpack[Material],
+        **input_args: Unpack[InputArgs],
     ) -> VariantsHandle:
         """Start several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
 
-        `material` contains arguments of `prepare`; images are read in the same way. A cassette plays all its variants.
+        `input_args` are arguments of `prepare`; images are read in the same way. A cassette plays all its variants.
         """
-        prepared = self.prepare_variants(prompt, models=models, variants=variants, **material)
+        prepared = self.prepare_variants(prompt, models=models, variants=variants, **input_args)
         return VariantsHandle(start_variants(prepared))
 
     def prepare_variants(
@@ -137,15 +137,15 @@ class Agent:
         *,
         models: Sequence[str | Provider] = (),
         variants: int = 1,
-        **material: Unpack[Material],
+        **input_args: Unpack[InputArgs],
     ) -> list[Prepared]:
-        """Prepare the runs that `race` would start."""
+        """Prepare the runs that `start_variants` would start."""
         if not models and variants == 1 and isinstance(self.provider, RunDriver):
             models = self.provider.variants
         models = [models] if isinstance(models, str) else models
         count_variants(len(models), variants)
         agents = [self.with_model(model) for model in models] or [self]
-        first = agents[0].prepare(prompt, **material)
+        first = agents[0].prepare(prompt, **input_args)
         runs = [first, *(agent._prepare(first.run_input) for agent in agents[1:])]
         return [prepared for prepared in runs for _ in range(variants)]
 
@@ -158,12 +158,12 @@ class Agent:
         save: str | PathLike[str] | None = None,
         budget: float | None = None,
         executor: Executor | None = None,
-        **material: Unpack[Material],
+        **input_args: Unpack[InputArgs],
     ) -> RunsHandle:
         """Run each prompt on each model, `concurrency` at a time; `await` it for the `Runs`.
 
         Finished runs are saved in the folder `save`; a later call loads them and runs only the missing ones. `budget`
-        limits the cost of the whole call in US dollars; the agent's limits apply to each run. `material` contains
+        limits the cost of the whole call in US dollars; the agent's limits apply to each run. `input_args` contains
         arguments of `prepare`; images are read in the same way.
 
         With an `executor` the runs execute in its workers: a process pool, Dask's `client.get_executor()`,
@@ -175,7 +175,7 @@ class Agent:
                 "A cassette holds one prompt. Leave `recording` out, or use `save` to store the runs."
             )
         agent = self._copy(_in_budgeted_batch=True) if budget is not None else self
-        jobs = plan_jobs(agent, prompts, models, material, saved=save is not None)
+        jobs = plan_jobs(agent, prompts, models, input_args, saved=save is not None)
         store = Store(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget, executor=executor)
 
@@ -249,10 +249,10 @@ class Agent:
         """
         return self.with_settings(compact=True)
 
-    async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
+    async def run(self, prompt: str, **input_args: Unpack[InputArgs]) -> Run:
         """Run to the end. Limits, refusals and failures are reported in `run.reason`, never raised."""
-        material["images"] = await read_images(material.get("images"))
-        handle = self.start(prompt, **material)
+        input_args["images"] = await read_images(input_args.get("images"))
+        handle = self.start(prompt, **input_args)
         try:
             return await handle
         except asyncio.CancelledError:
@@ -262,14 +262,14 @@ class Agent:
         finally:
             handle.stop("interrupted")
 
-    def run_sync(self, prompt: str, **material: Unpack[Material]) -> Run:
+    def run_sync(self, prompt: str, **input_args: Unpack[InputArgs]) -> Run:
         """Like `run`, for synchronous code; also works inside a running event loop."""
-        return run_blocking(self.run(prompt, **material))
+        return run_blocking(self.run(prompt, **input_args))
 
-    async def stream(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[Event]:
+    async def stream(self, prompt: str, **input_args: Unpack[InputArgs]) -> AsyncIterator[Event]:
         """Yield the events of a run as they happen; the last is always `RunFinished`."""
-        material["images"] = await read_images(material.get("images"))
-        handle = self.start(prompt, **material)
+        input_args["images"] = await read_images(input_args.get("images"))
+        handle = self.start(prompt, **input_args)
         try:
             async for batch in handle.batches():
                 for event in batch:
@@ -278,9 +278,9 @@ class Agent:
             handle.stop()
             await handle
 
-    async def sse(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[tuple[str, str]]:
+    async def sse(self, prompt: str, **input_args: Unpack[InputArgs]) -> AsyncIterator[tuple[str, str]]:
         """Yield the events of a run as `(event type, JSON text)` pairs, for server-sent events of a web back end."""
-        async for event in self.stream(prompt, **material):
+        async for event in self.stream(prompt, **input_args):
             yield event.type, json.dumps(to_wire(event), ensure_ascii=False)
 
     def recording(

@@ -31,7 +31,7 @@ from agent_nb.core.options import CassetteMode
 from agent_nb.core.run_settings import Limits
 from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.run_input import Material, read_images
+from agent_nb.engine.run_input import InputArgs, read_images
 from agent_nb.engine.start import Prepared, VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.cell_request import Plan, all_demo, default_mode, play, providers, read_mode
@@ -54,7 +54,7 @@ LOADERS[:] = [lambda: pages]
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 
-class MarimoOptions(Material, total=False):
+class MarimoOptions(InputArgs, total=False):
     agent: Agent
     model: str | Provider
     models: Sequence[str | Provider]
@@ -73,9 +73,9 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptio
     """Run a prompt, show it in the cell's output, and return the `Run` with its view.
 
     `options` are those of `Agent` and `agent.run`, or `agent=` with your own agent; `models` and `variants` as for
-    `agent.race`. The run is recorded, and replayed if the cell runs again with the same request; `replay="off"` calls
-    the model each time, `record=True` writes `cassettes/NAME.run.jsonl` to share, `replay=True` only replays. Both also
-    accept a path.
+    `agent.start_variants`. The run is recorded, and replayed if the cell runs again with the same request;
+    `replay="off"` calls the model each time, `record=True` writes `cassettes/NAME.run.jsonl` to share, `replay=True`
+    only replays. Both also accept a path.
     `pace` is the speed of the demo model and of a replay: 1 as recorded, 0 at once.
     """
     options["images"] = await read_images(options.get("images"))
@@ -145,7 +145,7 @@ class MarimoCell:
 
     def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
         return agent.prepare_variants(
-            self.prompt, **_part(self.options, Material.__annotations__), **variants
+            self.prompt, **_part(self.options, InputArgs.__annotations__), **variants
         )
 
     @cached_property

@@ -28,7 +28,7 @@ async def race(addresses: dict[str, str], protocols: tuple[str, ...], variants: 
         for protocol in protocols
     ]
     start, cpu = time.perf_counter(), time.process_time()
-    run = await Agent(providers[0]).race("A page", models=providers, variants=variants)
+    run = await Agent(providers[0]).start_variants("A page", models=providers, variants=variants)
     taken = time.perf_counter() - start, time.process_time() - cpu
     assert all(one.html == page_of(KILOBYTES * 1000) for one in run.variants or (run,)), run.compare()
     for provider in providers:

@@ -194,7 +194,7 @@ class ApprovalRequested(BaseEvent):
     """The JSON schema of the arguments; empty if they cannot be edited."""
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments."""
-    lets_run: bool = False
+    allows_whole_run: bool = False
     """Whether the user may allow all calls of this tool in the run."""
     written: bool = False
     """Whether the model wrote the call into its text. "Always" does not cover it."""

@@ -15,7 +15,7 @@ from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.core.messages import ToolCall
 from agent_nb.core.run_settings import STRICTNESS, stricter
-from agent_nb.engine.ending import EndRun, call_own_code
+from agent_nb.engine.ending import EndRun, call_user_code
 from agent_nb.providers.base import Clock
 from agent_nb.render.transcript import changes
 from agent_nb.tools import Tool, Toolbox, ToolContext
@@ -24,7 +24,7 @@ from agent_nb.tools.base import no_hosts
 Mode = Literal["ask", "run", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
 """Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for tools that run
-code (`Tool.lets_run`): they run without asking until the user revokes it."""
+code (`Tool.allows_whole_run`): they run without asking until the user revokes it."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 MCP = "mcp:"
 
@@ -49,9 +49,9 @@ class ApprovalRules:
     def rule(self, tool: Tool) -> Rule:
         return self.rule_by_name(tool) or self.default
 
-    def lets_run(self, tool: Tool) -> bool:
+    def allows_whole_run(self, tool: Tool) -> bool:
         """Whether all the tool's calls in a run can be allowed at once; not if the floor is stricter."""
-        return tool.lets_run and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
+        return tool.allows_whole_run and STRICTNESS.index(self.floor) <= STRICTNESS.index("run")
 
     def repeats(self, tool: Tool) -> bool:
         """Whether a call in `messages=` may be run again: the tool is repeatable and never needs approval."""
@@ -94,7 +94,7 @@ def read_policy(policy: Any, toolbox: Toolbox) -> ApprovalRules:
             raise ConfigError(
                 f"`approve` names {name!r}, which matches no tool of this agent. Its tools: {tools}."
             )
-    code_tools = [tool.name for tool in toolbox if tool.lets_run]
+    code_tools = [tool.name for tool in toolbox if tool.allows_whole_run]
     if any(rule == "run" and name not in code_tools for name, rule in rules_by_name.items()):
         remedy = " or ".join([*(f"`{name}=run`" for name in code_tools), "'auto'"])
         raise ConfigError(f"'run' is only for tools that run code. Use {remedy}.")
@@ -212,7 +212,7 @@ class Approvals:
         if rule not in ("ask", "run"):
             return rule
         allowed = self.consent.code.get(self.variant, rule == "run")
-        return "run" if allowed and self.rules.lets_run(tool) else "ask"
+        return "run" if allowed and self.rules.allows_whole_run(tool) else "ask"
 
     def allowed_hosts(self, tool: Tool) -> frozenset[str] | None:
         return None if self.rules.rule(tool) == "auto" else frozenset(self.consent.hosts)
@@ -226,11 +226,11 @@ class Approvals:
         """Return the arguments to run the tool with; raise `ToolError` if the call is denied."""
         remarks: list[str] = []
         if self.rules.covers(tool):
-            lets_run = self.rules.lets_run(tool) and not call.written
+            allows_whole_run = self.rules.allows_whole_run(tool) and not call.written
             about = {
                 "name": tool.name,
                 "title": title,
-                "lets_run": lets_run,
+                "allows_whole_run": allows_whole_run,
                 "description": tool.spec.description,
                 "schema": tool.spec.schema,
                 "identical_only": tool.identical_only,
@@ -238,7 +238,7 @@ class Approvals:
             answer = await self._approve(call, args, about)
             remarks += _remarks(answer, args)
             args = args if answer.args is None else answer.args
-        if hosts := await call_own_code("Reading the addresses", tool.fetches, args, context):
+        if hosts := await call_user_code("Reading the addresses", tool.fetches, args, context):
             remarks += await self._approve_hosts(call, args, hosts)
         return ApprovedCall(args, tuple(remarks))
 
@@ -311,7 +311,7 @@ class Approvals:
         self, rule: Rule, call: ToolCall, args: Json, request: ApprovalRequested | None
     ) -> Answer:
         if callable(rule):
-            value = await call_own_code("The approval function", rule, call, copy.deepcopy(args))
+            value = await call_user_code("The approval function", rule, call, copy.deepcopy(args))
             return replace(self._valid(call, _answer_of(value)), by="function")
         if rule == "deny":
             return Answer(False, by="policy")
@@ -321,7 +321,7 @@ class Approvals:
             return Answer(False, by="nobody")
         if self.consent.covers(request):
             return Answer(True, by="always")
-        answer = _answer_of(await call_own_code("Asking the person", self.ask, request))
+        answer = _answer_of(await call_user_code("Asking the person", self.ask, request))
         if answer.always and not request.written:
             self.consent.always(request, answer)
         return answer

@@ -14,9 +14,9 @@ from agent_nb.core.run_settings import Limits
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.images.maker import Charge
+from agent_nb.providers.prices import CHARS_PER_TOKEN
 from agent_nb.run import Run
 
-CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
 UPDATE_EVERY = 2_000
 """Characters between estimates: frequent enough to enforce a budget, and still cheap."""

@@ -18,7 +18,7 @@ class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error
         self.reason, self.error = reason, error
 
 
-async def call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
+async def call_user_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
     """Call a hook, policy or tool function. Its exceptions become tool errors; a `KeyboardInterrupt` ends the run."""
     try:
         result = function(*args)

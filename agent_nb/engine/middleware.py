@@ -18,7 +18,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ConfigError, ToolError
 from agent_nb.core.events import Event
 from agent_nb.core.messages import Message, Part, Text, ToolCall, ToolResult, ToolSpec
-from agent_nb.engine.ending import EndRun, call_own_code
+from agent_nb.engine.ending import EndRun, call_user_code
 from agent_nb.providers.base import Request
 
 BeforeTool = Callable[[ToolCall], Any]
@@ -133,7 +133,7 @@ class Listener:
 async def _apply_hook(hook: Callable[[ModelRequest], Any], request: ModelRequest) -> ModelRequest:
     title = f"`{getattr(hook, '__qualname__', 'on_request').rpartition('<locals>.')[2]}`"
     try:
-        result: ModelRequest | None = await call_own_code(title, hook, request)
+        result: ModelRequest | None = await call_user_code(title, hook, request)
     except ToolError as error:
         is_agent_error = isinstance(error.__cause__, AgentError)
         raise EndRun("failed", str(error.__cause__) if is_agent_error else error.message) from error

@@ -224,7 +224,7 @@ def _code(text: str, language: str, *, shorten: bool) -> str:
     return f"{fenced(start, language)}\n{shortened_file_note(len(start), len(text))}"
 
 
-class Material(TypedDict, total=False):
+class InputArgs(TypedDict, total=False):
     """The inputs of a run besides its prompt."""
 
     files: Mapping[str, str | bytes] | None
@@ -286,19 +286,19 @@ async def read_images(images: Any) -> list[Image]:
     return [await off_loop(to_image, file) for file in files]
 
 
-def open_run(prompt: str, material: Material, *, can_read: bool) -> RunInput:
+def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
     """Build the input of a run; raise `ConfigError` for invalid or contradictory arguments.
 
     `can_read` is whether the model can read files with a tool, so that long ones may be shortened.
     """
-    files, base, messages = material.get("files"), material.get("base"), material.get("messages")
+    files, base, messages = input_args.get("files"), input_args.get("base"), input_args.get("messages")
     _check_arguments(prompt, files, base, messages)
     prompt = whole_text(prompt)
     all_messages = [to_message(message) for message in messages or ()]
     conversation = tuple(message for message in all_messages if message.role != "system")
     system = "\n\n".join(message.text for message in all_messages if message.role == "system") or None
     history = base.messages if base is not None else conversation
-    own_images = tuple(to_image(image) for image in as_sequence(material.get("images")))
+    own_images = tuple(to_image(image) for image in as_sequence(input_args.get("images")))
     earlier_images = images_in(history)
     notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
     about_images: list[str] = []

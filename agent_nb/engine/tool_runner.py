@@ -15,7 +15,7 @@ from agent_nb.core.events import ToolFinished, ToolProgress, ToolReady, ToolRunn
 from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.approval import Approvals, ApprovedCall, Emit
 from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.ending import EndRun, call_own_code
+from agent_nb.engine.ending import EndRun, call_user_code
 from agent_nb.engine.middleware import Hooks
 from agent_nb.images.maker import Charge
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
@@ -159,7 +159,7 @@ class ToolRunner:
 
     async def _before_hooks(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before_tool:
-            new_call = await call_own_code("A hook", hook, call)
+            new_call = await call_user_code("A hook", hook, call)
             call = replace(new_call, written=call.written) if isinstance(new_call, ToolCall) else call
         return call
 
@@ -168,7 +168,7 @@ class ToolRunner:
         last_error = None
         for hook in self.hooks.after_tool:
             try:
-                value = await call_own_code("A hook", hook, call, result)
+                value = await call_user_code("A hook", hook, call, result)
                 if isinstance(value, ToolResult) and not isinstance(value.text, str):
                     raise ToolError(f"A hook returned a {type(value.text).__name__} as the text of a result.")
             except ToolError as failure:

@@ -113,7 +113,7 @@ class Session:
         self.failures = Failures()
         self.demo_noted = False
         """Whether the note on the demo model (no key set) has been shown."""
-        self.bound_files: Files | None = None
+        self.last_files: Files | None = None
         """The last value assigned to `files` by a run. Any other value is the user's."""
 
     @property

@@ -23,8 +23,6 @@ from agent_nb.images.pillow import DAMAGE, opened, require_pillow, saved, top_of
 PHONE, DESKTOP = 390, 1280
 WIDTHS = (PHONE, DESKTOP)
 """Widths of the screenshots, in pixels."""
-LOOKS = 3
-"""Default number of page checks per run."""
 
 Level = Literal["error", "warning", "info"]
 Impact = Literal["serious", "critical"]

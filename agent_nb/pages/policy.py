@@ -22,8 +22,6 @@ def _joined(directives: _Directives) -> str:
 
 
 _parts = json.loads(Path(__file__).with_name("policy.json").read_text(encoding="utf-8"))
-POLICY = _joined(_parts["page"])
-"""For pages: `data:`, `blob:` and the files of the stacks."""
 OUTPUT_POLICY = _joined(_parts["output"])
 """For HTML from a tool, in which no scripts run."""
 KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]

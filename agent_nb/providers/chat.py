@@ -16,9 +16,9 @@ from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_argument
 from agent_nb.providers.responses import make_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
+from agent_nb.providers.text_calls import WrittenCalls
 from agent_nb.providers.tool_schemas import CHAT, ToolTranslation
 from agent_nb.providers.vendors import EFFORT
-from agent_nb.providers.written_calls import WrittenCalls
 
 if TYPE_CHECKING:
     import httpx2

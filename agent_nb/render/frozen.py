@@ -46,7 +46,7 @@ from agent_nb.render.summary import (
     variant_note,
 )
 from agent_nb.render.transcript import (
-    LOOKS,
+    ROW_STYLES,
     ImagesRow,
     LineRow,
     Row,
@@ -137,7 +137,7 @@ def _line(row: LineRow) -> str:
 
 
 def _icon(state: RowState) -> str:
-    look = LOOKS[state]
+    look = ROW_STYLES[state]
     return f'<span class="anb-{look.tone}">{look.icon}</span>'
 
 

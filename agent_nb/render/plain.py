@@ -27,7 +27,7 @@ from agent_nb.render.summary import (
     variant_note,
 )
 from agent_nb.render.transcript import (
-    LOOKS,
+    ROW_STYLES,
     LineRow,
     Row,
     SourcesRow,
@@ -74,7 +74,9 @@ def _markdown_of(row: Row) -> str:
             outcome = whole_outcome(row)
             # The title of a tool call contains text that the model wrote.
             title = code_span(title) if isinstance(row, ToolRow) else as_text(title)
-            icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list item has a bullet
+            icon = (
+                "" if row.state == "info" else f"{ROW_STYLES[row.state].icon} "
+            )  # the list item has a bullet
             return f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
         case _:
             assert_never(row)

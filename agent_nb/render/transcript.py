@@ -27,7 +27,7 @@ class RowStyle(NamedTuple):
     """Prefix of the detail where the icon is not enough."""
 
 
-LOOKS: dict[RowState, RowStyle] = {
+ROW_STYLES: dict[RowState, RowStyle] = {
     "info": RowStyle("•", "dim"),
     "ok": RowStyle("✓", "ok"),
     "failed": RowStyle("✗", "err", "failed"),
@@ -68,7 +68,7 @@ class LineRow(BaseRow):
     @property
     def outcome(self) -> str:
         """The detail, prefixed with the state if needed: `failed: There is no file "a.css".`"""
-        return ": ".join(filter(None, (LOOKS[self.state].word, self.detail)))
+        return ": ".join(filter(None, (ROW_STYLES[self.state].word, self.detail)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ def whole_outcome(row: LineRow) -> str:
 
 def line_text(row: LineRow) -> str:
     """Format on one line: `✓ create index.html: 2.1 kB, 80 lines`."""
-    text = f"{LOOKS[row.state].icon} {row.title}" + (f": {text}" if (text := whole_outcome(row)) else "")
+    text = f"{ROW_STYLES[row.state].icon} {row.title}" + (f": {text}" if (text := whole_outcome(row)) else "")
     return masked_line(text)
 
 

@@ -213,7 +213,7 @@ class Tool:
     approval: Approval = "never"
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
-    lets_run: bool = False
+    allows_whole_run: bool = False
     """Whether the user may allow all its calls of a run at once, as for notebook code: `--approve NAME=run`."""
     problems: Callable[[Json], Mapping[str, str]] = field(default=_no_problems)
     """Problems by argument that the schema cannot express; checked for arguments that the user has edited."""

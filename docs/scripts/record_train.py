@@ -117,15 +117,15 @@ async def main() -> None:
         models = [case_of(recording.vendor).provider(server) for recording in RECORDINGS]
         for model in models:  # so that the time it takes to load the SDKs is not recorded
             await Agent(model).run("Are you there?")
-        race = Agent(models[0]).recording(CASSETTE).race(PROMPT, models=models)
-        run = await race
+        variants_handle = Agent(models[0]).recording(CASSETTE).start_variants(PROMPT, models=models)
+        run = await variants_handle
         for model in models:
             await model.close()
     for recording, variant in zip(RECORDINGS, run.variants, strict=True):
         variant.raise_for_failure()
         assert variant.html == page_of(recording), f"{recording.page} is not what was to be made"
         print(f"{variant.model}: {variant.seconds:.1f} s, {variant.usage}, ${variant.cost:.4f}")
-    print(race.recorded)
+    print(variants_handle.recorded)
 
 
 if __name__ == "__main__":

@@ -47,9 +47,11 @@ def wire(events: list[Event], variant: int, model: str) -> list[dict[str, Any]]:
 
 
 async def record(count: int, models: tuple[str, ...] = ()) -> dict[str, Any]:
-    race = Agent(DemoProvider(pace=0)).race(BAKERY, variants=count)
-    await race
-    variants = [[event for event in race.events if event.variant == number] for number in range(count)]
+    variants_handle = Agent(DemoProvider(pace=0)).start_variants(BAKERY, variants=count)
+    await variants_handle
+    variants = [
+        [event for event in variants_handle.events if event.variant == number] for number in range(count)
+    ]
     names = models or ("",) * count
     events = [item for number, own in enumerate(variants) for item in wire(own, number, names[number])]
     events.sort(key=lambda item: item["at"])

@@ -74,7 +74,7 @@ const ask = (call_id, args, fields = {}) => [
 		description: `Runs Python code in the notebook's kernel. ${WORDS}`,
 		schema: schemaOf(args),
 		identical_only: true,
-		lets_run: true,
+		allows_whole_run: true,
 		...fields,
 	},
 ];

@@ -132,7 +132,7 @@ export interface ApprovalRequested extends BaseEvent {
 	description: string;
 	schema: Json;
 	identical_only: boolean;
-	lets_run: boolean;
+	allows_whole_run: boolean;
 	written: boolean;
 }
 

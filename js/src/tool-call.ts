@@ -32,7 +32,7 @@ export interface ToolRow {
 	/** Whether "always" covers only calls with these arguments. */
 	identical_only: boolean;
 	/** Whether the user may allow all calls of the tool in this run. */
-	lets_run: boolean;
+	allows_whole_run: boolean;
 	/** The `seq` of the approval request; 0 if there was none. */
 	asked: number;
 	/** The file this call is writing, and how many characters of it have arrived. */
@@ -97,7 +97,7 @@ export function newToolRow(
 		description: "",
 		schema: {},
 		identical_only: false,
-		lets_run: false,
+		allows_whole_run: false,
 		asked: 0,
 		path: null,
 		written: 0,
@@ -128,7 +128,7 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 				description: event.description,
 				schema: event.schema ?? {},
 				identical_only: event.identical_only ?? false,
-				lets_run: event.lets_run ?? false,
+				allows_whole_run: event.allows_whole_run ?? false,
 				asked: event.seq,
 				status: "asking",
 			};

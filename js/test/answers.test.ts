@@ -183,7 +183,7 @@ const buttonOf = (text: string): HTMLElement | undefined =>
 	);
 
 test("code can be allowed for the run, which the footer says until it is taken back", async () => {
-	const code = { name: "run_python", identical_only: true, lets_run: true };
+	const code = { name: "run_python", identical_only: true, allows_whole_run: true };
 	const [begun, asked] = asks("a");
 	kernel.batch(1, script(started, turn, begun!, { ...asked!, ...code }));
 	await still();

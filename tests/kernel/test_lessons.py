@@ -161,7 +161,7 @@ def test_the_first_lesson_links_to_all_others():
 
 
 async def test_the_cassette_of_the_train_pages_holds_them():
-    run = await Agent(replay(CASSETTE, pace=0)).race(PROMPT)
+    run = await Agent(replay(CASSETTE, pace=0)).start_variants(PROMPT)
     assert [variant.model for variant in run.variants] == [
         case_of(recording.vendor).name for recording in RECORDINGS
     ]

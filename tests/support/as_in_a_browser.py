@@ -71,7 +71,7 @@ async def main() -> dict[str, Any]:
     script = ScriptedProvider([[call("where", {})], [text("Done.")]])
     used = await Agent(script, tools=[where]).run("Where?")
     runs = await demo.map(["A form", "A game"], save="runs")
-    race = await demo.race("A form", variants=2)
+    race = await demo.start_variants("A form", variants=2)
     stopped = demo.start("A form")
     stopped.stop()
     store = RunStore(Path.cwd())

@@ -31,7 +31,7 @@ async def main(root: str) -> str:
     recorded = await demo.recording("form.jsonl").run("A form")
     replayed = await Agent(replay("form.jsonl", pace=0)).run("A form")
     found["replayed"] = replayed.files["index.html"] == recorded.files["index.html"]
-    found["variants"] = [run.reason for run in (await demo.race("A form", variants=2)).variants]
+    found["variants"] = [run.reason for run in (await demo.start_variants("A form", variants=2)).variants]
     found["map"] = [run.reason for run in await demo.map(["A form", "A game"], save="runs")]
     for name, address in (("anthropic:", root), ("openai:", f"{root}/v1"), ("chat:local", f"{root}/v1")):
         agent = Agent(model(name, api_key="none", base_url=address), tools=[double])

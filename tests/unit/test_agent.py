@@ -89,7 +89,7 @@ async def test_what_is_prepared_is_what_the_run_sends():
 
 async def test_material_that_is_misspelt_is_refused():
     agent = Agent(ScriptedProvider([]))
-    for ask in (agent.prepare, agent.start, agent.race):
+    for ask in (agent.prepare, agent.start, agent.start_variants):
         with pytest.raises(TypeError, match="'image'"):
             ask("Like this", image=["photo.png"])
 

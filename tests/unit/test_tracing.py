@@ -193,7 +193,7 @@ async def test_parents_are_right_for_variants_and_for_spans_of_the_callers_own_c
     turns = [[call("slow", {"item": "a"}), call("slow", {"item": "b"}), call("threaded", {"item": "c"})]]
     agents = [Provider([*turns, [text("ok")]], name=f"scripted:{name}") for name in ("one", "two")]
     with tracer.start_as_current_span("request") as request:
-        await Agent(agents[0], tools=[slow, threaded]).race("go", models=agents)
+        await Agent(agents[0], tools=[slow, threaded]).start_variants("go", models=agents)
         assert trace.get_current_span() is request
     outer = spans.one("request")
     roots = spans.named("invoke_agent")

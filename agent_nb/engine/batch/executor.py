@@ -30,7 +30,7 @@ from agent_nb.core.events import Event, Reason, RunFinished
 from agent_nb.engine.batch.runs import BatchAgent, Job
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.journal import EventLog
-from agent_nb.engine.run_input import Material
+from agent_nb.engine.run_input import InputArgs
 from agent_nb.run import Run
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -203,7 +203,7 @@ def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) 
         return "unusable", f"A worker has {VERSIONS}, this process has {versions}. Install the same in both."
     try:
         with _opening:
-            agent, material = _open(parcel)
+            agent, input_args = _open(parcel)
     except AgentError as error:
         return "unusable", f"A worker cannot create the agent: {error}"
     except Exception as error:
@@ -212,7 +212,7 @@ def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) 
     if _is_stopped(batch):
         return "interrupted", None
     # In a thread, because this one may have a running loop; on a shared loop, because runs share connections.
-    work = asyncio.run_coroutine_threadsafe(agent.run(prompt, **material), background_loop("worker"))
+    work = asyncio.run_coroutine_threadsafe(agent.run(prompt, **input_args), background_loop("worker"))
     try:
         while not wait([work], POLL).done:
             if _is_stopped(batch):
@@ -234,10 +234,10 @@ def _is_stopped(batch: str) -> bool:
 
 
 @functools.lru_cache(maxsize=8)
-def _open(parcel: bytes) -> tuple[BatchAgent, Material]:
+def _open(parcel: bytes) -> tuple[BatchAgent, InputArgs]:
     """Unpickle an agent, cached with its connections for the next job."""
-    agent, material = pickle.loads(zlib.decompress(parcel))
-    return agent, material
+    agent, input_args = pickle.loads(zlib.decompress(parcel))
+    return agent, input_args
 
 
 def pack(job: Job) -> bytes:
@@ -247,7 +247,7 @@ def pack(job: Job) -> bytes:
     except ImportError:
         from pickle import dumps
     try:
-        content = dumps((job.agent, job.material))
+        content = dumps((job.agent, job.input_args))
     except Exception as error:  # a class's `__reduce__` may raise anything
         raise ConfigError(
             f"The agent cannot be sent to another process: {_sentence(error).rstrip('.')}. Leave that part out; a"

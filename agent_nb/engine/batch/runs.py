@@ -16,7 +16,7 @@ from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ConfigError, InstallError, MissingKeyError, SavedRunError
 from agent_nb.core.messages import Usage
-from agent_nb.engine.run_input import Material, as_sequence
+from agent_nb.engine.run_input import InputArgs, as_sequence
 from agent_nb.engine.start import Prepared, check_recording
 from agent_nb.images.convert import to_image
 from agent_nb.providers import full_name
@@ -34,11 +34,11 @@ Models = Iterable[str | Provider] | str | Provider | None
 class BatchAgent(Protocol):
     provider: Provider
 
-    async def run(self, prompt: str, **material: Unpack[Material]) -> Run: ...
+    async def run(self, prompt: str, **input_args: Unpack[InputArgs]) -> Run: ...
 
     def with_model(self, model: str | Provider) -> Self: ...
 
-    def prepare(self, prompt: str, **material: Unpack[Material]) -> Prepared: ...
+    def prepare(self, prompt: str, **input_args: Unpack[InputArgs]) -> Prepared: ...
 
     async def close(self) -> None: ...
 
@@ -49,7 +49,7 @@ class Job:
     named_model: str
     """The model name given by the caller; the run has the full name."""
     agent: BatchAgent
-    material: Material
+    input_args: InputArgs
     """The run's inputs besides its prompt; the same for all jobs of a call."""
     prepared: Prepared
     key: str
@@ -77,20 +77,20 @@ class UnavailableModel(Provider):
 
 
 def plan_jobs(
-    agent: BatchAgent, prompts: Prompts, models: Models, material: Material, *, saved: bool
+    agent: BatchAgent, prompts: Prompts, models: Models, input_args: InputArgs, *, saved: bool
 ) -> list[Job]:
     """The jobs in order: the first prompt on every model, then the second.
 
     If runs are `saved`, a model without a key is not an error yet: all its runs may be loaded.
     """
-    images = tuple(to_image(image) for image in as_sequence(material.get("images")))
-    material = {**material, "images": images}
+    images = tuple(to_image(image) for image in as_sequence(input_args.get("images")))
+    input_args = {**input_args, "images": images}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []
     repeats: Counter[str] = Counter()
     for label, prompt in _labelled(prompts):
         for named_model, batch_agent, close in agents:
-            prepared = batch_agent.prepare(prompt, **material)
+            prepared = batch_agent.prepare(prompt, **input_args)
             check_recording(prepared)
             request = prepared.fingerprint()
             repeats[key_of(request)] += 1
@@ -98,7 +98,7 @@ def plan_jobs(
                 label=label,
                 named_model=named_model,
                 agent=batch_agent,
-                material=material,
+                input_args=input_args,
                 prepared=prepared,
                 key=key_of(request, repeats[key_of(request)]),
                 close=close,

@@ -81,7 +81,7 @@ def run_python(shell: Any) -> Tool:
         title=title,
         approval="ask",
         identical_only=True,
-        lets_run=True,
+        allows_whole_run=True,
         problems=problems,
         timeout=None,  # the watchdog's limit also holds for code that blocks the loop
     )

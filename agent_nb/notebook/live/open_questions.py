@@ -68,7 +68,7 @@ class Questions:
         request = question.request
         if scope == "together" and request.identical_only:
             raise ConfigError(f"Calls of `{request.name}` are approved one at a time.")
-        if scope == "run" and not request.lets_run:
+        if scope == "run" and not request.allows_whole_run:
             raise ConfigError(f"`{request.name}` cannot be allowed for the whole run.")
         if answer.args is not None:
             answer = replace(answer, args=edited(request, answer.args))
@@ -85,7 +85,7 @@ class Questions:
         if scope == "run":
             variant = request.variant
             self._answer_others(
-                Answer(True, by="run"), lambda other: other.lets_run and other.variant == variant
+                Answer(True, by="run"), lambda other: other.allows_whole_run and other.variant == variant
             )
 
     def _answer_others(self, answer: Answer, are_covered: Callable[[ApprovalRequested], bool]) -> None:

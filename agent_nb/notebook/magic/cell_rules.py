@@ -163,6 +163,6 @@ def _edits(session: Session, runs: Mapping[str, Run]) -> Iterator[tuple[Files, F
     for name, run in runs.items():
         if run.given_files is not None and not name.startswith("_"):
             yield run.given_files, run.files
-    files, original = session.namespace.get(session.defaults.files_name), session.bound_files
+    files, original = session.namespace.get(session.defaults.files_name), session.last_files
     if isinstance(files, Files) and original is not None and all(run.files != files for run in runs.values()):
         yield original, files

@@ -33,20 +33,20 @@ def assign(session: Session, name: str, value: Any) -> None:
     session.namespace[name] = value
 
 
-def bind(session: Session, run: Run) -> str | None:
+def set_variables(session: Session, run: Run) -> str | None:
     """Set NAME and `files`; return the name of the files variable, or None if it was not set."""
     assign(session, run.name, run)
-    return bind_files(session, run, run.name)
+    return set_files(session, run, run.name)
 
 
-def bind_files(session: Session, run: Run, name: str) -> str | None:
+def set_files(session: Session, run: Run, name: str) -> str | None:
     namespace, files_name = session.namespace, session.defaults.files_name
     if not files_name or files_name == name:
         return None
-    if (files := namespace.get(files_name, session.bound_files)) is not session.bound_files:
+    if (files := namespace.get(files_name, session.last_files)) is not session.last_files:
         # The user's own variable, unless it was set as in `files = hero.files`.
         runs = [value for value in namespace.values() if isinstance(value, Run)]
         if all(variant.files is not files for other in runs for variant in (other, *other.variants)):
             return None
-    namespace[files_name] = session.bound_files = run.files
+    namespace[files_name] = session.last_files = run.files
     return files_name

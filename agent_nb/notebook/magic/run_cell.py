@@ -28,7 +28,7 @@ from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
-from agent_nb.notebook.magic.names import assign, bind
+from agent_nb.notebook.magic.names import assign, set_variables
 from agent_nb.notebook.magic.plan import CellPlan, make_plan
 from agent_nb.notebook.page.pages import succeed
 from agent_nb.notebook.retry_cells import written_cell
@@ -153,7 +153,7 @@ async def _finish(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = 
     """Check, bind, save and show the run; return it and the error of `--save`, if any."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
-    files_name = bind(session, run) if rebind else None
+    files_name = set_variables(session, run) if rebind else None
     paths: list[str] = []
     unsaved = _save_files(plan, run, options.save) if options.save else ""
     if options.save and not unsaved:
@@ -238,7 +238,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
             f"`{run.name}` has your own edits, which picking a variant would discard. Run the cell again to pick."
         )
     variant = current.pick(number)
-    return variant, bind(session, variant)
+    return variant, set_variables(session, variant)
 
 
 def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:

@@ -14,7 +14,7 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, shortened
 from agent_nb.files import human_size
 from agent_nb.notebook.asking import confirm
-from agent_nb.notebook.magic.names import bind, bind_files, check_name
+from agent_nb.notebook.magic.names import check_name, set_files, set_variables
 from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
 from agent_nb.render import FORMS
@@ -71,7 +71,7 @@ def load_run(session: Session, arguments: str) -> str:
         )
     run = load(_saved_file(session, arguments.strip("\"'")))
     before = session.namespace.get(check_name(run.name, session.namespace))
-    bind(session, run)
+    set_variables(session, run)
     loaded = f"Loaded `{run.name}`: {_about(run)}."
     if before is None or isinstance(before, Run):
         return loaded
@@ -109,7 +109,7 @@ def undo_run(session: Session, name: str) -> str:
     del session.replaced[places[-1]]
     if not isinstance(run, Run):
         return f"Restored the previous value of `{name}`, of type {type(run).__name__}."
-    bind_files(session, run, name)
+    set_files(session, run, name)
     restored = f"Restored the previous run to `{name}`: {_about(run)}."
     newer_id = getattr(newer, "id", None)
     if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):

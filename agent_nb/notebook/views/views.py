@@ -21,7 +21,7 @@ from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
 from agent_nb.notebook.session import shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
 from agent_nb.render.summary import ready_line, replay_source
-from agent_nb.render.transcript import LOOKS, RowStyle, Transcript, line_text
+from agent_nb.render.transcript import ROW_STYLES, RowStyle, Transcript, line_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:  # it loads what only the widget needs
@@ -122,7 +122,7 @@ class TerminalView(View):
             self._write(self._masker.rest())
         label = f"{variant + 1}: " if several else ""
         if row:
-            self._line(label + line_text(row), LOOKS[row.state])
+            self._line(label + line_text(row), ROW_STYLES[row.state])
         if not isinstance(event, RunFinished):
             self._show_status()
         elif several:

@@ -229,7 +229,7 @@ async def test_the_limit_of_seconds_holds_for_an_agent_that_ignores_cancel(fake,
 async def test_variants_have_folders_of_their_own(fake):
     fake.plays([{"environment": []}, {"edit": "index.html", "text": "<p>"}, {"say": "Done."}])
     models = ["acp:fake", agent_nb.model("demo:", pace=0), "acp:fake"]
-    run = await Agent("acp:fake", approve="auto").race("Go.", models=models)
+    run = await Agent("acp:fake", approve="auto").start_variants("Go.", models=models)
     assert [variant.model for variant in run.variants] == ["acp:fake", "demo:", "acp:fake"]
     assert len(set(fake.noted("folder"))) == 2
 

@@ -244,8 +244,8 @@ async def test_variants_play_together_with_their_own_pace(tape):
         )
         for name, seconds in (("slow", 2.0), ("quick", 1.0))
     ]
-    run = await Agent(models[0]).recording(tape).race(PROMPT, models=models)
-    again = await Agent(replay(tape)).race(PROMPT)
+    run = await Agent(models[0]).recording(tape).start_variants(PROMPT, models=models)
+    again = await Agent(replay(tape)).start_variants(PROMPT)
     assert [each.model for each in again.variants] == ["scripted:slow", "scripted:quick"]
     assert [facts(each) for each in again.variants] == [facts(each) for each in run.variants]
     assert (again.cost, again.seconds, again.html) == (run.cost, run.seconds, run.html)

@@ -167,7 +167,7 @@ async def test_variants_share_one_budget_for_images(server):
     """What one variant has under way is not there for the other."""
     answer_images(server, draw(3), draw(3))
     async with agent_on(server, usd=0.2) as agent:
-        run = await agent.race(PROMPT, variants=2)
+        run = await agent.start_variants(PROMPT, variants=2)
     assert asked_for_images(server) == 3
     assert sorted(variant.tool_uses[0].ok for variant in run.variants) == [False, True]
     costs = [variant.cost for variant in run.variants]

@@ -85,7 +85,7 @@ async def test_a_replay_has_the_settings_of_the_recording(tmp_path):
 
 async def test_all_variants_of_a_cassette_are_prepared(tmp_path):
     first = Agent(scripted("One.", "Two.")).recording(tmp_path / "two.jsonl")
-    await first.race("Say a number", variants=2)
+    await first.start_variants("Say a number", variants=2)
     prepared = Agent(replay(tmp_path / "two.jsonl")).prepare_variants("Say a number")
     run = await VariantsHandle(start_variants(prepared))
     assert sorted(variant.text for variant in run.variants) == ["One.", "Two."]

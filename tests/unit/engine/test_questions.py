@@ -83,7 +83,7 @@ class Desk:
         self.all_open = asyncio.Event()
         clock = SteppedClock()
         models = [script(clock, [call("shell", {"command": f"ls {n}"})], [text("Done.")]) for n in range(8)]
-        self.race = Agent(models[0], tools=[shell_tool(clock)]).race("go", models=models)
+        self.race = Agent(models[0], tools=[shell_tool(clock)]).start_variants("go", models=models)
         self.race.approve_with(self.ask)
 
     async def ask(self, request: ApprovalRequested) -> Answer:

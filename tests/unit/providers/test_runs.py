@@ -140,7 +140,7 @@ async def test_many_variants_get_through_a_limit_of_one_request_a_second(case: C
     provider.new_clock = lambda: clock
     agent = Agent(provider)
     agent.on_event(lambda event: clock.leave() if isinstance(event, RunFinished) else None)
-    run = await agent.race("Hello?", variants=8)
+    run = await agent.start_variants("Hello?", variants=8)
     assert [variant.reason for variant in run.variants] == ["end_turn"] * 8
 
 

@@ -52,7 +52,7 @@ async def test_it_is_asked_once(server: WireServer):
     server.facts = {"/v1/models": {"data": [LLAMA]}}
     server.plan(*[reply(Say("Hello."))] * 3)
     agent = Agent(provider(server, "chat:qwen"))
-    await agent.race("Hi.", variants=2)
+    await agent.start_variants("Hi.", variants=2)
     await agent.run("Hi.")
     assert server.told == ["/v1/models"]
 

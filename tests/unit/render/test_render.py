@@ -352,7 +352,7 @@ async def test_variants_are_options():
         [call("create_file", {"path": "index.html", "content": f"<h1>Page {n}</h1>"})] for n in (1, 2, 3)
     ]
     with ScriptedProvider([*pages, *[[text("Done.")]] * 3]) as provider:
-        race = Agent(provider).race("A page", variants=3)
+        race = Agent(provider).start_variants("A page", variants=3)
         race.label("hero", "hero-1")
         run = (await race).pick(2)
     seen = Elements(bundle(run)["text/html"])

@@ -36,7 +36,7 @@ async def test_where_there_is_nothing_to_tell_no_percentage_is_shown(window):
 
 async def test_several_variants_together_show_no_percentage():
     turns = [TURNS[0], TURNS[0], TURNS[1], TURNS[1]]
-    run = await Agent(ScriptedProvider(turns, window=1_000)).race("a page", variants=2)
+    run = await Agent(ScriptedProvider(turns, window=1_000)).start_variants("a page", variants=2)
     assert not [fact for fact in facts(run) if "context" in fact]
     assert [fact for fact in facts(run.pick(1)) if "context" in fact]
 

@@ -69,7 +69,7 @@ async def test_it_names_the_blanks_and_holds_no_secret() -> None:
 
 
 async def test_variants_are_told_one_by_one_and_the_demo_is_no_language_model() -> None:
-    race = await Agent(model("demo:", pace=0)).race("A form", variants=2)
+    race = await Agent(model("demo:", pace=0)).start_variants("A form", variants=2)
     said = statement_of([replace(race, name="form")])
     for number in (1, 2):
         assert f"| form, variant {number} | demo:" in said

@@ -153,7 +153,7 @@ async def test_a_follow_up_crops_the_earlier_picture(tmp_path, reloaded):
 
 async def test_a_pick_keeps_the_pictures():
     agent = Agent(model("demo:", pace=0))
-    first = await agent.race("A landing page", variants=2, images=[SHOT])
+    first = await agent.start_variants("A landing page", variants=2, images=[SHOT])
     run, _ = await go_on(first.pick(2), [CROP], [text("Cropped.")])
     assert "dot.png" in run.files
 

@@ -10,7 +10,7 @@ from tests.support.scripts import write
 
 @pytest.fixture
 async def three():
-    return await Agent(model("demo:", pace=0)).race("A landing page for a bakery", variants=3)
+    return await Agent(model("demo:", pace=0)).start_variants("A landing page for a bakery", variants=3)
 
 
 async def after(base, *turns, **settings):
@@ -54,6 +54,6 @@ async def test_it_is_offered_only_where_there_are_options(three):
 
 async def test_an_option_with_binary_files_is_readable():
     with ScriptedProvider([[write()], [write()], [text("a")], [text("b")]]) as provider:
-        race = await Agent(provider).race("A page", files={"a.png": b"\x89PNG"}, variants=2)
+        race = await Agent(provider).start_variants("A page", files={"a.png": b"\x89PNG"}, variants=2)
     run = await after(race, [call("retrieve_option", {"number": 2})], [text("Done.")])
     assert "--- a.png ---\n(4 bytes, binary)" in run.tool_uses[0].result.text

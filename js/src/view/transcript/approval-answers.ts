@@ -74,7 +74,7 @@ function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record
 	return {
 		approve: "Approve",
 		deny: "Deny",
-		run: row.lets_run ? "Allow run_python for this run" : "",
+		run: row.allows_whole_run ? "Allow run_python for this run" : "",
 		always: alwaysLabel(row),
 		together: alike > 1 ? `Approve all ${alike} alike` : "",
 	};

@@ -24,7 +24,7 @@ def run_python(code: str) -> str:
     return f"ran {code}"
 
 
-PYTHON = replace(run_python, packaged=True, lets_run=True)
+PYTHON = replace(run_python, packaged=True, allows_whole_run=True)
 """Like the one of the notebook."""
 CODE = [[call("run_python", {"code": f"step({number})"})] for number in range(4)]
 
@@ -45,7 +45,7 @@ async def question_after(before, shown, handle):
 
 async def test_a_yes_for_the_run_covers_its_later_code_and_every_call_is_shown(desk):
     handle, shown, asked = await desk.ask(*CODE, tools=[PYTHON])
-    assert asked.lets_run
+    assert asked.allows_whole_run
     assert desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")["ok"]
     assert shown.stream.meta.running_code == (0,)
     run = await handle
@@ -77,7 +77,7 @@ async def test_one_press_takes_it_back(desk):
 
 async def test_another_variant_asks(desk):
     models = [ScriptedProvider([*CODE[:2], [text("Done.")]], name=f"scripted:{name}") for name in "ab"]
-    race = Agent(models[0], tools=[PYTHON]).race("go", models=models)
+    race = Agent(models[0], tools=[PYTHON]).start_variants("go", models=models)
     shown = desk.show(race, "hero-1")
     await questions(shown, 2)
     first = of(race, ApprovalRequested)[0]
@@ -92,7 +92,7 @@ async def test_another_variant_asks(desk):
 async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
     """Neither a tool of the user with that name, nor one of a server."""
     handle, _, asked = await desk.ask(CODE[0], tools=[asking])
-    assert not asked.lets_run
+    assert not asked.allows_whole_run
     answer = desk.command("approve", key="hero-1", call_id=asked.call_id, scope="run")
     assert answer["error"] == "`run_python` cannot be allowed for the whole run."
     desk.command("deny", key="hero-1", call_id=asked.call_id)
@@ -102,7 +102,7 @@ async def test_no_other_tool_can_be_allowed_for_a_run(desk, asking):
 async def test_a_stricter_rule_forbids_it(desk):
     rules = ApprovalRules().at_least("ask")
     handle, _, asked = await desk.ask(CODE[0], tools=[PYTHON], approve=rules)
-    assert not asked.lets_run
+    assert not asked.allows_whole_run
     handle.let_code_run(0, allowed=True)
     assert handle.running_code == (), "the engine holds the rule, whatever a page says"
     desk.command("deny", key="hero-1", call_id=asked.call_id)
@@ -124,7 +124,7 @@ async def test_a_call_that_the_model_wrote_as_text_asks_under_the_rule_run():
             "go"
         )
     assert deciders(run) == ["nobody"]
-    assert not any(event.lets_run for event in of(run, ApprovalRequested))
+    assert not any(event.allows_whole_run for event in of(run, ApprovalRequested))
 
 
 @pytest.mark.parametrize("approve", ["run", {"run_*": "run"}, {"other": "run"}])

@@ -33,7 +33,7 @@ async def test_always_is_for_the_tool_that_was_asked_about(desk):
         [[call("dangerous", id="call_0")], [call("dangerous", id="call_1")], [text("Done.")]],
         name="scripted:second",
     )
-    race = Agent(first, tools=[harmless, dangerous]).race("Do it.", models=[first, second])
+    race = Agent(first, tools=[harmless, dangerous]).start_variants("Do it.", models=[first, second])
     shown = desk.show(race, "hero-1")
     await questions(shown, 2)
     assert desk.command("approve", key="hero-1", variant=0, call_id="call_0", scope="always")["ok"]
@@ -128,7 +128,7 @@ async def test_eight_variants_ask_at_once(desk):
         """Adds."""
         return f"added {n}"
 
-    race = Agent(models[0], tools=[add]).race("Do it.", models=models)
+    race = Agent(models[0], tools=[add]).start_variants("Do it.", models=models)
     shown = desk.show(race, "hero-1")
     await questions(shown, 8)
     about = {"key": "hero-1", "call_id": "c"}
@@ -211,7 +211,7 @@ async def test_the_page_loads_the_code_that_looks_at_pages(desk):
 
 
 async def test_the_page_gets_the_suggestions_that_the_demo_model_makes_in_its_answers(desk):
-    run = await Agent(model("demo:", pace=0)).race("A page", variants=2)
+    run = await Agent(model("demo:", pace=0)).start_variants("A page", variants=2)
     suggested = desk.command("hello", key=desk.hub.adopt(run))["meta"]["suggestions"]
     assert [len(prompts) for prompts in suggested] == [3, 3]
     for variant, prompts in zip(run.variants, suggested, strict=True):

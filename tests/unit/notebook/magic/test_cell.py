@@ -7,7 +7,7 @@ import pytest
 from agent_nb import Agent, Run, load, model
 from agent_nb.core.errors import ConfigError
 from agent_nb.engine.loop import RunHandle
-from agent_nb.notebook.magic.names import bind
+from agent_nb.notebook.magic.names import set_variables
 from agent_nb.notebook.magic.run_cell import pick
 from agent_nb.render import bundle
 from agent_nb.run.compare import failure_of, scope_of
@@ -261,10 +261,10 @@ async def test_a_background_run_reports_a_failed_save(shell, tmp_path, capsys):
 
 async def race_of(shell):
     """Three finished variants, bound to `hero`."""
-    race = Agent(model("demo:", pace=0)).race("A form", variants=3)
+    race = Agent(model("demo:", pace=0)).start_variants("A form", variants=3)
     race.label("hero", "hero")
     await race
-    bind(shell.session, race.result)
+    set_variables(shell.session, race.result)
     return race
 
 

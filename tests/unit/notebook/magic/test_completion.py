@@ -8,7 +8,7 @@ import pytest
 from agent_nb import tool
 from agent_nb.core.options import OPTIONS
 from agent_nb.notebook.magic.commands import COMMANDS
-from agent_nb.notebook.magic.names import bind
+from agent_nb.notebook.magic.names import set_variables
 from agent_nb.run.store import RunStore
 from tests.support.shells import quick_run, start_shell
 
@@ -30,7 +30,7 @@ def shell(tmp_path_factory):
         (home / "pictures of mine" / "blue.jpg").touch()
         for name in ("villain", "villain", "city"):
             RunStore(home).save(replace(run, name=name))
-        bind(shell.session, replace(run, name="hero"))
+        set_variables(shell.session, replace(run, name="hero"))
         yield shell
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from IPython.core.error import UsageError
 
-from agent_nb.notebook.magic.names import bind, check_name
+from agent_nb.notebook.magic.names import check_name, set_variables
 from tests.support.shells import quick_run
 
 CELL = "%%agent hero -m demo: --pace 0 --plain"
@@ -32,11 +32,11 @@ def test_a_module_is_not_overwritten():
 
 def test_files_of_the_user_are_not_replaced(shell):
     first, second = replace(quick_run(), name="one"), replace(quick_run("A game"), name="two")
-    assert bind(shell.session, first) == "files"
-    assert bind(shell.session, second) == "files"
+    assert set_variables(shell.session, first) == "files"
+    assert set_variables(shell.session, second) == "files"
     assert shell.names["files"] is second.files
     shell.names["files"] = mine = ["mine"]
-    assert bind(shell.session, first) is None
+    assert set_variables(shell.session, first) is None
     assert shell.names["files"] is mine
     assert shell.names["one"] is first
 
@@ -44,11 +44,11 @@ def test_files_of_the_user_are_not_replaced(shell):
 def test_the_name_of_the_files_can_be_chosen(shell):
     run = replace(quick_run(), name="hero")
     shell.magics.files_name = "pages"
-    assert bind(shell.session, run) == "pages"
+    assert set_variables(shell.session, run) == "pages"
     assert shell.names["pages"] is run.files
     for name in ("", "hero"):
         shell.magics.files_name = name
-        assert bind(shell.session, run) is None
+        assert set_variables(shell.session, run) is None
         assert shell.names["hero"] is run
 
 
@@ -87,7 +87,7 @@ def test_undo_restores_an_edited_run(shell):
 def test_undo_reverts_a_pick(shell):
     shell.run(f"{CELL} -n 2\nA form")
     both = shell.names["hero"]
-    bind(shell.session, both.pick(2))
+    set_variables(shell.session, both.pick(2))
     assert shell.run("%agent undo hero").ok
     assert shell.names["hero"] is both
 
@@ -103,7 +103,7 @@ def test_undo_works_after_a_background_run(shell):
 def test_only_ten_runs_are_kept_for_undo(shell):
     run = quick_run()
     for number in range(30):
-        bind(shell.session, replace(run, name=f"run{number % 3}"))
+        set_variables(shell.session, replace(run, name=f"run{number % 3}"))
     assert len(shell.session.replaced) == 10
 
 

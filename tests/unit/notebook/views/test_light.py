@@ -115,7 +115,7 @@ async def test_each_variant_has_a_row():
         ScriptedProvider([[write()], [text("Done.")]], name="scripted:a"),
         ScriptedProvider([[text("No page.")]], name="scripted:b"),
     ]
-    events = (race := Agent(models[0]).race("go", models=models)).events
+    events = (race := Agent(models[0]).start_variants("go", models=models)).events
     await race
     assert re.search(r"2 variants.*• Variant 1: done\s*• Variant 2: done", text_of(form_of(events)))
 

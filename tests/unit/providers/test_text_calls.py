@@ -15,7 +15,7 @@ from agent_nb.core.messages import ToolCall
 from agent_nb.engine.approval import Answer
 from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.providers.quotations import is_quoted
-from agent_nb.providers.written_calls import calls_at
+from agent_nb.providers.text_calls import calls_at
 from tests.support.scripts import of
 from tests.support.wire import Call, End, Say, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case

@@ -18,7 +18,7 @@ def demo(**settings) -> Agent:
 
 
 async def test_each_variant_makes_its_own_page():
-    run = await demo().race(PROMPT, variants=3)
+    run = await demo().start_variants(PROMPT, variants=3)
     pages = [variant.html for variant in run.variants]
     assert len(set(pages)) == 3
     assert all("</html>" in page for page in pages)
@@ -26,7 +26,7 @@ async def test_each_variant_makes_its_own_page():
 
 
 async def test_events_are_gapless_in_each_variant():
-    race = demo().race(PROMPT, variants=3)
+    race = demo().start_variants(PROMPT, variants=3)
     run = await race
     assert [variant.events[0].variant for variant in run.variants] == [0, 1, 2]
     for number, variant in enumerate(run.variants):
@@ -44,20 +44,20 @@ async def test_variants_run_at_the_same_time():
         if isinstance(event, RunStarted | RunFinished):
             starts.append(event.variant if isinstance(event, RunStarted) else -1)
 
-    await agent.race(PROMPT, variants=3)
+    await agent.start_variants(PROMPT, variants=3)
     assert starts == [0, 1, 2, -1, -1, -1]
 
 
 async def test_several_models_race_each_several_times():
     with ScriptedProvider([[text("one")], [text("two")]]) as scripted:
-        run = await demo().race(PROMPT, models=[model("demo:", pace=0), scripted], variants=2)
+        run = await demo().start_variants(PROMPT, models=[model("demo:", pace=0), scripted], variants=2)
     assert [variant.model for variant in run.variants] == ["demo:"] * 2 + [scripted.name] * 2
     assert {run.variants[2].text, run.variants[3].text} == {"one", "two"}
 
 
 async def test_one_that_fails_leaves_the_others():
     with ScriptedProvider([[fail(ProviderError("No such model."))]]) as broken:
-        run = await demo().race(PROMPT, models=[broken, model("demo:", pace=0)])
+        run = await demo().start_variants(PROMPT, models=[broken, model("demo:", pace=0)])
     assert [variant.reason for variant in run.variants] == ["failed", "end_turn"]
     assert (run.reason, run.html) == ("end_turn", run.variants[1].html)
     assert run.variants[0].error == "No such model."
@@ -65,13 +65,13 @@ async def test_one_that_fails_leaves_the_others():
 
 async def test_when_all_fail_the_run_has_failed():
     with ScriptedProvider([[fail(ProviderError("Down."))]] * 2) as broken:
-        run = await Agent(broken).race(PROMPT, variants=2)
+        run = await Agent(broken).start_variants(PROMPT, variants=2)
     assert (run.reason, run.error, len(run.variants)) == ("failed", "Down.", 2)
 
 
 async def test_stop_ends_one_or_all():
     provider = ScriptedProvider([[text("working"), stall()]] * 3)
-    race = Agent(provider).race(PROMPT, variants=3)
+    race = Agent(provider).start_variants(PROMPT, variants=3)
     heard = 0
     async for event in race:
         heard += isinstance(event, TextDelta)
@@ -94,7 +94,7 @@ async def test_one_budget_holds_for_all():
     # A million tokens of output cost about ten dollars: one alone is under the limit, two are over it.
     turn = [usage(output=1_000_000), write()]
     provider = priced(turn, turn)
-    run = await Agent(provider, limits=Limits(usd=15)).race(PROMPT, variants=2)
+    run = await Agent(provider, limits=Limits(usd=15)).start_variants(PROMPT, variants=2)
     assert all(variant.cost < 15 < run.cost for variant in run.variants)
     assert [variant.reason for variant in run.variants] == ["budget", "budget"]
     alone = priced(turn, [text("Done.")])
@@ -102,7 +102,7 @@ async def test_one_budget_holds_for_all():
 
 
 async def test_the_whole_sums_costs_and_takes_the_longest_time():
-    run = await demo().race(PROMPT, variants=2)
+    run = await demo().start_variants(PROMPT, variants=2)
     assert run.usage == run.variants[0].usage + run.variants[1].usage
     assert run.seconds == max(variant.seconds for variant in run.variants)
     assert run.cost == sum(variant.cost for variant in run.variants)
@@ -119,11 +119,11 @@ async def test_the_whole_sums_costs_and_takes_the_longest_time():
 )
 async def test_there_are_one_to_eight_variants(wanted, why):
     with pytest.raises(ConfigError, match=why):
-        demo().race(PROMPT, **wanted)
+        demo().start_variants(PROMPT, **wanted)
 
 
 async def test_pick_gives_a_run_that_goes_on():
-    run = await demo().race(PROMPT, variants=3)
+    run = await demo().start_variants(PROMPT, variants=3)
     second = run.pick(2)
     assert (second.html, second.variant, second.variants) == (run.variants[1].html, 1, run.variants)
     for wrong in (9, 0, -1, "2", None, 1.5):
@@ -136,7 +136,7 @@ async def test_pick_gives_a_run_that_goes_on():
 async def half_done():
     """A race of two: the first has ended, the second never would."""
     scripts = [ScriptedProvider([[text("Done.")]]), ScriptedProvider([[text("I begin."), stall()]])]
-    race = Agent(scripts[0]).race(PROMPT, models=scripts)
+    race = Agent(scripts[0]).start_variants(PROMPT, models=scripts)
     race.label("hero", "hero")
     async for event in race:
         if isinstance(event, RunFinished):
@@ -169,21 +169,23 @@ async def test_one_still_at_work_cannot_be_picked():
 
 async def test_a_cassette_of_variants_is_not_one_run(tmp_path):
     tape = tmp_path / "hero.jsonl"
-    await demo().recording(tape).race(PROMPT, variants=2)
+    await demo().recording(tape).start_variants(PROMPT, variants=2)
     with pytest.raises(CassetteError, match="recorded with 2 variants, not 1"):
         await Agent(replay(tape)).run(PROMPT)
 
 
 async def test_a_failing_variant_is_not_recorded(tmp_path):
     broken = ScriptedProvider([[fail(ProviderError("Down."))]])
-    race = demo().recording(tmp_path / "x.jsonl").race(PROMPT, models=[model("demo:", pace=0), broken])
+    race = (
+        demo().recording(tmp_path / "x.jsonl").start_variants(PROMPT, models=[model("demo:", pace=0), broken])
+    )
     await race
     assert race.recorded.startswith("Not recorded: variant 2 failed. `run.save(")
     assert not (tmp_path / "x.jsonl").exists()
 
 
 async def test_cancelling_the_wait_does_not_end_the_race():
-    race = Agent(ScriptedProvider([[text("a"), stall()]] * 2)).race(PROMPT, variants=2)
+    race = Agent(ScriptedProvider([[text("a"), stall()]] * 2)).start_variants(PROMPT, variants=2)
     waiting = asyncio.ensure_future(race._wait())
     await asyncio.sleep(0)
     waiting.cancel()
@@ -195,7 +197,7 @@ async def test_cancelling_the_wait_does_not_end_the_race():
 
 async def test_a_race_reads_like_its_run_after_the_end():
     broken = ScriptedProvider([[fail(ProviderError("No such model."))]])
-    race = demo().race(PROMPT, models=[broken, model("demo:", pace=0)])
+    race = demo().start_variants(PROMPT, models=[broken, model("demo:", pace=0)])
     with pytest.raises(AttributeError, match="`reason` is available once the run has ended"):
         race.reason  # noqa: B018
     run = await race
