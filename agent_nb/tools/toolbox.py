@@ -173,7 +173,18 @@ class Toolbox:
 
 async def masked(text: str) -> str:
     """The text with the secret values of the user's variables masked."""
-    return await off_loop(mask_values, text) if SOURCES and text else text
+    if not SOURCES or not text:
+        return text
+    work = asyncio.ensure_future(off_loop(mask_values, text))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        # The tool has ended, so its result is kept. The task is cancelled again at its next step.
+        task: Any = asyncio.current_task()
+        task.uncancel()
+        text = await work
+        task.cancel()
+        return text
 
 
 async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
