@@ -36,6 +36,8 @@ class Option(NamedTuple):
     """Whether its value is optional. It is then a path or one of `choices`."""
     label: Callable[[Any], str] | None = None
     """Formats a value for the page, if a cell that continues the run repeats the option."""
+    grants: bool = False
+    """Whether it gives the model more to see or to do. It is not repeated from someone else's run, only offered."""
 
     def read(self, word: str) -> Any:
         """Parse a word of the line; raises `ValueError` if it is not a valid value."""
@@ -64,6 +66,7 @@ def option(  # noqa: PLR0913 - everything about an option
     number: Number | None = None,
     choices: tuple[str, ...] = (),
     label: Callable[[Any], str] | None = None,
+    grants: bool = False,
 ) -> Value:
     """Define a field of `Options`: its default, its spelling such as `-m --model MODEL`, and its help.
 
@@ -80,6 +83,7 @@ def option(  # noqa: PLR0913 - everything about an option
         repeats=default == (),
         is_optional="[" in spelling,
         label=label,
+        grants=grants,
     )
     return field(default=default, metadata={"option": definition})
 
@@ -104,6 +108,7 @@ class Options:
         (),
         "-m --model MODEL",
         "Model as vendor:model, such as openai:gpt-6.1-sol, ollama:qwen3 or demo:. Several run side by side.",
+        grants=True,
     )
     variants: int = option(
         1, "-n --variants VARIANTS", "Number of variants to make at once, on each model.", number=count(3)
@@ -129,6 +134,7 @@ class Options:
         "Variables and functions that the page may use, separated by commas. The page fills those that are not"
         " defined.",
         label="bind {}".format,
+        grants=True,
     )
     cells: int | None = option(
         None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
@@ -139,6 +145,7 @@ class Options:
         "Your own tool, by variable name, in addition to the file tools; `kernel` for those that read the"
         " notebook's variables, `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
         label=str,
+        grants=True,
     )
     stack: str | None = option(
         None,
@@ -160,6 +167,7 @@ class Options:
         "Design system or other instructions, appended to the system text: a variable, a file (NAME, NAME.md or"
         " design/NAME.md), or the text itself.",
         label="system {}".format,
+        grants=True,
     )
     budget: float | None = option(
         None,
@@ -185,6 +193,7 @@ class Options:
         " several times; NAME may be a pattern such as get_* or mcp:*. run_python=run runs code without asking until"
         " you revoke this.",
         label="approve {}".format,
+        grants=True,
     )
     data: str | None = option(
         None,
@@ -192,11 +201,13 @@ class Options:
         "What the model sees of your data: all, or schema for names, types and shapes without values.",
         choices=("all", "schema"),
         label=str,
+        grants=True,
     )
     network: bool = option(
         False,
         "--network",
         "Let the live preview load from and send to any https address. Saved pages stay restricted.",
+        grants=True,
     )
     record: str | None = option(
         None,

@@ -77,21 +77,31 @@ def line_options(settings: Json) -> Options:
         return Options()
 
 
-def repeats(settings: Json, *, is_loaded: bool = False) -> tuple[Repeat, ...]:
-    """The options to repeat in a cell that continues the run.
+def repeats(settings: Json, *, is_own: bool) -> tuple[Repeat, ...]:
+    """The options for a cell that continues the run, from its own cell.
 
-    Approval options are left out for loaded and replayed runs, whose cell may be someone else's.
+    The cell of a loaded or replayed run may be someone else's: what it grants is offered, and only as plain words. So
+    is its model, which the page adds otherwise.
     """
     if not settings.get("line"):
         return ()
-    options, is_own = line_options(settings), not is_loaded and not settings.get("replayed")
+    options = line_options(settings)
     return tuple(
-        Repeat(text=f"{option.flags[0]} {_word(value)}", label=option.label(value))
+        Repeat(
+            text=f"{option.flags[0]} {word}",
+            label=option.label(value) if option.label else word,
+            ticked=is_own or not option.grants,
+        )
         for name, option in OPTIONS.items()
-        if option.label and (is_own or name != "approve")
+        if option.label or (name == "models" and not is_own)
         for value in _values(getattr(options, name))
-        if str(value).isprintable()
+        if (word := _word(value)) and (is_own or is_plain(word))
     )
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word is a name, a path or a number, so that it may be quoted even if it comes from a file."""
+    return re.fullmatch(r"[\w./*][\w.:/=*,-]*", word) is not None
 
 
 def _values(value: Any) -> tuple[Any, ...]:
@@ -99,6 +109,7 @@ def _values(value: Any) -> tuple[Any, ...]:
 
 
 def _word(value: Any) -> str:
+    """The value as a word of a line; empty if it cannot be one."""
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    quote = "'" if '"' in text else '"'
-    return text if re.fullmatch(r"[\w./*][\w.:/=*,-]*", text) else f"{quote}{text}{quote}"
+    quotes = (quote for quote in "\"'" if quote not in text and text.isprintable())
+    return text if is_plain(text) else next((f"{quote}{text}{quote}" for quote in quotes), "")

@@ -20,12 +20,14 @@ from agent_nb.run.supported_numbers import AnswerNumber
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
-    """An option that cells must repeat to continue the run."""
+    """An option of the run's cell, for a cell that continues the run."""
 
     text: str
     """The option as written in the cell: `-t kernel`."""
     label: str
     """Short form: `kernel`."""
+    ticked: bool
+    """Whether the next cell has it unless the user leaves it out; otherwise only if the user adds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +66,9 @@ class Meta:
     demo: bool
     magic: str = "agent"
     default_model: str = ""
-    """The default model of cells; empty if unknown."""
+    """The default model; the next cell names any other. Empty if unknown, or if the run was loaded or replayed."""
     repeats: tuple[Repeat, ...] = ()
-    """Options of the cell that the next cell must repeat."""
+    """Options of the run's cell, for the next cell."""
     network: bool = False
     """Whether the live preview may load from any https address."""
     about: tuple[str, ...] = ()

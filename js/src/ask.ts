@@ -30,8 +30,8 @@ export interface Ask {
 	text: string;
 	/** The field to focus on the next draw: the last note's, or the one below the notes. */
 	focus?: "note" | "text" | undefined;
-	/** Options of the run's cell, as written, to omit from the next one. */
-	without?: readonly string[];
+	/** Options of the run's cell, as written, that the user has left out of the next one or added to it. */
+	toggled?: readonly string[];
 	/** The run of the cell that was inserted last, out of sight: this one continues from it. */
 	base?: string;
 }
@@ -50,17 +50,17 @@ export function newAsk(): Ask {
 const STORE = "agent_nb.ask ";
 
 /** Saves the unsent request of a run across a reload, or removes it if it is empty. */
-export function storeAsk(run_id: string, { notes, text, without }: Ask): void {
-	store("sessionStorage", STORE + run_id, notes.length || text ? { notes, text, without } : null);
+export function storeAsk(run_id: string, { notes, text, toggled }: Ask): void {
+	store("sessionStorage", STORE + run_id, notes.length || text ? { notes, text, toggled } : null);
 }
 
 /** The unsent request from before a reload. */
 export function storedAsk(run_id: string): Ask {
 	try {
-		const { notes, text, without } = load("sessionStorage", STORE + run_id) as Ask;
+		const { notes, text, toggled } = load("sessionStorage", STORE + run_id) as Ask;
 		const isWhole = ({ elements, text }: Note): boolean =>
 			typeof text === "string" && elements.every(({ path, file }) => isPath(path) && isFile(file));
-		return { notes: notes.filter(isWhole), text: String(text), ...(without && { without }) };
+		return { notes: notes.filter(isWhole), text: String(text), ...(toggled && { toggled }) };
 	} catch {
 		return newAsk();
 	}
@@ -95,13 +95,19 @@ export function startText(run: RunEntry, asking: PlacedAsk): CellSource | null {
 
 function firstLine(run: RunEntry, asking: PlacedAsk) {
 	const { name = "", magic = "" } = run.state?.meta ?? {};
-	const options = repeatsOf(run, asking.ask).map((repeat) => repeat.text);
+	const options = repeatsOf(run, asking.ask);
 	return { magic, next: nextName(name, run), model: modelOf(run), base: baseOf(run, asking), options };
 }
 
-/** The options of the run's cell that the next one repeats. */
-export function repeatsOf({ state }: RunEntry, { without }: Ask): Repeat[] {
-	return (state?.meta.repeats ?? []).filter(({ text }) => !without?.includes(text));
+/** The options of the run's cell as they are ticked for the next one. */
+export function optionsOf({ state }: RunEntry, { toggled = [] }: Ask): Repeat[] {
+	const repeats = state?.meta.repeats ?? [];
+	return repeats.map((repeat) => ({ ...repeat, ticked: repeat.ticked !== toggled.includes(repeat.text) }));
+}
+
+/** The options that the next cell repeats, as written. */
+export function repeatsOf(run: RunEntry, ask: Ask): string[] {
+	return optionsOf(run, ask).flatMap(({ text, ticked }) => (ticked ? text : []));
 }
 
 /** The base of the next run: this run, or its visible moment. */
@@ -116,11 +122,10 @@ function baseOf({ state }: RunEntry, { ask, moment, variant }: PlacedAsk): strin
 	return `${name}${isBound ? picked : `.pick(${variant + 1})`}.at(${moment})`;
 }
 
-/** The run's model if it is not the default; else empty. So is that of a replay: its model may need a key. */
+/** The run's model if it is not the default; else empty, as for several models. */
 function modelOf({ state }: RunEntry): string {
 	const { model = "", default_model: standard } = state?.meta ?? {};
-	const replayed = [...(state?.variants?.values() ?? [])].some((variant) => variant.settings.replayed);
-	return standard && model !== standard && !model.includes(", ") && !replayed ? model : "";
+	return standard && model !== standard && !model.includes(", ") ? model : "";
 }
 
 /** `hero_2` after `hero`: the next number that neither a run nor a cell of the notebook uses. */

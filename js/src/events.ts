@@ -250,6 +250,7 @@ export interface AnswerNumber {
 export interface Repeat {
 	text: string;
 	label: string;
+	ticked: boolean;
 }
 
 export interface BoundName {

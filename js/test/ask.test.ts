@@ -34,34 +34,34 @@ describe("the next cell", () => {
 		expect(nextName("größe_", runOf("größe_"))).toBe("größe__2");
 	});
 
-	test("names the run's model where cells use another, but not that of a replay or of several", () => {
-		const line = (model: string, standard: string, settings = {}) => {
+	test("names the run's model where cells use another, but not several, or that of someone else's run", () => {
+		const line = (model: string, standard: string) => {
 			const run = runOf();
 			const meta = { ...META, model, default_model: standard };
-			run.state = { ...run.state!, meta, variants: new Map([[0, { settings }]]) } as never;
+			run.state = { ...run.state!, meta };
 			return cellText(run, { notes: [], text: "Larger" })?.split("\n")[0];
 		};
 		expect(line("openai:gpt-6", "anthropic:claude")).toBe("%%agent hero_2 -m openai:gpt-6 --from hero");
 		expect(line("demo:", "anthropic:claude")).toBe("%%agent hero_2 -m demo: --from hero");
-		for (const [model, standard, settings] of [
-			["openai:gpt-6", "openai:gpt-6", {}],
-			["openai:gpt-6", "", {}],
-			["openai:gpt-6, demo:", "demo:", {}],
-			["openai:gpt-6", "demo:", { replayed: "hero.json" }],
+		for (const [model, standard] of [
+			["openai:gpt-6", "openai:gpt-6"],
+			["openai:gpt-6", ""],
+			["openai:gpt-6, demo:", "demo:"],
 		] as const) {
-			expect(line(model, standard, settings)).toBe("%%agent hero_2 --from hero");
+			expect(line(model, standard)).toBe("%%agent hero_2 --from hero");
 		}
 	});
 
-	test("repeats the options of the run's cell, without those that were taken out", () => {
+	test("repeats the ticked options of the run's cell, without those left out and with those added", () => {
 		const run = runOf();
-		const repeats = ["-t kernel", "--budget 0.2"].map((text) => ({ text, label: text }));
+		const ticks = { "-t kernel": true, "--budget 0.2": true, "--approve auto": false };
+		const repeats = Object.entries(ticks).map(([text, ticked]) => ({ text, label: text, ticked }));
 		run.state = { ...run.state!, meta: { ...META, repeats } };
 		expect(cellText(run, { notes: [], text: "Why?" })).toBe(
 			"%%agent hero_2 --from hero -t kernel --budget 0.2\nWhy?",
 		);
-		expect(cellText(run, { notes: [], text: "Why?", without: ["-t kernel"] })).toBe(
-			"%%agent hero_2 --from hero --budget 0.2\nWhy?",
+		expect(cellText(run, { notes: [], text: "Why?", toggled: ["-t kernel", "--approve auto"] })).toBe(
+			"%%agent hero_2 --from hero --budget 0.2 --approve auto\nWhy?",
 		);
 	});
 

@@ -56,7 +56,8 @@ def test_enter_that_ends_a_composition_sends_nothing(stage: Stage):
 
 
 def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
-    repeats = (Repeat(text="-t kernel", label="kernel"), Repeat(text="--budget 0.2", label="$0.20"))
+    options = {"-t kernel": ("kernel", True), "--budget 0.2": ("$0.20", True), "--data all": ("all", False)}
+    repeats = tuple(Repeat(text=text, label=label, ticked=on) for text, (label, on) in options.items())
     stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)], repeats=repeats)
     stage.page.evaluate(CLIPBOARD)
     field = stage.widget.get_by_role("textbox", name="Ask a question or for a change")
@@ -64,10 +65,13 @@ def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     field.press("Enter")
     assert copied(stage) == ["%%agent hero_2 --from hero -t kernel --budget 0.2\nWhy?"]
     options = stage.widget.get_by_role("list", name="Options for the next cell")
-    assert options.get_by_role("listitem").all_inner_texts() == ["kernel", "$0.20"]
+    assert options.get_by_role("listitem").all_inner_texts() == ["kernel", "$0.20", "all"]
     assert findings(stage) == []
     options.get_by_role("button", name="Leave out -t kernel").click()
     assert focused(stage) == "Ask a question or for a change"
+    options.get_by_role("button", name="Add --data all").click()
+    expect(options.get_by_role("button", name="Add -t kernel")).to_be_visible()
+    assert findings(stage) == []
     field.press("Enter")
     stage.page.wait_for_function("window.copied.length === 2")
-    assert copied(stage)[1] == "%%agent hero_2 --from hero --budget 0.2\nWhy?"
+    assert copied(stage)[1] == "%%agent hero_2 --from hero --budget 0.2 --data all\nWhy?"

@@ -102,7 +102,12 @@ ENDS = {
 
 @pytest.mark.parametrize("reason", ENDS)
 def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(stage: Stage, reason: str):
-    play(stage, cut_rewrite(reason), ready=ready(), repeats=(Repeat(text="-t kernel", label="kernel"),))
+    play(
+        stage,
+        cut_rewrite(reason),
+        ready=ready(),
+        repeats=(Repeat(text="-t kernel", label="kernel", ticked=True),),
+    )
     for width in (1000, 480):
         stage.page.set_viewport_size({"width": width, "height": 900})
         card = stage.widget.locator(".anb-log > li:last-child .anb-card")

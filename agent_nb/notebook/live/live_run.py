@@ -234,11 +234,10 @@ class LiveRun:
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
         """Wrap a running run; with `network`, its live preview may load any https URL."""
         meta = replace(
-            _meta(handle, handle.key, handle.model),
+            _meta(handle, handle.key, handle.model, is_own=not handle.settings.get("replayed")),
             network=network,
             running_code=handle.running_code,
             connected=store_of(handle.id, 0) is not None,
-            repeats=repeats(handle.settings),
         )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)
@@ -253,10 +252,9 @@ class LiveRun:
         """Wrap a finished run under `key`: `run.key`, or another key if a newer run of the request has that one."""
         model = ", ".join(dict.fromkeys(variant.model for variant in run.variants or (run,)))
         meta = replace(
-            _meta(run, key, model),
+            _meta(run, key, model, is_own=False),
             digest=run_digest(run),
             connected=store_of(run.id, run.variant) is not None,
-            repeats=repeats(run.settings, is_loaded=True),
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
             numbers=run.answer_numbers,
@@ -441,7 +439,7 @@ def _suggestions(variants: int) -> tuple[tuple[str, ...], ...]:
     return tuple(map(suggestions, range(variants)))
 
 
-def _meta(run: Handle | Run, key: str, model: str) -> Meta:
+def _meta(run: Handle | Run, key: str, model: str, *, is_own: bool) -> Meta:
     demo = all(map(is_demo, model.split(", ")))
     variants = run.count if isinstance(run, Handle) else len(run.variants) or 1
     return Meta(
@@ -450,7 +448,8 @@ def _meta(run: Handle | Run, key: str, model: str) -> Meta:
         model=model,
         demo=demo,
         magic=settings().magic_name,
-        default_model=default_model(),
+        default_model=default_model() if is_own else "",
+        repeats=repeats(run.settings, is_own=is_own),
         number=next(_numbers),
         folds=settings().fold_runs,
         stage=settings().stage,

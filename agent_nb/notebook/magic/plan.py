@@ -33,7 +33,7 @@ from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, s
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
 from agent_nb.notebook.page.pages import BoundPage, BoundViewer, store_of
-from agent_nb.notebook.retry_cells import line_options
+from agent_nb.notebook.retry_cells import is_plain, line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.cells import recent_cells
@@ -156,10 +156,11 @@ class CellInput:
     def _missing_tools_note(self) -> str:
         """A note on tools that the continued run had and this cell lacks."""
         base_tools = line_options(self.base.settings).tools if self.base else ()
-        flags = " ".join(f"-t {name}" for name in base_tools if name not in self.options.tools)
-        if not self.base or not flags:
+        names = [name for name in base_tools if name not in self.options.tools and is_plain(name)]
+        if not self.base or not names:
             return ""
-        return f"`{self.base.name}` had the tools of `{flags}`, and this cell does not. Add `{flags}`."
+        flags = " ".join(f"-t {name}" for name in names)
+        return f"`{self.base.name}` had the tools of `{flags}`, and this cell does not."
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> CellPlan:

@@ -1,10 +1,12 @@
 """The cells that the page offers after a failed run."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from agent_nb import Agent, model
+from agent_nb import Agent, Run, load, model, replay
+from agent_nb.notebook.live.live_run import LiveRun
 from agent_nb.notebook.retry_cells import MAX_CELL, repeats, retry_cells, with_model
 from agent_nb.notebook.views.views import view_for
 from tests.support.shells import quick_run
@@ -95,36 +97,74 @@ REPEATED = {
 }
 
 
-def repeated(settings: dict, **more: bool) -> dict[str, str]:
-    return {each.text: each.label for each in repeats(settings, **more)}
-
-
 def test_the_next_cell_repeats_the_options_that_it_would_not_have():
-    assert repeated({"line": LINE}) == REPEATED
-    line = " ".join(["next", *REPEATED])
-    assert repeated({"line": line}) == REPEATED
+    for line in (LINE, " ".join(["next", *REPEATED])):
+        options = repeats({"line": line}, is_own=True)
+        assert {option.text: option.label for option in options} == REPEATED
+        assert all(option.ticked for option in options)
 
 
-def test_an_approval_of_another_is_not_repeated():
-    others = {text: label for text, label in REPEATED.items() if "approve" not in text}
-    assert repeated({"line": LINE}, is_loaded=True) == others
-    assert repeated({"line": LINE, "replayed": "look.jsonl"}) == others
+STRANGE = (
+    "look -m 'evil:x --approve auto' -m evil:model --bind df,api_key --system notes.md -t kernel"
+    " -t 'kernel --approve auto' -t 'x` `--approve auto' --approve auto --data all --network"
+    " --effort high --budget 0.2 --steps 8 --stack react"
+)
+OFFERED = {
+    "-m evil:model": False,
+    "--bind df,api_key": False,
+    "-t kernel": False,
+    "--stack react": True,
+    "--effort high": True,
+    "--system notes.md": False,
+    "--budget 0.2": True,
+    "--steps 8": True,
+    "--approve auto": False,
+    "--data all": False,
+}
+
+
+def loaded_run(folder: Path) -> Run:
+    """A run with a line of someone else, from its file."""
+    run = replace(quick_run(), name="look", model="evil:model", settings={"line": STRANGE})
+    return load(run.save(folder / "look.run.jsonl"))
+
+
+def test_what_a_run_of_someone_else_grants_is_offered_and_not_repeated(tmp_path):
+    meta = LiveRun.finished(loaded_run(tmp_path), "k", print).stream.meta
+    assert {option.text: option.ticked for option in meta.repeats} == OFFERED
+    assert meta.default_model == ""  # the page would name the run's model
+
+
+async def test_what_the_cell_of_a_replay_grants_is_offered_and_not_repeated(tmp_path):
+    loaded_run(tmp_path)
+    handle = Agent(replay(tmp_path / "look.run.jsonl")).start("A form")
+    meta = LiveRun.following(handle, print).stream.meta
+    assert {option.text: option.ticked for option in meta.repeats} == OFFERED
+    assert meta.default_model == ""
+    await handle
 
 
 @pytest.mark.parametrize(
     "line", ["", "look", "look --steps none", "look 'open", 'look --system "a\nb"', "--nothing"]
 )
 def test_a_line_that_names_none_or_cannot_be_read_repeats_nothing(line):
-    assert repeats({"line": line}) == ()
+    assert repeats({"line": line}, is_own=True) == ()
 
 
 def test_a_run_keeps_the_line_of_its_cell_and_says_which_tools_the_next_one_lacks(shell):
     shell.run("%%agent look -m demo: -t kernel --pace 0\nA page about bread")
     assert shell.names["look"].settings["line"] == "look -m demo: -t kernel --pace 0"
-    lacking = "`look` had the tools of `-t kernel`, and this cell does not. Add `-t kernel`."
+    lacking = "`look` had the tools of `-t kernel`, and this cell does not."
     assert lacking in shell.run("%%agent other -m demo: --from look --pace 0\nMake it darker").stdout
     told = shell.run("%%agent other -m demo: --from look -t kernel --pace 0\nMake it darker")
     assert lacking not in told.stdout
+
+
+def test_a_note_quotes_no_option_from_a_file(shell, tmp_path):
+    shell.names["look"] = loaded_run(tmp_path)
+    told = shell.run("%%agent other -m demo: --from look --pace 0\nMake it darker").stdout
+    assert "`look` had the tools of `-t kernel`, and this cell does not." in told
+    assert "--approve" not in told
 
 
 def test_a_line_with_a_secret_is_not_kept(shell):

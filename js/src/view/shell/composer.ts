@@ -1,6 +1,6 @@
 // The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
-import { askAfter, cellText, newAsk, repeatsOf, storeAsk, storedAsk } from "../../ask.ts";
+import { askAfter, cellText, newAsk, optionsOf, storeAsk, storedAsk } from "../../ask.ts";
 import { isName, isReadable } from "../../cell-source.ts";
 import { canInsert, labExtension } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
@@ -94,7 +94,7 @@ function labelButtons(
 	only.hidden = !inserts || base !== undefined;
 }
 
-/** The options that the next cell repeats, each with a button that removes it. */
+/** The options for the next cell, each with a button that leaves it out or adds it. */
 function createOptions(context: Context, field: HTMLElement) {
 	const { choices, run } = context;
 	const element = h("ul", { class: "anb-options", "aria-label": "Options for the next cell" });
@@ -102,17 +102,20 @@ function createOptions(context: Context, field: HTMLElement) {
 	return {
 		element,
 		update() {
-			const repeats = run.state?.meta.magic ? repeatsOf(run, choices.ask) : [];
-			const next = JSON.stringify(repeats);
+			const options = run.state?.meta.magic ? optionsOf(run, choices.ask) : [];
+			const next = JSON.stringify(options);
 			if (drawn === next) return;
 			drawn = next;
-			const chips = repeats.map(({ text, label }) => {
-				const drop = iconButton(context, "cross", `Leave out ${text}`, () => {
-					choices.ask.without = [...(choices.ask.without ?? []), text];
+			const chips = options.map(({ text, label, ticked }) => {
+				const action = ticked ? `Leave out ${text}` : `Add ${text}`;
+				const toggle = iconButton(context, ticked ? "cross" : "plus", action, () => {
+					const { toggled = [] } = choices.ask;
+					const others = toggled.filter((option) => option !== text);
+					choices.ask.toggled = others.length < toggled.length ? others : [...others, text];
 					moveFocus(field);
 					context.redraw();
 				});
-				return h("li", { title: text }, label, drop);
+				return h("li", { title: text, class: !ticked && "off" }, label, toggle);
 			});
 			element.replaceChildren(...chips);
 		},

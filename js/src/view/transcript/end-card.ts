@@ -116,5 +116,5 @@ function continuingCell({ run, choices }: Context, state: VariantState): CellSou
 	const bound = variants?.size === 1 || ready?.variant === choices.variant;
 	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null && bound;
 	if (!can || !magic) return null;
-	return cellSource("resume", { magic, name, options: repeatsOf(run, newAsk()).map(({ text }) => text) });
+	return cellSource("resume", { magic, name, options: repeatsOf(run, newAsk()) });
 }
