@@ -33,6 +33,18 @@ from agent_nb.tools.toolbox import FAMILIES
 __all__ = ["Cell", "Command", "Notebook", "Plugin", "Reaction", "Rules", "Vendor", "register"]
 
 GROUP, RULES_GROUP = "agent_nb", "agent_nb.rules"
+TOOLS: dict[str, Sequence[Tool]] = {}
+COMMANDS: dict[str, Command] = {}
+_TABLES: dict[str, dict[str, Any]] = {
+    "vendor": VENDORS,
+    "tool": TOOLS,
+    "command": COMMANDS,
+}
+_PACKAGE, _HERE = "agent_nb", "this notebook"
+_owners: dict[tuple[str, str], str] = {}
+_has_searched = False
+_searching = threading.RLock()
+"""Held by the thread that loads plugins, so that runs wait for them: they may have rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,19 +158,7 @@ class LoadedPlugin:
     adds: tuple[str, ...] = ()
 
 
-TOOLS: dict[str, Sequence[Tool]] = {}
-COMMANDS: dict[str, Command] = {}
-_TABLES: dict[str, dict[str, Any]] = {
-    "vendor": VENDORS,
-    "tool": TOOLS,
-    "command": COMMANDS,
-}
-_PACKAGE, _HERE = "agent_nb", "this notebook"
-_owners: dict[tuple[str, str], str] = {}
 _loaded: list[LoadedPlugin] = []
-_has_searched = False
-_searching = threading.RLock()
-"""Held by the thread that loads plugins, so that runs wait for them: they may have rules."""
 
 
 def plugins() -> list[LoadedPlugin]:

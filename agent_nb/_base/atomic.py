@@ -20,6 +20,12 @@ PATIENCE = 5.0
 """Lock timeout in seconds; other notebooks hold a lock for milliseconds."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+FOLDER = ".agent_nb"
+_FILE = "written"
+_MAX_BYTES = 4_000_000
+"""Size limit of the hash file, about 60,000 files; the oldest lines are dropped."""
+_written: set[str] = set()
+"""Hashes of the contents written by this process: a fallback if the folder is not writable."""
 
 
 def folder_of(given: str | os.PathLike[str], home: Path) -> Path | None:
@@ -129,14 +135,6 @@ def _is_link(path: Path) -> OSError:
     return OSError(
         errno.ELOOP, f"{path.name} is a link, and links are not followed here: replace it", str(path)
     )
-
-
-FOLDER = ".agent_nb"
-_FILE = "written"
-_MAX_BYTES = 4_000_000
-"""Size limit of the hash file, about 60,000 files; the oldest lines are dropped."""
-_written: set[str] = set()
-"""Hashes of the contents written by this process: a fallback if the folder is not writable."""
 
 
 def own_folder(home: Path) -> Path:

@@ -5,6 +5,7 @@ import logging
 from agent_nb._base.secrets import mask
 
 _FORMAT = logging.Formatter()
+log = logging.getLogger("agent_nb")
 
 
 class Masking(logging.Filter):
@@ -17,5 +18,4 @@ class Masking(logging.Filter):
         return True
 
 
-log = logging.getLogger("agent_nb")
 log.addFilter(Masking())

@@ -85,6 +85,41 @@ _cores: set[str] = set()
 PIECE = 4
 PIECES: set[str] = set()
 """All substrings of length `PIECE` of registered values. A text that ends with none of them does not end in a value."""
+SOURCES: list[Callable[[], Collection[str]]] = []
+"""Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
+_CUT = re.compile(r"\s?(?:…|\.\.\.|\[[\d,]+ (?:of [\d,]+ )?characters omitted\]\s?)|\Z")
+"""The marks that stand for the rest of a shortened text."""
+_KEYS = (
+    "access|account|anthropic|api|auth|aws|azure|client|deepseek|encryption|gemini|github|google|groq|hf|license"
+    "|master|mistral|openai|openrouter|private|secret|service|session|shared|signing|ssh|storage|stripe"
+    "|subscription|webhook"
+)
+"""Words that make a `..._key` a secret; `sort_key` and `primary_key` are not."""
+_SECRET_NAME = re.compile(
+    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|pwd|pw|passphrase|credentials?|authorization)$",
+    re.IGNORECASE,
+)
+_HINTS = ("key", "secret", "token", "pass", "pw", "credential", "authorization")
+"""Every secret name contains one of these; a fast check for tables with millions of labels."""
+_CHUNK = 1_000
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PAIRS = (
+    ("name", "key", "field", "header", "label", "variable", "parameter", "property", "setting", "0", "column_0"),
+    ("value", "val", "content", "text", "data", "default", "secret_value", "1", "column_1"),
+)  # fmt: skip
+"""Labels of a name and of its value, in a record or a table. Lists and tables without labels count from 0."""
+_MOST_FIELDS = 50
+_MAX_KEY = 2_000
+"""Maximum characters of a possible key to buffer; signed tokens have about a thousand."""
+_CONTEXT = 48
+"""Characters of previous text to keep: more than the longest prefix of a pattern, or four escaped characters."""
+_LAST_ESCAPES = 40
+"""Length of a tail that is long enough for the last `PIECE` characters, even if all are escaped."""
+_UNFINISHED = re.compile(
+    r"(?:(?:%[89A-Fa-f][0-9A-Fa-f]){0,8}%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|(?<!\\)\\++(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
+)
+"""An escape that may continue in the next piece."""
+_KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
 
 
 def key_spans(text: str) -> Iterator[Span]:
@@ -301,12 +336,6 @@ def _spans_of(secrets: Collection[str], text: str) -> Iterator[Span]:
                 at = reading.text.find(secret, end)
 
 
-SOURCES: list[Callable[[], Collection[str]]] = []
-"""Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
-_CUT = re.compile(r"\s?(?:…|\.\.\.|\[[\d,]+ (?:of [\d,]+ )?characters omitted\]\s?)|\Z")
-"""The marks that stand for the rest of a shortened text."""
-
-
 def own_values() -> frozenset[str]:
     """The secret values of the user's variables, as texts may contain them."""
     return frozenset[str]().union(*(source() for source in SOURCES))
@@ -333,22 +362,6 @@ def _cut_spans(values: Collection[str], text: str) -> Iterator[Span]:
                 yield after, end
 
 
-_KEYS = (
-    "access|account|anthropic|api|auth|aws|azure|client|deepseek|encryption|gemini|github|google|groq|hf|license"
-    "|master|mistral|openai|openrouter|private|secret|service|session|shared|signing|ssh|storage|stripe"
-    "|subscription|webhook"
-)
-"""Words that make a `..._key` a secret; `sort_key` and `primary_key` are not."""
-_SECRET_NAME = re.compile(
-    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|pwd|pw|passphrase|credentials?|authorization)$",
-    re.IGNORECASE,
-)
-_HINTS = ("key", "secret", "token", "pass", "pw", "credential", "authorization")
-"""Every secret name contains one of these; a fast check for tables with millions of labels."""
-_CHUNK = 1_000
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
 def is_secret_name(name: Any) -> bool:
     """Whether this is the name of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
     if isinstance(name, tuple):
@@ -359,14 +372,6 @@ def is_secret_name(name: Any) -> bool:
         return False
     parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", text)) if not part.isdigit()]
     return _SECRET_NAME.search("_".join(parts)) is not None
-
-
-_PAIRS = (
-    ("name", "key", "field", "header", "label", "variable", "parameter", "property", "setting", "0", "column_0"),
-    ("value", "val", "content", "text", "data", "default", "secret_value", "1", "column_1"),
-)  # fmt: skip
-"""Labels of a name and of its value, in a record or a table. Lists and tables without labels count from 0."""
-_MOST_FIELDS = 50
 
 
 def is_pair_label(label: Any, place: int) -> bool:
@@ -390,19 +395,6 @@ def are_secret_names(names: Sequence[Any]) -> list[bool]:
         is_near = any(hint in text for hint in _HINTS)
         results += map(is_secret_name, chunk) if is_near else [False] * len(chunk)
     return results
-
-
-_MAX_KEY = 2_000
-"""Maximum characters of a possible key to buffer; signed tokens have about a thousand."""
-_CONTEXT = 48
-"""Characters of previous text to keep: more than the longest prefix of a pattern, or four escaped characters."""
-_LAST_ESCAPES = 40
-"""Length of a tail that is long enough for the last `PIECE` characters, even if all are escaped."""
-_UNFINISHED = re.compile(
-    r"(?:(?:%[89A-Fa-f][0-9A-Fa-f]){0,8}%[0-9A-Fa-f]?|&#?[A-Za-z0-9]{0,32}|(?<!\\)\\++(?:[ux][0-9A-Fa-f]{0,3})?)\Z"
-)
-"""An escape that may continue in the next piece."""
-_KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
 
 
 class StreamMasker:

@@ -18,6 +18,11 @@ from typing import Any
 from agent_nb._base.text import shortened
 
 Json = dict[str, Any]
+_MOST = 2**53
+"""The largest integer, as in JavaScript."""
+_DEEPEST = 100
+"""Maximum nesting of lists and objects, which are processed recursively."""
+Decoder = Callable[[Any], Any]
 
 
 def to_wire(value: Any) -> Any:
@@ -83,13 +88,6 @@ class WireError(ValueError):
 
     def under(self, step: str) -> "WireError":
         return WireError(self.why, step + self.path)
-
-
-_MOST = 2**53
-"""The largest integer, as in JavaScript."""
-_DEEPEST = 100
-"""Maximum nesting of lists and objects, which are processed recursively."""
-Decoder = Callable[[Any], Any]
 
 
 @cache

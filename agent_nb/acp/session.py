@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 METHOD_NOT_FOUND = -32601
 _POLL = 0.2
 """Poll interval in seconds for the process's end: a child may keep the pipes open."""
+START_LIMIT = 120.0
+"""Start timeout in seconds. On a busy machine some agents need more than twenty."""
+PROTOCOL = 1
+AUTH_REQUIRED = (-32000, 401, 403)
+_HISTORY_LIMIT = 100_000
+"""Maximum characters of an earlier conversation in a prompt."""
 
 
 class RpcError(AgentError):
@@ -156,14 +162,6 @@ class AgentConnection:
             if not answer.done():
                 answer.set_exception(self._error)
         self.incoming.put_nowait(self._error)
-
-
-START_LIMIT = 120.0
-"""Start timeout in seconds. On a busy machine some agents need more than twenty."""
-PROTOCOL = 1
-AUTH_REQUIRED = (-32000, 401, 403)
-_HISTORY_LIMIT = 100_000
-"""Maximum characters of an earlier conversation in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ _CHECK = re.compile(r"%%\w+\s.*--check(?:\s|=)")
 _MOST_NAMED = 5
 _GRANULARITY = 0.05
 """Seconds by which a file's timestamp may lag behind the clock."""
+AGAIN = "Restart the kernel, run all cells and save."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +81,6 @@ class NotebookReading:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
         if failed := [cell for cell in self.cells if cell.is_check and cell.failed]:
             yield f"The check of {_named(failed, capital=False)} failed."
-
-
-AGAIN = "Restart the kernel, run all cells and save."
 
 
 def read_notebook(data: bytes) -> NotebookReading:

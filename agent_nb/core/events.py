@@ -25,6 +25,16 @@ Reason = Literal[
     "failed",
 ]
 Tone = Literal["ok", "warn", "err", "off"]
+Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
+FileAction = Literal["created", "edited", "deleted"]
+WhyCompacted = Literal["asked", "full", "refused"]
+"""The user asked for it, the request would exceed the context window, or the vendor rejected it as too long."""
+Decider = Literal["person", "always", "run", "function", "policy", "nobody", "stopped"]
+"""Who decided about a tool call: the user, their earlier "always" or "for this run", the caller's function, a fixed
+policy, or nobody: there was no one to ask, or the run was stopped first."""
+MimeBundle = Mapping[str, Any]
+LinePatch = tuple[int, int, str]
+"""`(start, count, text)`: replace `count` lines, starting at line `start` (from 0), with the lines of `text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +63,6 @@ ENDINGS: dict[Reason, Ending] = {
     "failed": Ending(words="failed", tone="err", is_cut=True),
 }
 """All reasons, the single source for everything that depends on them; `make events` writes it for the page."""
-
-Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
-FileAction = Literal["created", "edited", "deleted"]
-WhyCompacted = Literal["asked", "full", "refused"]
-"""The user asked for it, the request would exceed the context window, or the vendor rejected it as too long."""
-Decider = Literal["person", "always", "run", "function", "policy", "nobody", "stopped"]
-"""Who decided about a tool call: the user, their earlier "always" or "for this run", the caller's function, a fixed
-policy, or nobody: there was no one to ask, or the run was stopped first."""
-MimeBundle = Mapping[str, Any]
-LinePatch = tuple[int, int, str]
-"""`(start, count, text)`: replace `count` lines, starting at line `start` (from 0), with the lines of `text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

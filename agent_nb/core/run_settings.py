@@ -20,6 +20,12 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
 )
 """The wire protocols of models on a server, for `Setting.accepted_by`."""
 Value = TypeVar("Value")
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
+"""Settings that are derived from the agent's tools, rules and model when a run is prepared."""
+_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
+"""Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
+model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), and the replayed
+cassette."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,12 +275,6 @@ class RunSettings:
 
 
 SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
-DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
-"""Settings that are derived from the agent's tools, rules and model when a run is prepared."""
-_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
-"""Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
-model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), and the replayed
-cassette."""
 
 
 def check_stack(stack: str) -> str:

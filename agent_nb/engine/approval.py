@@ -27,6 +27,14 @@ Rule = Mode | Callable[[ToolCall, Json], Any]
 code (`Tool.allows_whole_run`): they run without asking until the user revokes it."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 MCP = "mcp:"
+Emit = Callable[..., Any]
+GO_ON = "Go on without it."
+REFUSALS: dict[str, str] = {
+    "person": "The person said no.",
+    "policy": "This tool is switched off for this run.",
+    "function": "It was not approved.",
+}
+"""Reasons sent to the model for a denied call, by who denied it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +124,6 @@ def _specificity(name: str) -> tuple[bool, int]:
     """Sort key: exact names before patterns, then by length without wildcards."""
     literal = re.sub(r"\[[^\[\]]*\]|[*?]", "", name)
     return literal == name, len(literal)
-
-
-Emit = Callable[..., Any]
-
-GO_ON = "Go on without it."
-REFUSALS: dict[str, str] = {
-    "person": "The person said no.",
-    "policy": "This tool is switched off for this run.",
-    "function": "It was not approved.",
-}
-"""Reasons sent to the model for a denied call, by who denied it."""
 
 
 class DeniedError(ToolError):

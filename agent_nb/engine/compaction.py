@@ -41,6 +41,10 @@ Share = Callable[[Sequence[Message]], float]
 """The share of the limit that a conversation uses; 0 if there is no limit."""
 PartIndex = tuple[int, int]
 """The position of a part: message index, part index."""
+LARGEST_ANSWER = 128_000
+"""Maximum number of tokens reserved for an answer; a third of a small window."""
+LEAST_GAIN = 0.1
+"""Minimum share of a conversation that compacting must drop, because it invalidates the vendor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,12 +230,6 @@ def _entry(exchange: Sequence[Message], toolbox: Toolbox) -> str:
 
 def _excerpt(text: str) -> str:
     return shortened(" ".join(text.split()), EXCERPT)
-
-
-LARGEST_ANSWER = 128_000
-"""Maximum number of tokens reserved for an answer; a third of a small window."""
-LEAST_GAIN = 0.1
-"""Minimum share of a conversation that compacting must drop, because it invalidates the vendor's cache."""
 
 
 class Window:

@@ -29,6 +29,9 @@ from agent_nb.providers.base import RealClock
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
 
+MakeTurns = Callable[[PreparedRun, Journal, Budget], Turns]
+"""Creates the object that runs the turns. Outside agents have their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
@@ -39,10 +42,6 @@ class VariantGroup:
     consent: Consent = field(default_factory=Consent)
     look: SharedLook = field(default_factory=SharedLook)
     fingerprint: Json = field(default_factory=dict)
-
-
-MakeTurns = Callable[[PreparedRun, Journal, Budget], Turns]
-"""Creates the object that runs the turns. Outside agents have their own."""
 
 
 class EngineRun(RunHandle):

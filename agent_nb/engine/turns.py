@@ -46,6 +46,12 @@ LONGEST_WAIT = 60.0
 """Longest `retry_after` in seconds that is accepted after a fault."""
 LIMIT_SECONDS = 120.0
 """Total seconds that one run waits for rate limits."""
+REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
+_LONGEST = 200
+_SPAN = 2000
+"""Length of the repetitive end of a text: at least ten repetitions of up to `_LONGEST` characters."""
+_STEP = 250
+"""Characters between checks, so that checking takes linear time overall."""
 
 
 class Retries:
@@ -95,14 +101,6 @@ def _delay(asked: float | None, number: int, longest: float) -> float:
     if asked is None:
         return round(min(longest, backoff) * (0.75 + 0.25 * random.random()), 2)
     return round(asked + min(10.0, max(asked / 4, backoff)) * random.random(), 3)
-
-
-REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
-_LONGEST = 200
-_SPAN = 2000
-"""Length of the repetitive end of a text: at least ten repetitions of up to `_LONGEST` characters."""
-_STEP = 250
-"""Characters between checks, so that checking takes linear time overall."""
 
 
 class Repetition:

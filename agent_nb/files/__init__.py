@@ -51,6 +51,13 @@ _MEDIA_TYPES = {
     ".woff2": "font/woff2",
     ".xml": "application/xml",
 }
+MAX_READ_BYTES = 256_000_000
+"""Total limit for the versions of a loaded file: a few bytes can repeat a large text many times."""
+Content = str | bytes
+MAX_TEXT_BYTES = 5_000_000
+MAX_BINARY_BYTES = 20_000_000
+MAX_TOTAL_BYTES = 50_000_000
+MAX_FILES = 200
 
 
 def safe_path(path: str) -> str:
@@ -99,12 +106,6 @@ def media_type(path: str, content: str | bytes | None = "") -> str:
     suffix = os.path.splitext(path)[1].lower()
     fallback = "application/octet-stream" if isinstance(content, bytes) else "text/plain"
     return _MEDIA_TYPES.get(suffix) or mimetypes.guess_type(path)[0] or fallback
-
-
-MAX_READ_BYTES = 256_000_000
-"""Total limit for the versions of a loaded file: a few bytes can repeat a large text many times."""
-
-Content = str | bytes
 
 
 def byte_size(content: Content | None) -> int:
@@ -162,12 +163,6 @@ def _since(before: str, text: str, shown: Callable[[str], str]) -> Json:
 
 def _common(same: Callable[[int], bool], most: int) -> int:
     return bisect.bisect_left(range(most), True, key=lambda count: not same(count + 1))
-
-
-MAX_TEXT_BYTES = 5_000_000
-MAX_BINARY_BYTES = 20_000_000
-MAX_TOTAL_BYTES = 50_000_000
-MAX_FILES = 200
 
 
 def human_size(size: int) -> str:

@@ -7,6 +7,11 @@ from typing import Protocol
 from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import Image
 
+EDITS = "image edits"
+INPUTS = "input images"
+"""Requirements of image tools: a maker that can edit, input images from the user."""
+ASPECTS = ("1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9")
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Charge:
@@ -51,12 +56,6 @@ class Charge:
     def expected(self) -> float:
         """Known and reserved costs, which count against the budget."""
         return sum(usd for usd in self.items if usd is not None) + self._pending * self._share
-
-
-EDITS = "image edits"
-INPUTS = "input images"
-"""Requirements of image tools: a maker that can edit, input images from the user."""
-ASPECTS = ("1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:  # too slow to import for `%load_ext`
     from agent_nb.files import Files
     from agent_nb.tools.mcp.server import Server
 
+UNDO_LIMIT = 10
+"""Maximum number of runs for `%agent undo`; low, because a run keeps all its events and files."""
+HUBS: list[Any] = []
+"""This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
+
 
 class MagicSettings(Configurable):
     """The defaults of cells. They can change between cells, so they are read on use."""
@@ -90,10 +95,6 @@ for _trait in MagicSettings.class_own_traits().values():
     _trait.tag(config=True)  # `%config` lists and sets them all
 
 
-UNDO_LIMIT = 10
-"""Maximum number of runs for `%agent undo`; low, because a run keeps all its events and files."""
-
-
 class Session:
     def __init__(self, shell: Any, defaults: MagicSettings) -> None:
         self.shell = shell
@@ -148,10 +149,6 @@ def default_model() -> str:
         return full_name(model) if model else default_model_name() or full_name(DEMO_MODEL)
     except ConfigError:
         return ""
-
-
-HUBS: list[Any] = []
-"""This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
 
 
 def shown_hub() -> Any:

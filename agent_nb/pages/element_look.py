@@ -30,6 +30,8 @@ _MAX_PROPERTIES = 20
 _MAX_VALUE = 100
 _MAX_PNG = 2_000_000
 _MAX_PIXELS = 4_000_000
+LOOK_SECONDS = 12.0
+"""Timeout for all elements of a request. A missing page takes 5 s of it, the start of Chromium about 1 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +134,6 @@ def _image(png: Any) -> Image | None:
         if len(data := saved(pixels, "PNG")) <= MAX_IMAGE_BYTES:
             return Image(data, "image/png")
         side = side * 3 // 4
-
-
-LOOK_SECONDS = 12.0
-"""Timeout for all elements of a request. A missing page takes 5 s of it, the start of Chromium about 1 s."""
 
 
 class SharedLook:

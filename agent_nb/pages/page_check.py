@@ -26,6 +26,23 @@ WIDTHS = (PHONE, DESKTOP)
 
 Level = Literal["error", "warning", "info"]
 Impact = Literal["serious", "critical"]
+MAX_REPORT = 6_000_000
+MAX_HEIGHT = 4096
+"""Maximum height of a screenshot in pixels, from the top."""
+MAX_IMAGE_BYTES = 300_000
+MAX_THUMBNAIL_BYTES = 6_000
+_THUMBNAIL = 240, 300
+_MAX_PIXELS = 2 * 1280 * MAX_HEIGHT
+_MAX_SCREENSHOTS = 4
+_MAX_LINES = 20
+"""Maximum entries of each list."""
+_MAX_NOTES = 8
+_MAX_TARGETS = 3
+_MAX_TEXT = 300
+_MAX_NUMBER = 1_000_000
+MOST_LINES = 200
+_LONGEST_LINE = 2000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,26 +244,6 @@ def _image_bundle(screenshot: Screenshot) -> MimeBundle:
 def _image_in(bundle: Mapping[str, Any]) -> Image:
     kind, data = next((item for item in bundle.items() if item[0].startswith("image/")), ("image/png", ""))
     return Image(base64.b64decode(data), kind)
-
-
-MAX_REPORT = 6_000_000
-MAX_HEIGHT = 4096
-"""Maximum height of a screenshot in pixels, from the top."""
-MAX_IMAGE_BYTES = 300_000
-MAX_THUMBNAIL_BYTES = 6_000
-_THUMBNAIL = 240, 300
-_MAX_PIXELS = 2 * 1280 * MAX_HEIGHT
-_MAX_SCREENSHOTS = 4
-_MAX_LINES = 20
-"""Maximum entries of each list."""
-_MAX_NOTES = 8
-_MAX_TARGETS = 3
-_MAX_TEXT = 300
-_MAX_NUMBER = 1_000_000
-MOST_LINES = 200
-_LONGEST_LINE = 2000
-
-T = TypeVar("T")
 
 
 def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:

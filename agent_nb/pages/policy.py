@@ -15,22 +15,21 @@ SANDBOX = "allow-scripts allow-forms"
 """Never with `allow-same-origin`. Forms may fire events; the policy prevents submission."""
 
 _Directives: TypeAlias = dict[str, list[str]]
+_parts = json.loads(Path(__file__).with_name("policy.json").read_text(encoding="utf-8"))
+KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
+"""Allowed attribute values by tag, for `page_gate.py`."""
+INTEGRITY: dict[str, str] = _parts["integrity"]
+"""Hashes of the stacks' files in the npm packages; `make supply-chain` compares them."""
+PLAIN_TAGS = frozenset(_parts["plain_tags"].split())
+"""Tags that are safe outside a frame, for `plain_html`."""
 
 
 def _joined(directives: _Directives) -> str:
     return "; ".join(" ".join((name, *sources)) for name, sources in directives.items())
 
 
-_parts = json.loads(Path(__file__).with_name("policy.json").read_text(encoding="utf-8"))
 OUTPUT_POLICY = _joined(_parts["output"])
 """For HTML from a tool, in which no scripts run."""
-KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
-"""Allowed attribute values by tag, for `page_gate.py`."""
-INTEGRITY: dict[str, str] = _parts["integrity"]
-"""Hashes of the stacks' files in the npm packages; `make supply-chain` compares them."""
-
-PLAIN_TAGS = frozenset(_parts["plain_tags"].split())
-"""Tags that are safe outside a frame, for `plain_html`."""
 
 
 def policy_for(page: str) -> str:

@@ -23,6 +23,29 @@ from agent_nb.providers.tool_schemas import ANTHROPIC
 
 _THINKING_TYPES = ("thinking", "redacted_thinking")
 _BOUND_TOOL_FIELDS = ("name", "description", "input_schema")
+CALL_ID = r"[a-zA-Z0-9_-]+"
+MAX_TOKENS = 32_000
+"""The API requires a limit; this is the default for models without one in the table."""
+IMAGE_LIMITS = (2000, 3_700_000)
+"""Longest edge in pixels, and bytes: the API allows 5 MB after base64."""
+_BROWSER_HEADERS = {"anthropic-dangerous-direct-browser-access": "true"}
+"""Required for requests from web pages, which could leak their author's key. Here the key is the user's own."""
+_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
+_CACHED: Json = {"type": "ephemeral"}
+_FIRST_USER_TEXT = "(The conversation begins.)"
+"""Inserted before a conversation that begins with an answer: the first message must be the user's."""
+VENDOR = "anthropic"
+PREFIX = "anthropic_prefix"
+"""Vendor data key for the digest of the request that a message answers."""
+_STOPS: dict[str, Stop] = {
+    "end_turn": "end_turn",
+    "stop_sequence": "end_turn",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+    "pause_turn": "go_on",
+}
 
 
 class Prefix:
@@ -72,31 +95,6 @@ def began_without_thinking(messages: Sequence[Json]) -> bool:
 
 if TYPE_CHECKING:
     import httpx2
-
-CALL_ID = r"[a-zA-Z0-9_-]+"
-MAX_TOKENS = 32_000
-"""The API requires a limit; this is the default for models without one in the table."""
-IMAGE_LIMITS = (2000, 3_700_000)
-"""Longest edge in pixels, and bytes: the API allows 5 MB after base64."""
-
-_BROWSER_HEADERS = {"anthropic-dangerous-direct-browser-access": "true"}
-"""Required for requests from web pages, which could leak their author's key. Here the key is the user's own."""
-_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
-_CACHED: Json = {"type": "ephemeral"}
-_FIRST_USER_TEXT = "(The conversation begins.)"
-"""Inserted before a conversation that begins with an answer: the first message must be the user's."""
-VENDOR = "anthropic"
-PREFIX = "anthropic_prefix"
-"""Vendor data key for the digest of the request that a message answers."""
-_STOPS: dict[str, Stop] = {
-    "end_turn": "end_turn",
-    "stop_sequence": "end_turn",
-    "tool_use": "tool_use",
-    "max_tokens": "max_tokens",
-    "model_context_window_exceeded": "max_tokens",
-    "refusal": "refusal",
-    "pause_turn": "go_on",
-}
 
 
 class AnthropicMessagesDecoder(StreamDecoder):

@@ -15,6 +15,16 @@ from agent_nb.core.events import Stop
 from agent_nb.core.messages import Message, ToolCall, ToolSpec, Usage
 from agent_nb.files import Content
 
+VENDOR_DATA = "vendor data"
+"""Data attached by a vendor to its messages: signatures and encrypted reasoning."""
+_FOREIGN_DATA = re.compile(
+    r"invalid_encrypted_content|encrypted content .{0,80}could not be|reasoning input items can only"  # OpenAI
+    r"|without its required (following|'reasoning') item|duplicate item found|items are not persisted"
+    r"|invalid `?signature|blocks in the latest assistant message cannot be modified"  # Anthropic
+    r"|thought[ _]signature",  # Gemini
+    re.IGNORECASE,
+)
+
 
 class Clock(Protocol):
     @property
@@ -187,17 +197,6 @@ class Provider(Protocol):
     async def close(self) -> None:
         """Release open connections, if any."""
         return
-
-
-VENDOR_DATA = "vendor data"
-"""Data attached by a vendor to its messages: signatures and encrypted reasoning."""
-_FOREIGN_DATA = re.compile(
-    r"invalid_encrypted_content|encrypted content .{0,80}could not be|reasoning input items can only"  # OpenAI
-    r"|without its required (following|'reasoning') item|duplicate item found|items are not persisted"
-    r"|invalid `?signature|blocks in the latest assistant message cannot be modified"  # Anthropic
-    r"|thought[ _]signature",  # Gemini
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 
 _FACTS_TIMEOUT = 3.0
 """Timeout for querying a server's facts, so that it cannot delay a run."""
+SendRequest = Callable[..., Awaitable[Any]]
+IMAGE_LIMITS = (2048, 5_000_000)
+TEMPERATURE = 0.2
+"""For local servers: small models call tools more reliably than at the server's default."""
+_BETWEEN_TEXT = "I have the results."
+"""Assistant text inserted between tool results and a user message, where they must not be adjacent."""
+_STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
+_REASONING = ("reasoning_content", "reasoning")
+_JOINED = ("text", "summary", "data")
+_RARE = frozenset((*_REASONING, "reasoning_details", "refusal"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +63,6 @@ async def ask_server(settings: Settings, http: "httpx2.AsyncClient") -> ServerFa
             return await reader(settings.model, ask)
     except Exception:  # the server does not report facts, or in another format
         return ServerFacts()
-
-
-SendRequest = Callable[..., Awaitable[Any]]
 
 
 async def _from_model_list(model: str, ask: SendRequest) -> ServerFacts:
@@ -88,17 +95,6 @@ _READERS: dict[str, Callable[[str, SendRequest], Awaitable[ServerFacts]]] = {
     "ollama": _ollama,
     "lmstudio": _lm_studio,
 }
-
-
-IMAGE_LIMITS = (2048, 5_000_000)
-TEMPERATURE = 0.2
-"""For local servers: small models call tools more reliably than at the server's default."""
-_BETWEEN_TEXT = "I have the results."
-"""Assistant text inserted between tool results and a user message, where they must not be adjacent."""
-_STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
-_REASONING = ("reasoning_content", "reasoning")
-_JOINED = ("text", "summary", "data")
-_RARE = frozenset((*_REASONING, "reasoning_details", "refusal"))
 
 
 class ChatDecoder(StreamDecoder):

@@ -33,6 +33,20 @@ REFUSALS = frozenset(
 )
 _STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
 _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
+ANSWER_SECONDS = 1800.0
+"""Timeout for the whole answer, which the SDK also sends to the server."""
+_BUDGETS = {
+    "none": 0,
+    "minimal": 512,
+    "low": 2048,
+    "medium": 8192,
+    "high": 16_384,
+    "xhigh": 24_576,
+    "max": 32_768,
+}
+"""Thinking budget in tokens by effort, before clamping to the model's limits."""
+_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""Documented signature for calls not made by Gemini."""
 
 
 class GenerateContentDecoder:
@@ -142,21 +156,6 @@ def _usage(counts: Any) -> Usage:
 
 if TYPE_CHECKING:
     import httpx2
-
-ANSWER_SECONDS = 1800.0
-"""Timeout for the whole answer, which the SDK also sends to the server."""
-_BUDGETS = {
-    "none": 0,
-    "minimal": 512,
-    "low": 2048,
-    "medium": 8192,
-    "high": 16_384,
-    "xhigh": 24_576,
-    "max": 32_768,
-}
-"""Thinking budget in tokens by effort, before clamping to the model's limits."""
-_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Documented signature for calls not made by Gemini."""
 
 
 class GenerateContentProvider(VendorProvider):

@@ -21,6 +21,7 @@ HEADER_SECONDS = 300.0
 """Default timeout for response headers; `responses_opened` overrides it."""
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Probe after 30 s of silence, then every 15 s, at most four times. `TCP_KEEPALIVE` is macOS's `TCP_KEEPIDLE`."""
+_shared_clients: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
 
 
 class _Watch(NamedTuple):
@@ -43,7 +44,6 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
         await client.aclose()
 
 
-_shared_clients: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
 _watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 

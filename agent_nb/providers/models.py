@@ -5,6 +5,10 @@ from typing import Literal
 
 from agent_nb._base.constants import EFFORTS
 
+_OPENAI = r"^(?:.*/)?(?:ft:)?"
+_CLAUDE = r"claude-(?:[a-z]+-)?"
+_GEMINI_LEVELS = ("low", "medium", "high")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
@@ -56,7 +60,6 @@ CHAT_MODELS = (
 )
 """For Chat Completions servers, which serve models of many vendors. Most of them map the efforts themselves."""
 
-_OPENAI = r"^(?:.*/)?(?:ft:)?"
 _NO_REASONING = Family(efforts=(), echoes_reasoning=False)
 
 
@@ -86,7 +89,6 @@ OPENAI_MODELS = (
 )
 """No `max_output`: OpenAI's default limit is the model's maximum."""
 
-_CLAUDE = r"claude-(?:[a-z]+-)?"
 _ADAPTIVE = Family(thinking="adaptive", efforts=("low", "medium", "high", "xhigh", "max"), max_output=128_000)
 _BOUND = replace(_ADAPTIVE, bound_thinking=True)
 _BUDGET = Family(thinking="budget", thinking_off="disabled", efforts=(), max_output=64_000)
@@ -114,7 +116,6 @@ ANTHROPIC_MODELS = (
 Unlisted newer models are treated like the newest listed ones.
 """
 
-_GEMINI_LEVELS = ("low", "medium", "high")
 GEMINI_MODELS = (
     Family(pattern=r"gemini-(1|2\.0)|-image|nano-banana|imagen|-tts|-live", efforts=(), thoughts=False),
     Family(pattern=r"gemini-2\.5-pro", efforts=(), budgets=(128, 32_768)),

@@ -26,6 +26,13 @@ _NOT_TEXT = re.compile(
 )
 _LISTED_TIERS = ("auto", "default", "standard", "standard_only")
 """Service tiers at the listed price."""
+_GPT_IMAGE_2_6 = (5.0, 8.0, 0.0, 30.0)
+_PRICE_LIST = {
+    "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
+    "openai:gpt-image-2.6-flare": _GPT_IMAGE_2_6,
+}
+"""Dollars per million tokens of input text, input images, output text and output images, as of 15 November 2026, for
+models newer than the tables."""
 
 
 def price_of(
@@ -111,15 +118,6 @@ class ImageTokens:
     input_image_tokens: int = 0
     output_tokens: int = 0
     output_image_tokens: int = 0
-
-
-_GPT_IMAGE_2_6 = (5.0, 8.0, 0.0, 30.0)
-_PRICE_LIST = {
-    "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
-    "openai:gpt-image-2.6-flare": _GPT_IMAGE_2_6,
-}
-"""Dollars per million tokens of input text, input images, output text and output images, as of 15 November 2026, for
-models newer than the tables."""
 
 
 def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:

@@ -19,6 +19,9 @@ from agent_nb.core.messages import Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Clock, Piece, Provider, Request, UsagePiece, VirtualClock, takes_none
 
+usage = Usage
+"""Token counts so far; the last one of a turn becomes the turn's usage."""
+
 
 class ScriptError(AssertionError):
     """The engine requested an unplanned turn, or left planned ones unused."""
@@ -86,8 +89,6 @@ def call(name: str, arguments: Any = None, *, id: str = "", fragment: int | None
 
 
 fail, pause, stall, wait, stop = Failure, Pause, Pause, Wait, End
-usage = Usage
-"""Token counts so far; the last one of a turn becomes the turn's usage."""
 
 
 def refuse(explanation: str = "") -> End:

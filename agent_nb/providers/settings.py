@@ -21,6 +21,8 @@ IN_MEMORY = "memory"
 
 _colab_keys: dict[str, str] = {}
 _entered_keys: dict[str, str] = {}
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
+"""Names of headers whose values are masked."""
 
 
 def remember_key(variable: str, key: str) -> None:
@@ -73,10 +75,6 @@ def _colab_secret(name: str) -> str:
     if value:
         _colab_keys[name] = value
     return value
-
-
-_SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
-"""Names of headers whose values are masked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

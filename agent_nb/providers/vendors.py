@@ -19,6 +19,9 @@ EFFORT = "{effort}"
 FREE, NO_PRICE = "free", ""
 YOUR_SERVER = "your server"
 """Title of a server without a vendor."""
+# Servers with chat templates: some templates read the flag, others the effort.
+_TEMPLATE_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": EFFORT}
+_TEMPLATE_NO_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "none"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +105,6 @@ class Vendor:
     def family(self, model: str) -> Family:
         return next(family for family in self.models if re.search(family.pattern, model))
 
-
-# Servers with chat templates: some templates read the flag, others the effort.
-_TEMPLATE_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": EFFORT}
-_TEMPLATE_NO_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "none"}
 
 _ROWS = (
     Vendor(

@@ -78,6 +78,15 @@ _FRAME_STYLE = (
     "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
     "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
 )
+MAX_PAGE = 1_000_000
+"""Maximum characters of all pages in one output. A page beyond it is replaced by a note."""
+MAX_PAGE_ALONE = 200_000_000
+"""Maximum characters of a page outside the notebook; more than a run's files can add up to."""
+MAX_CODE = 64_000
+_LINE = 240
+"""Column after which a style sheet is wrapped: notebooks are saved and compared line by line."""
+_GAP = '<br class="anb-c">'
+"""Separates folds from paragraphs where styles are removed."""
 
 
 def rows_html(rows: Iterable[Row]) -> str:
@@ -280,18 +289,6 @@ def coloured(code: str) -> Iterator[tuple[str, str]]:
 def _colour(kind: str) -> str:
     name = kind.removeprefix("Token.")
     return next((colour for prefix, colour in _COLOURS.items() if name.startswith(prefix)), "")
-
-
-MAX_PAGE = 1_000_000
-"""Maximum characters of all pages in one output. A page beyond it is replaced by a note."""
-MAX_PAGE_ALONE = 200_000_000
-"""Maximum characters of a page outside the notebook; more than a run's files can add up to."""
-MAX_CODE = 64_000
-
-_LINE = 240
-"""Column after which a style sheet is wrapped: notebooks are saved and compared line by line."""
-_GAP = '<br class="anb-c">'
-"""Separates folds from paragraphs where styles are removed."""
 
 
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:

@@ -14,6 +14,15 @@ from agent_nb.render.safe_markdown import rebuilt
 SVG = "image/svg+xml"
 IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", SVG)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+_VOID = frozenset({"br", "hr"})
+_RAW = frozenset({"style", "script"})
+MOST_NESTED = 200
+"""Maximum open elements; each closing tag searches them."""
+_KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
+"""The style sheets in tables of pandas and polars."""
+MAX_SHEET = 2_000
+"""Maximum characters; on longer sheets the pattern is too slow."""
+_KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
 
 
 def safe_output(bundle: MimeBundle) -> dict[str, str]:
@@ -44,17 +53,6 @@ def image_data(kind: str, content: str) -> str:
 def text_of(content: Any) -> str:
     """Join text that a notebook stores as a list of lines."""
     return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
-
-
-_VOID = frozenset({"br", "hr"})
-_RAW = frozenset({"style", "script"})
-MOST_NESTED = 200
-"""Maximum open elements; each closing tag searches them."""
-_KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
-"""The style sheets in tables of pandas and polars."""
-MAX_SHEET = 2_000
-"""Maximum characters; on longer sheets the pattern is too slow."""
-_KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
 
 
 def plain_html(markup: str) -> str | None:

@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+# `$$x$$`, or `$x$` with no space inside the dollars and no digit after them, so that prices stay text.
+_FORMULA = re.compile(r"\$\$(?:[^$\\]|\\.)+\$\$|\$(?![\s$])(?:[^$\\]|\\.)*?(?<!\s)\$(?![0-9$])", re.DOTALL)
+_SPECIAL = re.compile(r"[\\`<>&*\[\]~$|]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
+"""The last two alternatives: autolinks extend to the next space, backticks included."""
+_ENTITIES = {"\\": "&#92;", "`": "&#96;", "<": "&lt;", ">": "&gt;", "&": "&amp;", "[": "&#91;", "]": "&#93;"}
+"""Some viewers do not treat a backslash before these as an escape: marked removes it in link text."""
+_BLOCK_START = re.compile(r"^\d+(?=[.)](?:\s|$))|^(?=[-#=:]|\+(?:\s|$)|~~~)", re.MULTILINE)
+_LINE_BREAK = re.compile(r"[\x00-\x1f\x85\u2028\u2029]+")
+_FORMULA_START = re.compile(r"\\\\[()\[\]]|\\(?:begin|end)\{")
+"""Text that JupyterLab treats as a formula delimiter, even in code."""
+_LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(\[:])")
+_LANGUAGES = re.compile(
+    "bash|c|console|cpp|css|csv|diff|go|html|ini|i?python|java|javascript|jsx?|jsonl?|julia|latex|markdown|md|php|py|r"
+    "|ruby|rust|sh|shell|sql|tex|text|toml|tsx?|txt|typescript|xml|ya?ml"
+)
+"""Other languages may do more than highlight: JupyterLab renders `mermaid`, which can contain images."""
+_MARKS = {"em": "*", "strong": "**", "s": "~~"}
+_ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
 def to_html(markdown: str) -> str:
@@ -90,10 +108,6 @@ def _open_link(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -
     return str(renderer.renderToken(tokens, index, options, env))
 
 
-# `$$x$$`, or `$x$` with no space inside the dollars and no digit after them, so that prices stay text.
-_FORMULA = re.compile(r"\$\$(?:[^$\\]|\\.)+\$\$|\$(?![\s$])(?:[^$\\]|\\.)*?(?<!\s)\$(?![0-9$])", re.DOTALL)
-
-
 def add_math(parser: "MarkdownIt") -> None:
     ends = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("fence", "math", _formula_block, {"alt": ends})
@@ -141,24 +155,6 @@ def _line(state: "StateBlock", number: int) -> str:
 
 def _show(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
     return html.escape(tokens[index].content, quote=False)
-
-
-_SPECIAL = re.compile(r"[\\`<>&*\[\]~$|]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
-"""The last two alternatives: autolinks extend to the next space, backticks included."""
-_ENTITIES = {"\\": "&#92;", "`": "&#96;", "<": "&lt;", ">": "&gt;", "&": "&amp;", "[": "&#91;", "]": "&#93;"}
-"""Some viewers do not treat a backslash before these as an escape: marked removes it in link text."""
-_BLOCK_START = re.compile(r"^\d+(?=[.)](?:\s|$))|^(?=[-#=:]|\+(?:\s|$)|~~~)", re.MULTILINE)
-_LINE_BREAK = re.compile(r"[\x00-\x1f\x85\u2028\u2029]+")
-_FORMULA_START = re.compile(r"\\\\[()\[\]]|\\(?:begin|end)\{")
-"""Text that JupyterLab treats as a formula delimiter, even in code."""
-_LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|\](?=[(\[:])")
-_LANGUAGES = re.compile(
-    "bash|c|console|cpp|css|csv|diff|go|html|ini|i?python|java|javascript|jsx?|jsonl?|julia|latex|markdown|md|php|py|r"
-    "|ruby|rust|sh|shell|sql|tex|text|toml|tsx?|txt|typescript|xml|ya?ml"
-)
-"""Other languages may do more than highlight: JupyterLab renders `mermaid`, which can contain images."""
-_MARKS = {"em": "*", "strong": "**", "s": "~~"}
-_ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
 def rebuilt(markdown: str, *, quoted: bool = False) -> str:

@@ -13,6 +13,11 @@ from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
 """Maximum numbers that a footnote lists."""
+COMPACTED: dict[ev.WhyCompacted, str] = {
+    "asked": "Compacted",
+    "full": "Context full, compacted",
+    "refused": "Too long, compacted",
+}
 
 
 def duration(seconds: float) -> str:
@@ -106,13 +111,6 @@ def _models(run: FinishedRun) -> str:
 def _is_sum(run: FinishedRun) -> bool:
     """Whether the run's figures are totals over all its variants."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
-
-
-COMPACTED: dict[ev.WhyCompacted, str] = {
-    "asked": "Compacted",
-    "full": "Context full, compacted",
-    "refused": "Too long, compacted",
-}
 
 
 def compaction(event: ev.ConversationCompacted) -> str:

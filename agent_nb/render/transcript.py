@@ -17,6 +17,18 @@ from agent_nb.files import human_size
 from agent_nb.render.summary import COMPACTED, compaction, image_labels
 
 RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
+MAX_TEXT = 30_000
+"""Maximum characters of one model text in a cell's output."""
+_APPROVED: dict[ev.Decider, str] = {
+    "person": "approved by you",
+    "always": "approved by your earlier “always”",
+    "run": "allowed by you for this run",
+    "function": "approved by a function",
+}
+MOST_CHARACTERS = 400
+BEFORE_CHANGE = 60
+"""Characters of context before the first difference of two long texts."""
+_MISSING = object()
 
 
 class RowStyle(NamedTuple):
@@ -117,10 +129,6 @@ def names_left(rows: Iterable[Row]) -> dict[str, str]:
                 kinds.pop(name, None)
             kinds |= names.get("kinds", {})
     return kinds
-
-
-MAX_TEXT = 30_000
-"""Maximum characters of one model text in a cell's output."""
 
 
 def shortened(rows: Iterable[Row], name: str) -> Iterator[Row]:
@@ -286,14 +294,6 @@ class Transcript:
             self.rows.append(row)
 
 
-_APPROVED: dict[ev.Decider, str] = {
-    "person": "approved by you",
-    "always": "approved by your earlier “always”",
-    "run": "allowed by you for this run",
-    "function": "approved by a function",
-}
-
-
 def _decision(answer: ev.ApprovalResolved) -> str:
     """Return who approved the call and what they changed. A denied call's result names who denied it."""
     if not answer.approved:
@@ -309,12 +309,6 @@ def state_of(end: ev.ToolFinished) -> RowState:
     if end.ok:
         return "ok"
     return "denied" if end.code == "DENIED" else "stopped" if end.code == "STOPPED" else "failed"
-
-
-MOST_CHARACTERS = 400
-BEFORE_CHANGE = 60
-"""Characters of context before the first difference of two long texts."""
-_MISSING = object()
 
 
 def changes(before: Json, after: Json) -> str:

@@ -24,6 +24,13 @@ _PURE = {"len", "sum", "min", "max", "sorted", "set", "str", "int", "float", "an
 """Functions that are safe to call again to show their result."""
 _PURE_OWNERS = {"run", "files", "html", "text"}
 _LONGEST_SHOWN = 60
+Check = str | Callable[[Any], object]
+"""An expression that uses `run`, `files`, `html` or `text`, or a function of the run."""
+Checks = Mapping[str, Check] | Iterable[Check]
+COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
+_MOST_LINES = 40
+_MOST_ROWS = 200
+_MOST_CHARACTERS = 60
 
 
 def read_check(expression: str) -> str:
@@ -98,16 +105,6 @@ def _brief(value: Any) -> str:
     if hasattr(value, "__len__"):
         return "empty" if not len(value) else f"{len(value):,} items" if len(value) > 1 else "1 item"
     return f"of type {type(value).__name__}"
-
-
-Check = str | Callable[[Any], object]
-"""An expression that uses `run`, `files`, `html` or `text`, or a function of the run."""
-Checks = Mapping[str, Check] | Iterable[Check]
-
-COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
-_MOST_LINES = 40
-_MOST_ROWS = 200
-_MOST_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

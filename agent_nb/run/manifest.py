@@ -17,6 +17,9 @@ from agent_nb.render.safe_markdown import as_text, code_span
 from agent_nb.run.record import RunRecord
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
+_HEAD = "# Use of generative AI\n\n[Write: who used the models, for what, and who answers for the content.]"
+_COLUMNS = ("run", "model", "as the vendor named it", "began (UTC)", "ended (UTC)", "outcome", "options")
+_OPTIONS = [name for name, row in SETTINGS.items() if "statement" in row.listed_in]
 
 
 def manifest_of(run: RunRecord) -> Json:
@@ -71,11 +74,6 @@ def package_versions() -> Mapping[str, str]:
         except PackageNotFoundError:
             continue
     return versions
-
-
-_HEAD = "# Use of generative AI\n\n[Write: who used the models, for what, and who answers for the content.]"
-_COLUMNS = ("run", "model", "as the vendor named it", "began (UTC)", "ended (UTC)", "outcome", "options")
-_OPTIONS = [name for name, row in SETTINGS.items() if "statement" in row.listed_in]
 
 
 def statement_of(runs: Iterable[RunRecord]) -> str:

@@ -39,6 +39,18 @@ MOST_PATCHED = 64_000_000
 _SEARCHED = 64
 """Number of recent texts to search for inside another text: repetitions usually follow soon."""
 _MARKS = {"$", "$json", "$plain"}
+FORMAT, VERSION = "agent-nb.run", 1
+SUFFIX = ".run.jsonl"
+VARIANT, RUN = "variant", "run"
+_TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
+_LAST = ("messages", "replaced", "files", "given_files")
+"""Written last, because they refer to texts in the other fields."""
+_DEFAULTS = {
+    field.name: None if (default := default_of(field)) is MISSING else brief_wire(default)
+    for field in fields(RunRecord)
+    if field.name not in ("events", "variants")
+}
+"""Defaults of the stored fields in wire form; None for required fields."""
 
 
 class _Texts(ABC):
@@ -207,14 +219,6 @@ def _strings_in(text: str) -> Iterator[str]:
             values += reversed([*value.values()] if isinstance(value, dict) else value)
 
 
-FORMAT, VERSION = "agent-nb.run", 1
-SUFFIX = ".run.jsonl"
-VARIANT, RUN = "variant", "run"
-_TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
-_LAST = ("messages", "replaced", "files", "given_files")
-"""Written last, because they refer to texts in the other fields."""
-
-
 def run_file(run: RunRecord) -> bytes:
     texts, header = TextWriter(), _header(run)
     texts.add(header["prompt"])
@@ -288,14 +292,6 @@ def _messages(messages: Iterable[Message], event_messages: Sequence[Message]) ->
         event_messages.index(message) if message in event_messages else brief_wire(message)
         for message in messages
     ]
-
-
-_DEFAULTS = {
-    field.name: None if (default := default_of(field)) is MISSING else brief_wire(default)
-    for field in fields(RunRecord)
-    if field.name not in ("events", "variants")
-}
-"""Defaults of the stored fields in wire form; None for required fields."""
 
 
 def _masked(text: str) -> str:

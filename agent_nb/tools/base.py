@@ -29,6 +29,7 @@ _LONGEST_OPENING = 200
 _DECODER = json.JSONDecoder(strict=False)
 
 ArgumentPiece = tuple[str, int, str]
+Approval = Literal["never", "ask"]
 
 
 class FileArguments:
@@ -113,9 +114,6 @@ class FileArguments:
         if is_first and self._path is not None and self._has_content:
             pieces.append((self._path, 0, str(self._content)))
         self._content.clear()
-
-
-Approval = Literal["never", "ask"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

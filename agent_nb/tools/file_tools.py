@@ -33,6 +33,18 @@ _RANGE = {
 
 
 # These are async although they never await: on the event loop, the calls of a turn change files in a fixed order.
+SHORT_FILE = 4000
+"""Files below this many characters may as well be rewritten by the model."""
+MAX_CHARACTERS_SEARCHED = 200_000
+MAX_LINES_SHOWN = 12
+MAX_LINE_WIDTH = 200
+MAX_WIDTH_COMPARED = 80
+"""Comparing lines that repeat a few characters takes cubic time in their width."""
+CANDIDATES = 10
+LINES_COMPARED = 4
+_WORD = re.compile(r"\w+")
+_BORDER = re.compile(r"[^\w.\-]")
+"""A character that belongs neither to a word nor to an API key."""
 
 
 async def _create(args: Json, context: ToolContext) -> ToolOutput:
@@ -285,21 +297,6 @@ DELETE_FILE = Tool(
     repeatable=True,
 )
 FILE_TOOLS: tuple[Tool, ...] = (CREATE_FILE, EDIT_FILE, READ_FILE, LIST_FILES, DELETE_FILE)
-
-
-SHORT_FILE = 4000
-"""Files below this many characters may as well be rewritten by the model."""
-MAX_CHARACTERS_SEARCHED = 200_000
-MAX_LINES_SHOWN = 12
-MAX_LINE_WIDTH = 200
-MAX_WIDTH_COMPARED = 80
-"""Comparing lines that repeat a few characters takes cubic time in their width."""
-CANDIDATES = 10
-LINES_COMPARED = 4
-
-_WORD = re.compile(r"\w+")
-_BORDER = re.compile(r"[^\w.\-]")
-"""A character that belongs neither to a word nor to an API key."""
 
 
 def nearest_lines(text: str, target: str) -> str:

@@ -37,6 +37,18 @@ _IMAGE_CLASSES = (
     ("matplotlib.axes", "Axes"),
     ("IPython.core.display", "Image"),
 )
+_LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
+_DICTS = (dict, collections.abc.Mapping)
+_SECTIONS = (
+    "Args|Arguments|Parameters|Params|Other Parameters|Returns?|Yields?|Raises|Examples?|Notes?|See Also"
+    "|References|Warnings?|Warns|Attributes"
+)
+_HEADING = re.compile(
+    rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
+)
+_PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
+_SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is not a field
+_SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
 def to_output(value: Any) -> ToolOutput:
@@ -158,10 +170,6 @@ def _repr(value: Any) -> str:
     except Exception:  # the value's own code
         return f"<{type(value).__name__} whose repr fails>"
     return text if len(text) <= MAX_REPR else f"{text[:MAX_REPR]}… [{len(text):,} characters]"
-
-
-_LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
-_DICTS = (dict, collections.abc.Mapping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,18 +299,6 @@ def _unsupported(annotation: Any) -> TypeError:
         f"is annotated {name}, which has no JSON schema: use str, int, float, bool, list, dict, Literal,"
         " an Enum, a dataclass or a TypedDict of those."
     )
-
-
-_SECTIONS = (
-    "Args|Arguments|Parameters|Params|Other Parameters|Returns?|Yields?|Raises|Examples?|Notes?|See Also"
-    "|References|Warnings?|Warns|Attributes"
-)
-_HEADING = re.compile(
-    rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
-)
-_PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
-_SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is not a field
-_SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
 @overload

@@ -33,6 +33,15 @@ FOR_THE_USER = (256, 24_000)
 _FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 T = TypeVar("T")
 _INPUT = re.compile(r"input:(\d{1,3})")
+MAX_IMAGES = 8
+PADDING = 4
+SMALLEST_CROP = 4
+PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured background."
+_PATH = described("string", "Where to save it, such as assets/hero.png; ends in .png, .jpg or .webp.")
+_SOURCE = described("string", "An image: the path of a file, or input:1 for the first image the user gave.")
+_ASPECT = described("string", "Width to height; 1:1 by default.", enum=list(ASPECTS))
+_TRANSPARENT = described("boolean", "Without a background, for logos and cut-outs.")
+_BOX = "[left, top, right, bottom] in thousandths of the image's width and height: [0, 0, 1000, 1000] is all of it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +227,6 @@ async def save_one(image: Image, path: str, context: ToolContext, note: str) -> 
     )
 
 
-MAX_IMAGES = 8
-PADDING = 4
-SMALLEST_CROP = 4
-PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured background."
-
-
 async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     studio = _studio(context)
     orders = {
@@ -389,12 +392,6 @@ def _count(args: Json, name: str) -> str:
     count = len(args.get(name) or ())
     return "an image" if count == 1 else f"{count} images" if count else "images"
 
-
-_PATH = described("string", "Where to save it, such as assets/hero.png; ends in .png, .jpg or .webp.")
-_SOURCE = described("string", "An image: the path of a file, or input:1 for the first image the user gave.")
-_ASPECT = described("string", "Width to height; 1:1 by default.", enum=list(ASPECTS))
-_TRANSPARENT = described("boolean", "Without a background, for logos and cut-outs.")
-_BOX = "[left, top, right, bottom] in thousandths of the image's width and height: [0, 0, 1000, 1000] is all of it."
 
 IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(

@@ -42,6 +42,13 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
 """The built-in tools, which are the default of an agent."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_lock = threading.Lock()
+_calls: list[object] = []
+T = TypeVar("T")
+CLEANUP_SECONDS = 2.0
+"""Seconds that a cancelled tool has to clean up before it is abandoned. A thread cannot be cancelled."""
+_abandoned: set["asyncio.Future[Any]"] = set()
+"""Abandoned calls that still run; the event loop keeps only weak references to tasks."""
 
 
 class Toolbox:
@@ -298,8 +305,6 @@ class _MaskedStream:
         return len(text)
 
 
-_lock = threading.Lock()
-_calls: list[object] = []
 _streams: list[_MaskedStream] = []
 
 
@@ -320,15 +325,6 @@ def masked_output() -> Iterator[None]:
             _calls.remove(call)
             for stream in [] if _calls else _streams:
                 stream.unhook()
-
-
-T = TypeVar("T")
-
-CLEANUP_SECONDS = 2.0
-"""Seconds that a cancelled tool has to clean up before it is abandoned. A thread cannot be cancelled."""
-
-_abandoned: set["asyncio.Future[Any]"] = set()
-"""Abandoned calls that still run; the event loop keeps only weak references to tasks."""
 
 
 class CallCancelled(asyncio.CancelledError):

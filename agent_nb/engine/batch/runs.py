@@ -29,6 +29,8 @@ from agent_nb.run.run_writer import SUFFIX, run_file
 Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
 """Texts, `(name, text)` pairs, or a dict of names and texts."""
 Models = Iterable[str | Provider] | str | Provider | None
+_KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
+MOST_LOADED = 256
 
 
 class BatchAgent(Protocol):
@@ -157,10 +159,6 @@ def _agents(
                 raise
             model_agent = agent.with_model(UnavailableModel(full_name(model), error))
         yield model, model_agent, model_agent.close
-
-
-_KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
-MOST_LOADED = 256
 
 
 class Store:

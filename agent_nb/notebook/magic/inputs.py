@@ -23,6 +23,22 @@ from agent_nb.notebook.values.value_paths import lookup
 DESIGN_FOLDER = "design"
 SYSTEM_LIMIT = 100_000
 _WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGN_FOLDER}/NAME.md` in the working folder, or the text itself"
+_STUBS = {
+    "your code here",
+    "your answer here",
+    "raise notimplementederror",
+    "raise notimplementederror()",
+    "type your answer here, replacing this text.",
+    "...",
+    "pass",
+}
+_MARKER = re.compile(r"(?:begin|end) (?:solution|prompt|question|hidden tests)|solution(?: no prompt)?")
+"""Markers that nbgrader and Otter put around solutions."""
+_COMMENT = "#%/<!->*_ \t"
+"""Comment characters around a stub, in code and in Markdown."""
+_CONFIG = "nbgrader_config.py"
+_LEVELS = 4
+"""nbgrader runs notebooks in `autograded/STUDENT/ASSIGNMENT`; its configuration is in the course folder."""
 
 
 async def load_images(names: Iterable[str], namespace: Mapping[str, Any]) -> list[Image]:
@@ -97,24 +113,6 @@ def _read(file: Path) -> str:
             f"{file.name!r} has {len(text):,} characters. --system takes up to {SYSTEM_LIMIT:,}."
         )
     return text.strip()
-
-
-_STUBS = {
-    "your code here",
-    "your answer here",
-    "raise notimplementederror",
-    "raise notimplementederror()",
-    "type your answer here, replacing this text.",
-    "...",
-    "pass",
-}
-_MARKER = re.compile(r"(?:begin|end) (?:solution|prompt|question|hidden tests)|solution(?: no prompt)?")
-"""Markers that nbgrader and Otter put around solutions."""
-_COMMENT = "#%/<!->*_ \t"
-"""Comment characters around a stub, in code and in Markdown."""
-_CONFIG = "nbgrader_config.py"
-_LEVELS = 4
-"""nbgrader runs notebooks in `autograded/STUDENT/ASSIGNMENT`; its configuration is in the course folder."""
 
 
 def is_stub(prompt: str, folder: Path) -> bool:

@@ -43,6 +43,10 @@ from agent_nb.run.manifest import package_versions
 from agent_nb.run.run import total_cost
 from agent_nb.run.store import RunStore
 
+MAX_IMAGE_BYTES = 30_000
+"""40 KB in base64."""
+IMAGE_SIZE = 560, 700
+
 
 class CellError(Exception):
     """Ends a cell with a one-line error, without a traceback."""
@@ -313,11 +317,6 @@ def _source(plan: CellPlan) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join("    " + line for line in text.splitlines())
-
-
-MAX_IMAGE_BYTES = 30_000
-"""40 KB in base64."""
-IMAGE_SIZE = 560, 700
 
 
 async def page_image(viewer: PageViewer | None, run: Run) -> bytes:

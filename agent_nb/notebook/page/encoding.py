@@ -35,6 +35,13 @@ _CONTAINERS = (Mapping, *_SEQUENCES)
 _NOT_A_VALUE = frozenset({"NaTType", "NAType"})
 _TEXTS = (str, uuid.UUID, pathlib.PurePath)
 _PANDAS_TEXTS = frozenset({"pandas.Period", "pandas.Interval"})
+_ARRAYS = frozenset(
+    {
+        "numpy.ndarray", "pandas.Series", "pandas.Index", "pandas.RangeIndex", "pandas.Categorical",
+        "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray",
+    }
+)  # fmt: skip
+_LIBRARY = frozenset({*PICTURES, *TABLES, *_ARRAYS, *_PANDAS_TEXTS, "numpy.generic"})
 
 
 class UnfitError(Exception):
@@ -272,15 +279,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
             number, unique = number + 1, f"{name}_{number}"
         distinct[unique] = None
     return list(distinct)
-
-
-_ARRAYS = frozenset(
-    {
-        "numpy.ndarray", "pandas.Series", "pandas.Index", "pandas.RangeIndex", "pandas.Categorical",
-        "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray",
-    }
-)  # fmt: skip
-_LIBRARY = frozenset({*PICTURES, *TABLES, *_ARRAYS, *_PANDAS_TEXTS, "numpy.generic"})
 
 
 def _array_items(value: Any, kind: str) -> Iterator[list[Any]]:

@@ -31,6 +31,29 @@ Hide = Callable[[Any, Any], None]
 brief = reprlib.Repr()
 brief.maxlevel, brief.maxstring = 3, 40
 brief.maxlist = brief.maxtuple = brief.maxset = brief.maxfrozenset = brief.maxdeque = brief.maxdict = ITEMS
+_NUMPY = tables.PANDAS._replace(cells=lambda column, start, stop: column[start:stop].tolist())
+PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image")
+_OTHERS = {
+    "builtins": "bool int float complex str bytes bytearray memoryview list tuple dict set frozenset range slice type",
+    "types": "NoneType FunctionType BuiltinFunctionType MethodType ModuleType GeneratorType SimpleNamespace",
+    "collections": "deque Counter OrderedDict defaultdict ChainMap UserDict UserList",
+    "datetime": "datetime date time timedelta timezone",
+    "decimal": "Decimal",
+    "enum": "Enum",
+    "fractions": "Fraction",
+    "pathlib": "PurePath",
+    "uuid": "UUID",
+    "pandas": "Timestamp Timedelta Period Interval Categorical",
+    "polars": "DataType",
+    "scipy.sparse": "sparray spmatrix",
+    "torch": "Tensor",
+    "xarray": "Dataset DataArray",
+    "networkx": "Graph",
+    "agent_nb.run.run": "Run",
+    "agent_nb.files": "Files",
+}
+"""Other classes whose names `--data schema` may send, by module."""
+_FULL_NAMES: dict[str, list[str]] = {}
 
 
 class ValueKind(NamedTuple):
@@ -382,8 +405,6 @@ def _arrow_fields(kind: Any) -> list[str]:
 
 # NumPy
 
-_NUMPY = tables.PANDAS._replace(cells=lambda column, start, stop: column[start:stop].tolist())
-
 
 def _array(value: Any, name: str) -> TableText:
     # `subplots` returns an array of axes.
@@ -420,7 +441,6 @@ def _picture(value: Any, name: str) -> TableText:
     return TableText(f"(picture `{name}`)", images=(to_image(value, name=name),))
 
 
-PICTURES = ("matplotlib.figure.Figure", "matplotlib.axes.Axes", "PIL.Image.Image")
 KINDS = (
     # classes, describe, line, columns, mask
     ValueKind(PICTURES, _picture, repr_line, no_columns, unmasked),
@@ -457,28 +477,7 @@ TABLES: dict[str, tuple[Callable[[Any], tables.Columns], tables.Library]] = {
     "pyarrow.RecordBatch": (_labelled_arrow, tables.ARROW),
 }
 """The columns of each kind of table, and how to read their cells."""
-_OTHERS = {
-    "builtins": "bool int float complex str bytes bytearray memoryview list tuple dict set frozenset range slice type",
-    "types": "NoneType FunctionType BuiltinFunctionType MethodType ModuleType GeneratorType SimpleNamespace",
-    "collections": "deque Counter OrderedDict defaultdict ChainMap UserDict UserList",
-    "datetime": "datetime date time timedelta timezone",
-    "decimal": "Decimal",
-    "enum": "Enum",
-    "fractions": "Fraction",
-    "pathlib": "PurePath",
-    "uuid": "UUID",
-    "pandas": "Timestamp Timedelta Period Interval Categorical",
-    "polars": "DataType",
-    "scipy.sparse": "sparray spmatrix",
-    "torch": "Tensor",
-    "xarray": "Dataset DataArray",
-    "networkx": "Graph",
-    "agent_nb.run.run": "Run",
-    "agent_nb.files": "Files",
-}
-"""Other classes whose names `--data schema` may send, by module."""
 _BY_CLASS = {name: kind for kind in KINDS for name in kind.classes}
-_FULL_NAMES: dict[str, list[str]] = {}
 for _full_name in (
     *_BY_CLASS,
     *(f"{module}.{name}" for module in _OTHERS for name in _OTHERS[module].split()),

@@ -29,6 +29,12 @@ if TYPE_CHECKING:  # it loads what only the widget needs
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
 """Binds a variant, counted from 1; returns it and the name of its files variable, or None if others are running."""
+CLEAR_LINE = "\r\x1b[2K"
+DIM, RESET = "\x1b[2m", "\x1b[0m"
+_COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+TRUST = "Trust the notebook to watch; interrupt to stop."
+"""Hint for servers that execute cells: they strip the widget's markup from untrusted outputs."""
 
 
 class View:
@@ -56,12 +62,6 @@ class View:
 
     def abandon(self, why: str) -> None:
         """Mark the output as no longer running if the run cannot be shown."""
-
-
-CLEAR_LINE = "\r\x1b[2K"
-DIM, RESET = "\x1b[2m", "\x1b[0m"
-_COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def without_controls(text: str) -> str:
@@ -159,10 +159,6 @@ class TerminalView(View):
         if self._status:
             sys.stdout.write(CLEAR_LINE)
             self._status = ""
-
-
-TRUST = "Trust the notebook to watch; interrupt to stop."
-"""Hint for servers that execute cells: they strip the widget's markup from untrusted outputs."""
 
 
 def view_for(shell: Any, handle: Handle, options: Options, *, watched: bool, cell: str = "") -> View:

@@ -32,6 +32,19 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.tools.mcp.server_config import ServerConfig
 
+MAX_ANSWER = 32_000_000
+MAX_UNASKED = 5_000
+"""Unsolicited messages that a server may send between two answers before it is ended."""
+MAX_PAGES = 50
+MAX_TOOLS = 500
+_RELIST_LIMIT = 5.0
+_RELIST_PAUSE = 0.2
+"""Seconds between requests for the tool list, which a server may change often."""
+_ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
+    mcp_types.CallToolResult | mcp_types.InputRequiredResult
+)
+_ANY: Json = {"type": "object", "additionalProperties": True}
+
 
 async def _read(server: Program, to_session: Any) -> None:
     """Forward messages until the server ends. An invalid line is forwarded as an exception."""
@@ -58,21 +71,6 @@ def _parsed(line: bytes) -> SessionMessage | Exception:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:
         return error
-
-
-MAX_ANSWER = 32_000_000
-MAX_UNASKED = 5_000
-"""Unsolicited messages that a server may send between two answers before it is ended."""
-MAX_PAGES = 50
-MAX_TOOLS = 500
-_RELIST_LIMIT = 5.0
-_RELIST_PAUSE = 0.2
-"""Seconds between requests for the tool list, which a server may change often."""
-
-_ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
-    mcp_types.CallToolResult | mcp_types.InputRequiredResult
-)
-_ANY: Json = {"type": "object", "additionalProperties": True}
 
 
 for _name in ("mcp", "client"):  # "client" is also a logger of the `mcp` package

@@ -21,6 +21,18 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
 _ORDINARY = re.compile(r"HOME|PATH|PWD|USER|USERNAME|LOGNAME|SHELL|LANG|TERM|TMPDIR|TEMP|TZ")
 """Variables without secrets. Masking their values would mask every path in the notebook."""
 _AUTHORISATION = {"authorization", "proxy-authorization", "cookie"}
+_CHANGES_WHAT_RUNS = re.compile(
+    r"PATH|PATHEXT|COMSPEC|SHELL(OPTS)?|BASH(OPTS|_\w+)|ENV|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|HOME|USERPROFILE"  # shells
+    r"|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|\w*PRELOAD\w*|OPENSSL_CONF"  # the loader
+    r"|(PYTHON|NODE_|NPM_|YARN_|BUN_|DENO_|PERL|RUBY|GEM_|BUNDLE_|LUA_|PHP|R_|JULIA_)\w*"  # languages
+    r"|(_?JAVA_|JDK_|CLASSPATH|MAVEN_|GRADLE_|GO|CARGO|RUST|DOTNET_|CORECLR_|COR_)\w*"
+    r"|(PIP|PIPX|UV|POETRY|PDM|CONDA|MAMBA|DOCKER|GIT|SSH|CURL|XDG)_\w+|\w*(INDEX_URL|REGISTRY|PROXY)"  # downloads
+    r"|\w*(CERT_FILE|CERT_DIR|CA_BUNDLE|CA_CERTS)|\w+_(OPTIONS|OPTS|FLAGS)|MAKEFLAGS"
+    r"|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|APPDATA|LOCALAPPDATA",
+    re.IGNORECASE,
+)
+"""Variables that make a program run other code, load other libraries, or download from elsewhere."""
+FILE = ".mcp.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,19 +135,6 @@ def _hide(name: str, value: str) -> None:
         register(value)
 
 
-_CHANGES_WHAT_RUNS = re.compile(
-    r"PATH|PATHEXT|COMSPEC|SHELL(OPTS)?|BASH(OPTS|_\w+)|ENV|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|HOME|USERPROFILE"  # shells
-    r"|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|\w*PRELOAD\w*|OPENSSL_CONF"  # the loader
-    r"|(PYTHON|NODE_|NPM_|YARN_|BUN_|DENO_|PERL|RUBY|GEM_|BUNDLE_|LUA_|PHP|R_|JULIA_)\w*"  # languages
-    r"|(_?JAVA_|JDK_|CLASSPATH|MAVEN_|GRADLE_|GO|CARGO|RUST|DOTNET_|CORECLR_|COR_)\w*"
-    r"|(PIP|PIPX|UV|POETRY|PDM|CONDA|MAMBA|DOCKER|GIT|SSH|CURL|XDG)_\w+|\w*(INDEX_URL|REGISTRY|PROXY)"  # downloads
-    r"|\w*(CERT_FILE|CERT_DIR|CA_BUNDLE|CA_CERTS)|\w+_(OPTIONS|OPTS|FLAGS)|MAKEFLAGS"
-    r"|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|APPDATA|LOCALAPPDATA",
-    re.IGNORECASE,
-)
-"""Variables that make a program run other code, load other libraries, or download from elsewhere."""
-
-
 def description(config: ServerConfig) -> str:
     """Describe all that consent to a server covers, in printable lines; variables that change what runs come last.
 
@@ -193,9 +192,6 @@ def _allowed() -> dict[str, Any]:
         return {}
     is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
     return entries if is_valid else {}
-
-
-FILE = ".mcp.json"
 
 
 class _Entry(TypedDict, total=False):
