@@ -1,5 +1,6 @@
 """Finds an element of a run's page by CSS selector, parsing the source as a browser would."""
 
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +12,12 @@ from agent_nb.files import Files
 from agent_nb.pages.element_look import Element
 
 HTML_LIMIT = 2_000
+MOST_TAGS = 50_000
+"""Maximum tags of a page; parsing them takes about a second, and so do ten times as many entities."""
+MOST_STEPS = 1_000_000
+"""Maximum comparisons of an element with a part of a selector."""
+MOST_LEVELS = 40
+"""Maximum elements in a path."""
 
 
 def find_element(files: Files, events: EventList, selector: str, file: str | None = None) -> Element:
@@ -19,13 +26,17 @@ def find_element(files: Files, events: EventList, selector: str, file: str | Non
     if not path or not isinstance(source, str):
         page = f"page {file!r}" if file else "page"
         raise ConfigError(f"The run has no {page}: {', '.join(files) or 'no files'}.")
+    if source.count("<") > MOST_TAGS or source.count("&") > 10 * MOST_TAGS:
+        raise ConfigError(
+            f"{path!r} has too many tags to find an element in it. Describe the element in words."
+        )
     document = _parse_html(source)
-    node = _query(document, selector, path)
+    node = _first_match(document, selector, path)
     line = _line_of(node)
     turn, edit = _origin(files, events, path, line)
     alike = document.query(node.name)
     return Element(
-        path=_path_to(document, node),
+        path=_path_to(node, alike),
         html=shortened(node.to_html(pretty=False), HTML_LIMIT),
         line=line,
         file=path,
@@ -43,31 +54,51 @@ def _parse_html(source: str) -> Any:
     return JustHTML(source, sanitize=False, track_node_locations=True)
 
 
-def _query(document: Any, selector: str, file: str) -> Any:
+def _first_match(document: Any, selector: str, file: str) -> Any:
     from justhtml import SelectorError
+    from justhtml.selector import SelectorLimits, SelectorMatcher, SelectorQueryContext, parse_selector
 
+    shown = shortened(selector, 200)
+    matcher = SelectorMatcher(context=SelectorQueryContext(SelectorLimits(max_match_steps=MOST_STEPS)))
     try:
-        element = document.query_one(selector)
+        parsed = parse_selector(selector)
+        element = next((node for node in document.query("*") if matcher.matches(node, parsed)), None)
     except SelectorError as error:
-        raise ConfigError(f"{selector!r} is not a CSS selector: {error}.") from None
+        raise ConfigError(f"{shown!r} is not a CSS selector that can be used here: {error}.") from None
     if element is None:
-        raise ConfigError(f"There is no element {selector!r} in {file!r}.")
+        raise ConfigError(f"There is no element {shown!r} in {file!r}.")
     return element
 
 
-def _path_to(document: Any, node: Any) -> str:
-    """The shortest unique selector path to the element. It contains only tag names, no page text."""
-    path, element = "", node
-    while element.parent is not None:
-        step = element.name
-        siblings = [child for child in element.parent.children if child.name == element.name]
-        if len(siblings) > 1:
-            step += f":nth-of-type({_index(siblings, element)})"
+def _path_to(node: Any, alike: list[Any]) -> str:
+    """The shortest selector path that matches only `node` among the elements with its tag. It contains only tag names,
+    no page text."""
+    path, element, others = "", node, alike
+    positions: dict[int, int] = {}
+    for _ in range(MOST_LEVELS):
+        is_numbered = sum(child.name == element.name for child in element.parent.children) > 1
+        position = _position(element, positions)
+        step = f"{element.name}:nth-of-type({position})" if is_numbered else element.name
         path = f"{step} > {path}" if path else step
-        if len(document.query(path)) == 1:
-            break
+        same_tag = (other for other in others if other is not None and other.name == element.name)
+        # Each is replaced by its parent, which the next step is compared with.
+        others = [
+            other.parent for other in same_tag if not is_numbered or _position(other, positions) == position
+        ]
         element = element.parent
-    return path
+        if len(others) == 1 or element.parent is None:
+            return path
+    raise ConfigError("The element is nested too deeply. Describe it in words.")
+
+
+def _position(element: Any, positions: dict[int, int]) -> int:
+    """The position of an element among its siblings with the same tag. `positions` keeps those of all siblings."""
+    if id(element) not in positions:
+        counts = Counter[str]()
+        for child in element.parent.children:
+            counts[child.name] += 1
+            positions[id(child)] = counts[child.name]
+    return positions[id(element)]
 
 
 def _index(nodes: list[Any], target: Any) -> int:

@@ -134,8 +134,8 @@ class ElementCommand(PageCommand):
     path: str
     file: str | None = None
 
-    def run(self, run: LiveRun) -> Any:
-        return run.element(self.number, self.path, self.file)
+    def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
+        return off_loop(run.element, self.number, self.path, self.file)
 
 
 class CellsCommand(PageCommand):

@@ -37,7 +37,14 @@ from agent_nb.notebook.retry_cells import is_plain, line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.cells import recent_cells
-from agent_nb.notebook.values.describe_values import Description, describe_path, expand, finished_run, joined
+from agent_nb.notebook.values.describe_values import (
+    Description,
+    describe_path,
+    expand,
+    finished_run,
+    joined,
+    parse_pages,
+)
 from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.pages.chromium import installed_viewer
@@ -279,6 +286,7 @@ async def _read_prompt(
     describe: Callable[..., Description] = partial(describe_path, secrets=secrets)
     if schema_only:
         describe = partial(describe_schema, allowed_names=known_names(user_names(session.shell)))
+    await parse_pages(cell, options.variables, namespace)
     parts = [expand(cell.strip(), namespace, describe)]
     for variable in options.variables:
         description = describe(variable, namespace)

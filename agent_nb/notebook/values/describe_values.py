@@ -1,5 +1,6 @@
 """Describes variables to the model: `{{name}}` and `-w`."""
 
+import contextlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, mask, mask_values
 from agent_nb._base.text import fenced
+from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import AgentError
 from agent_nb.core.events import ENDINGS
 from agent_nb.core.messages import Image
@@ -20,7 +22,7 @@ from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import TableText
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
-from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
+from agent_nb.notebook.values.value_paths import PATH, first_name, lookup, lookup_masked
 from agent_nb.pages.element_look import Element
 from agent_nb.run import Run
 
@@ -190,6 +192,14 @@ def expand(
         return description.text
 
     return joined(_REFERENCE.sub(replace, prompt), parts)
+
+
+async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> None:
+    """Parse the pages that a cell names elements of, off the event loop; describing the elements then takes little."""
+    for path in (*(match[2] for match in _REFERENCE.finditer(prompt)), *variables):
+        if ".element(" in path and isinstance(namespace.get(first_name(path)), Run):
+            with contextlib.suppress(UsageError):  # which `expand` raises, too
+                await off_loop(lookup, path, namespace)
 
 
 def escaped(text: str) -> str:

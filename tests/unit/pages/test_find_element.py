@@ -1,10 +1,12 @@
 """Elements of a run's page as values."""
 
+import sys
+
 import pytest
 
 from agent_nb import Agent
 from agent_nb.core.errors import ConfigError
-from agent_nb.pages.find_element import HTML_LIMIT
+from agent_nb.pages.find_element import HTML_LIMIT, MOST_TAGS
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import run_script, write
 
@@ -70,7 +72,7 @@ async def test_a_long_element_is_cut(run):
     ("arguments", "error"),
     [
         (("h6",), "There is no element 'h6' in 'index.html'."),
-        (("h2[",), "'h2[' is not a CSS selector: "),
+        (("h2[",), "'h2[' is not a CSS selector that can be used here: "),
         (("h2", "nowhere.html"), "has no page 'nowhere.html': index.html, about.html."),
     ],
 )
@@ -78,3 +80,53 @@ async def test_what_is_not_there_is_refused(run, arguments, error):
     with pytest.raises(ConfigError) as caught:
         run.element(*arguments)
     assert error in str(caught.value)
+
+
+def lines_to_find(run, page, selector):
+    """How many lines of Python run until the element is found, or refused."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    hostile = run.with_files({"index.html": page})
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        hostile.element(selector)
+    except ConfigError as error:
+        assert "nested too deeply" in str(error)  # noqa: PT017 - the work before it counts, too
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("page", "selector"),
+    [
+        (lambda size: "<p>x" * size, "p:nth-of-type(300)"),
+        (lambda size: "<div>" * size + "<div id=last>", "#last"),
+        (lambda size: "<ul><li>" * size + "<b id=last>", "#last"),
+        (lambda size: "<div><p>x</p></div>" * size + "<div><p id=last>", "#last"),
+        (lambda size: "<div>" * size + "<p>x" * size + "<p id=last>", "#last"),
+        (lambda size: "<div>" * size, "div:contains('x'), div div + div ~ div, :not(div) > #x, html"),
+    ],
+)
+async def test_a_page_that_is_twice_as_long_takes_twice_the_work(run, page, selector):
+    assert lines_to_find(run, page(600), selector) < 2.4 * lines_to_find(run, page(300), selector)
+
+
+@pytest.mark.parametrize(
+    ("page", "selector", "error"),
+    [
+        ("<p>" * (MOST_TAGS + 1), "p", "has too many tags to find an element in it"),
+        ("&" * (10 * MOST_TAGS + 1), "body", "has too many tags to find an element in it"),
+        ("<div>" * 20_000, "p" + ">*" * 400, "budget exceeded"),
+        ("<div>" * 100 + "<div id=last>", "#last", "nested too deeply"),
+    ],
+)
+async def test_the_work_for_one_element_is_limited(run, page, selector, error):
+    with pytest.raises(ConfigError, match=error):
+        run.with_files({"index.html": page}).element(selector)

@@ -49,9 +49,18 @@ class Desk:
         return handle, shown, await open_question(shown, handle)
 
     def command(self, name, /, **fields):
+        """The answer to a command that is answered at once; None for one that is answered later."""
         message = {"kind": "command", "id": f"#{len(self.sent)}", "client": PAGE, "command": name, **fields}
         self.hub.receive(message)
-        return next(one for one in self.sent if isinstance(one, dict) and one.get("id") == message["id"])
+        return next(
+            (one for one in self.sent if isinstance(one, dict) and one.get("id") == message["id"]), None
+        )
+
+    async def answer(self, name, /, **fields):
+        """The answer to a command that is answered later."""
+        assert self.command(name, **fields) is None
+        await self.hub._answering
+        return self.sent[-1]
 
 
 @pytest.fixture

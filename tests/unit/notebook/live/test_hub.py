@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 
 import numpy as np
 import PIL.Image
@@ -238,12 +239,17 @@ async def test_an_element_is_found_in_the_page_of_a_finished_run(desk):
     handle = Agent(ScriptedProvider([[page], [text("Done.")]])).start("Go.")
     live = desk.show(handle, "k")
     asked = {"run_id": live.id, "path": "html > body > main > h2:nth-of-type(2)", "variant": 0}
-    assert desk.command("element", **asked)["error"] == "The run has not ended."
+    assert (await desk.answer("element", **asked))["error"] == "The run has not ended."
     live.announce_ready(await handle, None)
-    answer = desk.command("element", **asked)
+    in_loop = set()
+    sys.setprofile(lambda frame, event, argument: in_loop.add(frame.f_code.co_name))
+    answer = await desk.answer("element", **asked)
+    sys.setprofile(None)
+    assert "_answer_later" in in_loop
+    assert "find_element" not in in_loop, "a page may be long"
     assert answer["ok"]
     assert (answer["path"], answer["line"], answer["place"]) == ("h2:nth-of-type(2)", 3, "2 of 2")
     assert (answer["file"], answer["turn"]) == ("index.html", 1)
     assert "index.html" in answer["edit"]
-    refused = desk.command("element", **asked, file="no.html")
+    refused = await desk.answer("element", **asked, file="no.html")
     assert (refused["ok"], "no page 'no.html'" in refused["error"]) == (False, True)
