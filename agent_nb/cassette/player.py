@@ -33,7 +33,7 @@ from agent_nb.run import Run
 from agent_nb.run.run_reader import MAX_BYTES, read_run
 from agent_nb.run.turn_requests import conversation_after
 
-AGAIN = "Record it again, or restore it from version control."
+_AGAIN = "Record it again, or restore it from version control."
 _BREATH = 64
 """Number of events between yields to the event loop in a replay without delays."""
 _LAG = 0.004
@@ -106,7 +106,7 @@ def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> R
     except FileNotFoundError:
         raise CassetteError(f"There is no cassette {name!r}.") from None
     except SavedRunError as error:
-        raise CassetteError(f"{error} {AGAIN}") from None
+        raise CassetteError(str(error), remedy=_AGAIN) from None
     except (OSError, ValueError) as error:
         raise CassetteError(f"{name!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
     if not run.events:

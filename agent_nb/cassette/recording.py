@@ -10,7 +10,7 @@ from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.cassette.matching import differences
-from agent_nb.cassette.player import AGAIN, locate, read_cassette
+from agent_nb.cassette.player import locate, read_cassette
 from agent_nb.core.errors import CassetteError, SavedRunError
 from agent_nb.core.events import ENDINGS, TurnStarted
 from agent_nb.engine.handle import RunHandle
@@ -99,7 +99,7 @@ class CassetteRecording:
             try:
                 existing = read_cassette(self._path, self._folder)
             except CassetteError as error:
-                raise CassetteError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
+                raise CassetteError(error.message, remedy=instead) from None
             if difference := next(differences({**request, "prompt": existing.prompt}, request), ""):
                 raise CassetteError(f"{path!r} was recorded with {difference}. {instead}")
 

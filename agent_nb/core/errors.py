@@ -127,6 +127,10 @@ class SavedRunError(AgentError):
 class CassetteError(AgentError):
     """A cassette cannot be read or written, or does not match the request."""
 
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(f"{message} {remedy}".strip())
+        self.message = message
+
 
 class RunFailedError(AgentError):
     """The run failed; the message is `run.error`. Raised only by `run.raise_for_failure()`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_nb._base.constants import MODE_VARIABLE, is_demo
 from agent_nb._base.text import listed
-from agent_nb.cassette.player import AGAIN, locate, replay
+from agent_nb.cassette.player import locate, replay
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.options import CassetteMode
 from agent_nb.engine.handle import Handle
@@ -93,7 +93,7 @@ def play(
         differences = prepared[0].differences(models or [None] * len(prepared))
     except CassetteError as error:
         instead = INSTEAD if exists else "`--record` writes one."
-        raise CassetteError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
+        raise CassetteError(error.message, remedy=instead) from None
     if differences:
         raise CassetteError(f"{path!r} was recorded with {' and '.join(differences)}. {INSTEAD}")
     return prepared

@@ -221,18 +221,17 @@ def _lines_of(statement: Any) -> tuple[int, int]:
 
 
 def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
-    notes = [note for step in kept_steps(run) for note in step.names.get("notes", ())]
-    for usual, name in used_helpers(needed_by(codes), notes):
+    renamed = [name for step in kept_steps(run) for name in step.names.get("renamed", ())]
+    for usual, name in used_helpers(needed_by(codes), renamed):
         to_file = inspect.getsource(contents).partition('"""\n')[2].strip()
         source = to_file if usual == "to_file" else _files_source(codes, run.files)
         yield source if name == usual else f"{source}\n\n\n{name} = {usual}"
 
 
-def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each helper that the code uses and its name in the code, given the notes of its call."""
+def used_helpers(needed: Collection[str], renamed: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each helper that the code uses and its name in the code; those in `renamed` are the user's variables."""
     for usual in HELPERS:
-        is_theirs = any(note.startswith(f"`{usual}` is a variable") for note in notes)
-        name = f"_{usual}" if is_theirs else usual
+        name = f"_{usual}" if usual in renamed else usual
         if name in needed:
             yield usual, name
 

@@ -228,6 +228,8 @@ class Execution:
     outputs: tuple[MimeBundle, ...]
     watchdog: Watchdog
     notes: list[str] = field(default_factory=list)
+    renamed: list[str] = field(default_factory=list)
+    """Helpers whose usual name is a variable of the notebook."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +279,7 @@ async def _execute(call: CodeRun) -> Execution:
 
     capture = Capture(show)
     with (
-        injected_helpers(namespace, call.context.files, watchdog.shielded) as notes,
+        injected_helpers(namespace, call.context.files, watchdog.shielded) as renamed,
         capturing(capture, call.shell),
         _guarded(call.shell, capture),
         _tasks_of(capture) as tasks,
@@ -285,6 +287,7 @@ async def _execute(call: CodeRun) -> Execution:
     ):
         watchdog.task = asyncio.create_task(_run(call, capture, watchdog))
         error = await watchdog.task
+    notes = [f"`{name}` is a variable of the notebook: use `_{name}` instead." for name in renamed]
     if (now := _directory()) != directory:
         notes.append(f"The working directory is now {now}.")
     if threads := capture.new_threads():
@@ -296,7 +299,7 @@ async def _execute(call: CodeRun) -> Execution:
     if added := [name for name, ids in _hooks(call.shell).items() if ids - hooks.get(name, set())]:
         notes.append(f"It added functions that IPython calls for every cell: {', '.join(added)}.")
     changes = changes_between(namespace, before, user_names(call.shell))
-    return Execution(error, changes, capture.bundles(), watchdog, notes)
+    return Execution(error, changes, capture.bundles(), watchdog, notes, renamed)
 
 
 async def _run(call: CodeRun, capture: Capture, watchdog: Watchdog) -> BaseException | None:
@@ -430,7 +433,7 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
 def injected_helpers(
     namespace: dict[str, Any], files: Workspace, shield: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[list[str]]:
-    """Inject `agent_files` and `to_file` into the namespace for the block; yield a note per fallback name."""
+    """Inject `agent_files` and `to_file` into the namespace for the block; yield those with an underscore before."""
 
     def to_file(path: str, value: Any) -> str:
         """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a
@@ -440,15 +443,13 @@ def injected_helpers(
             return files.write(path, content).path
 
     helpers = {"agent_files": dict(files.files.items()), "to_file": to_file}
-    notes, injected = [], {}
+    renamed, injected = [name for name in helpers if name in namespace], {}
     for usual, value in helpers.items():
-        name = usual if usual not in namespace else f"_{usual}"
-        if name != usual:
-            notes.append(f"`{usual}` is a variable of the notebook: use `{name}` instead.")
+        name = f"_{usual}" if usual in renamed else usual
         if name not in namespace:
             injected[name] = namespace[name] = value
     try:
-        yield notes
+        yield renamed
     finally:
         for name, value in injected.items():
             if namespace.get(name) is value:

@@ -165,8 +165,9 @@ def _names(code: str, execution: Execution) -> MimeBundle:
         "bound": changes.bound,
         "changed": changes.changed,
         "deleted": changes.deleted,
-        "code": _as_cell(code, execution.notes),
+        "code": _as_cell(code, execution.renamed),
         "notes": execution.notes,
+        "renamed": execution.renamed,
         "kinds": kinds(changes.after),
     }
     if line := failed_line(execution.error):
@@ -177,9 +178,9 @@ def _names(code: str, execution: Execution) -> MimeBundle:
     return {NAMES_TYPE: names, "text/plain": plain} if plain else {NAMES_TYPE: names}
 
 
-def _as_cell(code: str, notes: Sequence[str]) -> str:
+def _as_cell(code: str, renamed: Sequence[str]) -> str:
     """The code as a notebook cell, which has to import `to_file`."""
-    names = dict(used_helpers(names_in(code).reads, notes))
+    names = dict(used_helpers(names_in(code).reads, renamed))
     if "to_file" not in names or code.lstrip().startswith("%%"):
         return code
     renamed = "" if names["to_file"] == "to_file" else f" as {names['to_file']}"

@@ -176,7 +176,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
         if attended and confirm(question):
             server.accept()
         else:
-            print("\n".join(note for note in server.notes if note.endswith("its description.")))
+            print("\n".join(server.refusals))
     if server.config.key and accepted_tools(server.config) != server.accepted:
         remember(server.config, server.accepted)
 

@@ -230,10 +230,13 @@ class Server:
         """Notes about the tools for the user."""
         notes = [note for tool in self.listed for note in tool.notes]
         notes += self._connection.notes if self._connection else ()
-        notes += [
-            f"`{tool.shown}` is not offered: the server has changed its description." for tool in self.changed
-        ]
-        return [safe_text(note) for note in notes]
+        return [*map(safe_text, notes), *self.refusals]
+
+    @property
+    def refusals(self) -> list[str]:
+        """Which tools are not offered, for the user."""
+        why = "is not offered: the server has changed its description."
+        return [safe_text(f"`{tool.shown}` {why}") for tool in self.changed]
 
     def accept(self) -> None:
         """Accept all tools in their current version."""
