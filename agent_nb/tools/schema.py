@@ -73,7 +73,7 @@ def _compiled(schema: str) -> Callable[[Any], Any]:
     except Exception as error:  # a third-party schema can break the compiler in any way
         raise ToolError(
             f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
-        ) from None
+        ) from error
     return check
 
 

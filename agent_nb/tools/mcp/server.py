@@ -126,7 +126,7 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
         try:
             compile_schema(schema)
         except ToolError as error:
-            problem = printable_line(error.message.removeprefix("The tool's schema "))
+            problem = printable_line(f"is invalid: {error.__cause__}")
     if problem:
         return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model does not get it."
     return {**schema, "type": "object", "properties": schema.get("properties", {})}, ""
