@@ -68,31 +68,30 @@ class Collector(Masks):
         elif isinstance(value, bytes | bytearray):
             yield value.decode("utf-8", "ignore")
         elif kind := kind_of(value):
-            for cell in _cells(value) if kind.columns is not no_columns else ():
-                if isinstance(cell, str):
-                    yield cell
-                else:
+            for rows in _parts(value) if kind.columns is not no_columns and "numpy" in sys.modules else ():
+                for cell in sys.modules["numpy"].asarray(rows).ravel()[:MOST_ITEMS].tolist():
                     self._over(cell, DEPTH)
+                    yield from [cell] if isinstance(cell, str) else ()
         elif depth:
             for item in self._contents(value):
                 yield from self._texts(item, depth - 1)
 
     def _contents(self, value: Any) -> Iterable[Any]:
-        short = _ends(value)
-        if isinstance(short, Mapping):
-            return short.values()
-        if isinstance(short, list | tuple | set | frozenset):
-            return short
+        if isinstance(value, Mapping):
+            return itertools.chain(*(part.values() for part in _parts(value)))
+        if isinstance(value, list | tuple | set | frozenset):
+            return itertools.chain(*_parts(value))
         self._over(value, DEPTH)
         return [item for label, item in stored(value).items() if is_pair_label(label, 1)]
 
     def _over(self, value: Any, depth: int) -> Any:
-        if type(value) in PLAIN:
-            return value
-        self._room -= 1
-        if self._room < 0 or time.monotonic() > self._end:
-            raise _EnoughError
-        return super()._over(_ends(value), depth)
+        if type(value) not in PLAIN:
+            self._room -= 1
+            if self._room < 0 or time.monotonic() > self._end:
+                raise _EnoughError
+            for part in _parts(value):
+                super()._over(part, depth)
+        return value
 
     def _item(self, name: Any, item: Any, depth: int) -> Any:
         if is_secret(name, item):
@@ -102,13 +101,8 @@ class Collector(Masks):
         return item
 
     def _is_table(self, value: Any) -> bool:
-        return kind_of(value) is not None  # the attributes of other classes may run code
-
-    def _known(self, value: Any, depth: int) -> Any:
-        # A LazyFrame has no values, and may read its schema from afar.
-        for rows in _table_ends(value) if known_class(type(value))[1] != "polars.LazyFrame" else ():
-            super()._known(rows, depth)
-        return value
+        # Attributes of other classes may run code, and a LazyFrame has no values but may read its schema from afar.
+        return kind_of(value) is not None and known_class(type(value))[1] != "polars.LazyFrame"
 
 
 def user_secrets(shell: Any) -> Collection[str]:
@@ -152,29 +146,17 @@ def _length(item: tuple[str, Any]) -> int:
     return len(item[1]) if type(item[1]) in BUILT_IN else 0
 
 
-def _ends(value: Any) -> Any:
-    """The value, or the first and last items of a long container."""
-    if type(value) not in BUILT_IN or len(value) <= 2 * ENDS:
-        return value
+def _parts(value: Any) -> list[Any]:
+    """The value, or the ends of a long container or table."""
+    try:
+        if (type(value) not in BUILT_IN and not kind_of(value)) or len(value) <= 2 * ENDS:
+            return [value]
+    except TypeError:  # a scalar or a picture
+        return [value]
     if isinstance(value, dict):
         items = value.items()
-        return dict([*itertools.islice(items, ENDS), *itertools.islice(reversed(items), ENDS)])
-    if isinstance(value, list | tuple):
-        return [*value[:ENDS], *value[-ENDS:]]
-    return set(itertools.islice(value, ENDS))
-
-
-def _table_ends(value: Any) -> list[Any]:
-    """The table or array, or its first and last rows."""
-    try:
-        if len(value) <= 2 * ENDS:
-            return [value]
-    except TypeError:  # a scalar
-        return [value]
+        return [dict(itertools.islice(items, ENDS)), dict(itertools.islice(reversed(items), ENDS))]
+    if isinstance(value, set | frozenset):
+        return [set(itertools.islice(value, ENDS))]
     rows = getattr(value, "iloc", value)
     return [rows[:ENDS], rows[-ENDS:]]
-
-
-def _cells(value: Any) -> Iterator[Any]:
-    for rows in _table_ends(value) if "numpy" in sys.modules else ():
-        yield from sys.modules["numpy"].asarray(rows).ravel()[:MOST_ITEMS].tolist()
