@@ -23,6 +23,8 @@ class KnownAgent:
     command: tuple[str, ...]
     package: str = ""
     """npm package; empty for the user's own commands."""
+    needs: str = ""
+    """What its installation needs, such as `Node 22`."""
     tested: str = ""
     """The version this entry was tested with."""
     keys: tuple[str, ...] | None = ()
@@ -93,7 +95,7 @@ class KnownAgent:
     def environment(self, *, with_tools: bool) -> dict[str, str]:
         """The user's environment without other vendors' keys. Keys passed on are registered for masking."""
         all_keys = {key for vendor in VENDORS.values() for key in vendor.keys}
-        all_keys |= {key for agent in _ROWS for key in agent.keys or ()}
+        all_keys |= {key for agent in KNOWN_AGENTS for key in agent.keys or ()}
         for key in all_keys.intersection(os.environ) if self.keys is None else self.keys:
             register(os.environ.get(key, ""))
         hidden = all_keys.difference(self.keys) if self.keys is not None else ()
@@ -105,12 +107,13 @@ def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
-_ROWS = (
+KNOWN_AGENTS = (
     KnownAgent(
         name="claude",
         title="Claude Code",
         command=("claude-agent-acp",),
         package="@agentclientprotocol/claude-agent-acp",
+        needs="Node 22",
         tested="0.99.1",
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
         tools_env={"ENABLE_TOOL_SEARCH": "false"},  # otherwise the model must search for our tools first
@@ -171,7 +174,7 @@ _ROWS = (
         unasked="opencode reads files and uses MCP tools without asking.",
     ),
 )
-_KNOWN: dict[str, KnownAgent] = {row.name: row for row in _ROWS}
+_KNOWN: dict[str, KnownAgent] = {row.name: row for row in KNOWN_AGENTS}
 AGENTS: dict[str, KnownAgent] = dict(_KNOWN)
 """All agents by name, including the user's own."""
 

@@ -1,4 +1,4 @@
-"""Writes docs/reference.md from the code: `make reference`."""
+"""Writes docs/reference.md, and the table of docs/how-to/agents.md, from the code: `make reference`."""
 
 import argparse
 import ast
@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import agent_nb
 from agent_nb import Files, Prepared, Run
+from agent_nb.acp.known import KNOWN_AGENTS
 from agent_nb.agent import Agent
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
@@ -23,6 +24,8 @@ from agent_nb.plugins import plugins
 from agent_nb.providers.vendors import VENDORS
 
 TARGET = Path(__file__).parents[1] / "reference.md"
+AGENTS = TARGET.with_name("how-to") / "agents.md"
+AGENTS_HEADS = ("model", "agent", "install", "without asking")
 HEAD = """# Reference
 
 Made from the code by `make reference`. Do not edit.
@@ -85,6 +88,23 @@ def _models() -> str:
     return _table(("vendor", "default model", "note"), rows)
 
 
+def agents_page() -> str:
+    """The page about outside agents with the table of the known ones."""
+    before, table, after = AGENTS.read_text(encoding="utf-8").partition(f"| {' | '.join(AGENTS_HEADS)} |\n")
+    assert table, f"{AGENTS} has no table with the heads {AGENTS_HEADS}"
+    rows = [
+        (
+            f"`acp:{row.name}`",
+            row.title,
+            f"`{row.install}`{f' ({row.needs})' if row.needs else ''}",
+            row.unasked,
+        )
+        for row in KNOWN_AGENTS
+    ]
+    _, gap, remainder = after.partition("\n\n")
+    return before + _table(AGENTS_HEADS, rows) + gap + remainder
+
+
 def _names() -> str:
     public = [name for name in agent_nb.__all__ if not name.endswith("_ipython_extension")]
     rows = [(f"`{name}`", _first_line(getattr(agent_nb, name))) for name in public]
@@ -135,3 +155,4 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(reference(), encoding="utf-8")
+    AGENTS.write_text(agents_page(), encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.scripts.reference import TARGET, reference
+from docs.scripts.reference import AGENTS, TARGET, agents_page, reference
 from tests.support import ROOT
 from tests.support.kernels import start_kernel
 from tests.support.wire import Call, Say, Tokens, WireServer, reply
@@ -107,6 +107,7 @@ def check_middleware(kernel, folder: Path) -> None:
 
 def test_the_reference_is_up_to_date():
     assert TARGET.read_text(encoding="utf-8") == reference(), "run `make reference`"
+    assert AGENTS.read_text(encoding="utf-8") == agents_page(), "run `make reference`"
 
 
 def test_the_page_on_cassettes_runs_as_written(tmp_path):
