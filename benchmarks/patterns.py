@@ -93,7 +93,7 @@ def used_as() -> dict[str, set[str]]:
 
 def examples() -> list[dict[str, Any]]:
     """Values of the local names of which patterns are made."""
-    from agent_nb.demo import brief, changes, texts
+    from agent_nb.demo import brief, changes, templates
     from agent_nb.providers import failure, prices, vendors
 
     optional = [
@@ -105,16 +105,16 @@ def examples() -> list[dict[str, Any]]:
     element, frame = SimpleNamespace(tag="h2"), SimpleNamespace(name="price")
     texts_of_patterns = [
         *brief.SECTION_PATTERNS.values(),
-        *brief._KIND_PATTERNS.values(),
-        *(trade.pattern for trade in texts.trades()),
+        *brief.KIND_PATTERNS.values(),
+        *changes.STYLES,
+        *(trade["pattern"] for trade in templates.table("trades").values()),
         *(pattern for _, pattern, _ in prices._CORRECTIONS),
     ]
     return [
         {"name": "menu", "magic": "agent", "value": "[a-z]+", "id_pattern": "[a-z]{1,64}"},
         {"element": element, "opening": "<h2>", "frame": frame, "each": frame},
-        {"wrong": "salse"},
+        {"wrong": "salse", "word": "espresso"},
         {"first": "key ", "parts": "(?>.+?,\\ )(?>.+?;)", "last": "\\ end"},
-        *({"word": word} for word, _ in changes._STYLES),
         *({"pattern": pattern} for pattern in texts_of_patterns if pattern),
         *({"self": each} for each in (*failure._RULES, *optional)),
         *({"family": family} for vendor in vendors.VENDORS.values() for family in vendor.models),

@@ -4,16 +4,16 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from agent_nb.demo.bound import DemoBindings
-from agent_nb.demo.texts import Trade, entry_for, trade_of
+from agent_nb.demo.templates import SLOT, entry_for
 
 PageKind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
 
-_MAX_PROMPT = 600
-
-_KIND_PATTERNS: dict[PageKind, str] = {
+MAX_PROMPT = 600
+"""Characters of a prompt that say what page to make; data may follow."""
+KIND_PATTERNS: dict[PageKind, str] = {
     "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
     "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
     "dashboard": r"dashboards?|charts?|graphs?|plots?|kpis?|metrics|analytics|reports?",
@@ -21,45 +21,7 @@ _KIND_PATTERNS: dict[PageKind, str] = {
     "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|recipes?|newsletter page",
     "app": r"to-?do|to do list|task list|checklist|pomodoro|timer|stopwatch|calculator",
 }
-_KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in _KIND_PATTERNS.items()]
-_NOUN = "|".join([*_KIND_PATTERNS.values(), r"(?:web ?)?(?:page|site|app)"])
-
-_ASKING = re.compile(
-    r"^\W*(?:(?:please|can you|could you|now|i want|i need|i'd like|let's|let us)\s+)*"
-    r"(?:(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce)\s+)?(?:(?:me|us)\s+)?",
-    re.I,
-)
-_ARTICLE = re.compile(r"^(?:an?|the|my|our|your|their|his|her|some|this|these)\s+", re.I)
-_ABOUT = re.compile(
-    rf"^(?P<before>.*?)\b(?:{_NOUN})\b(?:\s+(?:page|post|app|game|form))?"
-    r"(?:\s+(?:for|of|about|on|from|showing|selling|announcing|presenting|explaining|to)\s+(?P<after>.+))?",
-    re.I,
-)
-_TAIL = re.compile(
-    r"(?<!\s)\s++(?:with|that|which|who|whose|where|using|called|named|titled|in|near|at|from)\s.*$", re.I
-)
-_CLAUSE = re.compile(r"[.,;:!?\n(]|\s[-–—]\s|\bwith\b|\bincluding\b")
-_PLACE = re.compile(
-    r"\b(?:in|near|at|from)\s+((?:the\s+)?[A-ZÀ-Þ][\w'’.-]*(?:\s+(?:[a-z]{2,3}\s+)?[A-ZÀ-Þ][\w'’-]*){0,3})"
-)
-_NAMED = re.compile(
-    r"\b(?:called|named|titled|title:|name:)\s*(?:[\"“'‘«](.+?)[\"”'’»]|((?:[A-ZÀ-Þ0-9][\w'’&.-]*\s?){1,5}))|[\"“«]([^\"”»\n]{2,48})[\"”»]"
-)
-_LOOKS = re.compile(
-    r"^(?:very|really|small|little|tiny|big|large|local|new|nice|beautiful|pretty|simple|modern|clean|elegant|warm|cosy|cozy"
-    r"|dark|light|minimal|minimalist|playful|friendly|cool|great|good|short|long|quick|single|one|colou?rful|responsive"
-    r"|interactive|red|orange|yellow|green|teal|blue|purple|pink|brown|grey|gray|black|white)(?:,|\s+and)?\s+",
-    re.I,
-)
-
-_ANOTHER = re.compile(
-    r"\W*(?:(?:now|please|then|next)\s+)*(?:(?:make|build|create|design|write|draw)\s+(?:me\s+)?)?"
-    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{'|'.join(_KIND_PATTERNS.values())}|(?:page|site|app)\s+(?:for|of|about))\b"
-    r"(?!\s+section)",
-    re.I,
-)
-
-SECTION_PATTERNS: dict[str, str] = {
+SECTION_PATTERNS = {
     "hours": r"opening (?:hours|times)|\bhours\b|when (?:it|we) open",
     "menu": r"\bmenu\b|price list|what we (?:make|sell|serve)",
     "pricing": r"pricing|\bprices?\b|\bplans?\b",
@@ -71,6 +33,55 @@ SECTION_PATTERNS: dict[str, str] = {
     "team": r"\bteam\b|who we are|our people",
     "about": r"\babout (?:us|me|section)\b|our story",
 }
+_SCRIPTS = {
+    "game": (
+        ("memory", "Memory", r"\bmemory|\bpairs|\bcards?\b|concentration"),
+        ("noughts", "Noughts and crosses", r"tic[- ]?tac|noughts"),
+        ("snake", "Snake", ""),
+    ),
+    "app": (
+        ("timer", "Focus timer", r"\b(?:pomodoro|timer|stopwatch)\b"),
+        ("calculator", "Calculator", r"\bcalculator\b"),
+        ("todo", "To-do", ""),
+    ),
+}
+"""Games and apps: file, title, and pattern. The last one of a kind is for all other prompts."""
+_KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in KIND_PATTERNS.items()]
+_ANY_KIND = "|".join(KIND_PATTERNS.values())
+_ASKING = re.compile(
+    r"^\W*(?:(?:please|can you|could you|now|i want|i need|i'd like|let's|let us)\s+)*"
+    r"(?:(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce)\s+)?(?:(?:me|us)\s+)?",
+    re.I,
+)
+_ARTICLE = re.compile(r"^(?:an?|the|my|our|your|their|his|her|some|this|these)\s+", re.I)
+_ABOUT = re.compile(
+    rf"^(?P<before>.*?)\b(?:{_ANY_KIND}|(?:web ?)?(?:page|site|app))\b(?:\s+(?:page|post|app|game|form))?"
+    r"(?:\s+(?:for|of|about|on|from|showing|selling|announcing|presenting|explaining|to)\s+(?P<after>.+))?",
+    re.I,
+)
+_TAIL = re.compile(
+    r"(?<!\s)\s++(?:with|that|which|who|whose|where|using|called|named|titled|in|near|at|from)\s.*$", re.I
+)
+_CLAUSE = re.compile(r"[.,;:!?\n(]|\s[-–—]\s|\bwith\b|\bincluding\b")
+_PLACE = re.compile(
+    r"\b(in|near|at|from)\s+((?:the\s+)?[A-ZÀ-Þ][\w'’.-]*(?:\s+(?:[a-z]{2,3}\s+)?[A-ZÀ-Þ][\w'’-]*){0,3})"
+)
+_NAMED = re.compile(
+    r"\b(?:called|named|titled|title:|name:)\s*(?:[\"“'‘«](.+?)[\"”'’»]|((?:[A-ZÀ-Þ0-9][\w'’&.-]*\s?){1,5}))|[\"“«]([^\"”»\n]{2,48})[\"”»]"
+)
+_LOOKS = re.compile(
+    r"^(?:very|really|small|little|tiny|big|large|local|new|nice|beautiful|pretty|simple|modern|clean|elegant|warm|cosy|cozy"
+    r"|dark|light|minimal|minimalist|playful|friendly|cool|great|good|short|long|quick|single|one|colou?rful|responsive"
+    r"|interactive|red|orange|yellow|green|teal|blue|purple|pink|brown|grey|gray|black|white)(?:,|\s+and)?\s+",
+    re.I,
+)
+ANOTHER_PAGE = re.compile(
+    r"\W*(?:(?:now|please|then|next)\s+)*(?:(?:make|build|create|design|write|draw)\s+(?:me\s+)?)?"
+    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{_ANY_KIND}|(?:page|site|app)\s+(?:for|of|about))\b(?!\s+section)",
+    re.I,
+)
+"""Start of a later prompt that asks for another page instead of a change to the current one."""
+_SMALL_WORDS = ("of", "for", "and", "the", "a", "an", "to", "on", "in")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +93,9 @@ class Data:
     is_real: bool
     """Whether these are the user's numbers, not a sample."""
     source: str = ""
-    """Source of computed numbers; empty for those from the prompt or a sample."""
-
+    """Source of computed numbers, whose labels are categories, largest first; empty for a sequence such as months."""
     rows: str = ""
     """Part of the user's table, such as `24 of 120`; empty if unknown."""
-
-    @property
-    def ranked(self) -> bool:
-        """Whether the labels are categories, largest first, rather than a sequence such as months."""
-        return bool(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +108,14 @@ class Brief:
     place: str
     where: str
     """`in Lyon` or `near Lyon`; empty if there is no place."""
-    trade: Trade
-    wants: tuple[str, ...]
+    trade: dict[str, Any]
+    """A line of business and its copy, from `trades.toml`."""
     prompt: str
     variant: int
     data: Data | None = None
     """The numbers to show; None to search the prompt."""
+    findings: tuple[str, ...] = ()
+    """Sentences about the notebook's data."""
     bound: DemoBindings = field(default_factory=DemoBindings)
     """Names bound to the page."""
 
@@ -116,40 +123,56 @@ class Brief:
     def seed(self) -> int:
         return zlib.crc32(self.prompt.encode(errors="replace"))
 
-    def choice(self, copy: Sequence[str]) -> str:
+    @property
+    def sections(self) -> list[str]:
+        """The sections of a landing page."""
+        if self.kind != "landing":
+            return []
+        names = [name for name in sections_in(self.prompt[:MAX_PROMPT]) if name != "contact"]
+        return [*(names or self.trade.get("usual", ["hours"])), "contact"]
+
+    def choice(self, copy: Sequence[Any]) -> Any:
+        """The item of this variant."""
         return copy[self.variant % len(copy)]
+
+    def spoken(self, copy: str) -> str:
+        """The copy with its slots filled."""
+        in_place = f" {self.where}" if self.where else ""
+        values = {"name": self.name, "subject": self.subject, "phrase": self.phrase, "in_place": in_place}
+        values["Subject"] = capital(self.subject)
+        return SLOT.sub(lambda match: values[match[1]], copy)
 
 
 def read_brief(prompt: str, variant: int = 0, bound: DemoBindings | None = None) -> Brief:
-    text = prompt[:_MAX_PROMPT].strip()
-    kind = kind_of(text)
-    place = match[1].strip(" .'’") if (match := _PLACE.search(text)) else ""
+    text = prompt[:MAX_PROMPT].strip()
+    kind = _kind_of(text)
+    preposition, place = match.groups() if (match := _PLACE.search(text)) else ("", "")
+    place = place.strip(" .'’")
     article, subject = _subject(text, kind)
-    trade = trade_of(subject or text)
-    if trade.is_general:
-        trade = trade_of(_head(text))
-    if not subject and not trade.is_general and kind != "app":
-        article, subject = "the ", trade.key.replace("-", " ")
-    phrase = f"{article}{subject}" if subject else "a small idea"
+    trade = entry_for("trades", subject or text)
+    if not trade["pattern"]:
+        trade = entry_for("trades", _head(text))
+    if not subject and trade["pattern"] and kind != "app":
+        article, subject = "the ", trade["key"].replace("-", " ")
     brief = Brief(
         kind=kind,
-        name=name_in(text) or _name(kind, subject, phrase, text, place),
+        name="",
         subject=subject or "a small idea",
-        phrase=phrase,
+        phrase=f"{article}{subject}" if subject else "a small idea",
         place=place,
-        where=f"{'near' if match and match[0].lower().startswith('near') else 'in'} {place}" if place else "",
+        where=f"{'near' if preposition == 'near' else 'in'} {place}" if place else "",
         trade=trade,
-        wants=sections_in(text),
         prompt=prompt,
         variant=variant,
     )
-    if not bound:
-        return brief
-    name = name_in(text) or bound.title
-    return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)
+    name = name_in(text)
+    if bound:
+        name = name or bound.title
+        return replace(brief, kind="bound", name=name, subject=name, phrase=bound.phrase, bound=bound)
+    return replace(brief, name=name or _name(brief, subject, text))
 
 
-def kind_of(text: str) -> PageKind:
+def _kind_of(text: str) -> PageKind:
     """The first kind of page named in the text. Anything after "with" is a part of the page, not its kind."""
     head = _head(text)
     if re.search(r"\b(?:landing|home)[ -]?page\b", head, re.I):
@@ -161,39 +184,26 @@ def kind_of(text: str) -> PageKind:
     return "landing"
 
 
-def asks_for_a_page(text: str) -> bool:
-    """Whether a later prompt asks for another page instead of a change to the current one."""
-    return _ANOTHER.match(text[:_MAX_PROMPT]) is not None
-
-
 def name_in(text: str) -> str:
     """The name in a prompt: called X, named X, or anything in double quotes."""
     match = _NAMED.search(text)
     return shortened((match[1] or match[2] or match[3]).strip(" .,"), 48) if match else ""
 
 
-def sections_in(text: str) -> tuple[str, ...]:
-    return tuple(name for name, pattern in SECTION_PATTERNS.items() if re.search(pattern, text, re.I))
+def sections_in(text: str) -> list[str]:
+    return [name for name, pattern in SECTION_PATTERNS.items() if re.search(pattern, text, re.I)]
+
+
+def script_of(kind: str, text: str) -> tuple[str, str]:
+    """The file and the title of the game or app."""
+    return next((file, title) for file, title, pattern in _SCRIPTS[kind] if re.search(pattern, text, re.I))
 
 
 def shortened(text: str, size: int) -> str:
+    """Shorten between words if possible."""
     if len(text) <= size:
         return text
     return (text[:size].rsplit(" ", 1)[0] if " " in text[:size] else text[: size - 1]).rstrip(" ,.;") + "…"
-
-
-def game_of(text: str) -> str:
-    """The name of the game: `snake`, `memory` or `noughts`."""
-    if re.search(r"\bmemory|\bpairs|\bcards?\b|concentration", text, re.I):
-        return "memory"
-    return "noughts" if re.search(r"tic[- ]?tac|noughts", text, re.I) else "snake"
-
-
-def app_of(text: str) -> str:
-    """The name of the app: `todo`, `timer` or `calculator`."""
-    if re.search(r"\b(?:pomodoro|timer|stopwatch)\b", text, re.I):
-        return "timer"
-    return "calculator" if re.search(r"\bcalculator\b", text, re.I) else "todo"
 
 
 def _head(text: str) -> str:
@@ -205,8 +215,7 @@ def _subject(text: str, kind: PageKind) -> tuple[str, str]:
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()
     match = _ARTICLE.match(head)
-    owner = match[0].strip().lower() if match else ""
-    article = "" if not owner else "our " if owner in ("my", "our") else "the "
+    article = "" if not match else "our " if match[0].strip().lower() in ("my", "our") else "the "
     head = _TAIL.sub("", f" {head}").strip()
     if kind == "dashboard":
         head = head.partition(" for ")[0]
@@ -218,28 +227,28 @@ def _subject(text: str, kind: PageKind) -> tuple[str, str]:
     return article, shortened(" ".join(words.split()[:6]), 40)
 
 
-def _titled(word: str) -> str:
-    small = word in ("of", "for", "and", "the", "a", "an", "to", "on", "in")
-    return word if small or word[0].isupper() else word.capitalize()
+def _name(brief: Brief, subject: str, text: str) -> str:
+    match brief.kind:
+        case "game" | "app":
+            _, title = script_of(brief.kind, text)
+            is_new = subject.lower() not in title.lower() and not re.search(
+                KIND_PATTERNS["app"], subject, re.I
+            )
+            return f"{title}: {subject}" if subject and is_new else title
+        case _ if not subject:
+            return f"Hello, {brief.place}" if brief.place else "A small beginning"
+        case "form":
+            return shortened(brief.spoken(entry_for("forms", text)["title"]), 60)
+        case "landing":
+            words = (word if word in _SMALL_WORDS else capital(word) for word in subject.split())
+            titled = capital(" ".join(words))
+            if brief.place and brief.place.lower() not in subject.lower():
+                return f"{brief.place} {titled}"
+            return titled if " " in titled else f"The {titled}"
+        case "dashboard" if re.fullmatch(r"(?:data|csv|table|numbers?|data ?frame|df)", subject, re.I):
+            return "The data at a glance"
+    return capital(subject)
 
 
-def _name(kind: PageKind, subject: str, phrase: str, text: str, place: str) -> str:
-    if kind == "game":
-        game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(text)]
-        return f"{game}: {subject}" if subject and subject.lower() not in game.lower() else game
-    if kind == "app":
-        app = {"todo": "To-do", "timer": "Focus timer", "calculator": "Calculator"}[app_of(text)]
-        return f"{app}: {subject}" if subject and not re.search(_KIND_PATTERNS["app"], subject, re.I) else app
-    if not subject:
-        return f"Hello, {place}" if place else "A small beginning"
-    if kind == "form":
-        return shortened(entry_for("forms", text)["title"].replace("{{phrase}}", phrase), 60)
-    if kind == "landing":
-        titled = " ".join(_titled(word) for word in subject.split())
-        titled = titled[0].upper() + titled[1:]
-        if place and place.lower() not in subject.lower():
-            return f"{place} {titled}"
-        return titled if " " in titled else f"The {titled}"
-    if kind == "dashboard" and re.fullmatch(r"(?:data|csv|table|numbers?|data ?frame|df)", subject, re.I):
-        return "The data at a glance"
-    return subject[0].upper() + subject[1:]
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

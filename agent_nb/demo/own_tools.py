@@ -5,15 +5,14 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.text import listed
 from agent_nb._base.wire import Json
-from agent_nb.core.messages import ToolResult, ToolSpec
+from agent_nb.core.messages import Text, ToolResult, ToolSpec
 from agent_nb.demo.brief import Brief, shortened
-from agent_nb.demo.compose import Html, fill, join_html
-from agent_nb.demo.conversation import Action, Conversation, DemoCall, Say, Use
+from agent_nb.demo.conversation import Action, Conversation, DemoCall
+from agent_nb.demo.templates import Html, fill, fill_each
 from agent_nb.tools.schema import compile_schema
 
 TRIED_AT_MOST = 3
@@ -22,161 +21,142 @@ LONGEST_LINE = 120
 LARGEST_IMAGE = 120_000
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPage:
-    html: Html
-    """Empty if there is nothing to show."""
-    contents: str
-    """Description of the content, or why there is none."""
-
-
 def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> list[Action]:
     """Call each of the user's tools once, with made-up arguments; empty if there are none."""
+    asking = talk.facts.asking_tools
     own_tools = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
-    own_tools.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that approval is requested last
-    samples = ((tool.name, sample_arguments(tool, brief)) for tool in own_tools)
-    calls = [DemoCall(name, arguments) for name, arguments in samples if arguments is not None]
-    return [Say(_announcement(calls, talk.asking_tools)), *calls] if calls else []
-
-
-def own_uses(talk: Conversation) -> list[Use]:
-    return [use for use in talk.uses if use.call.name in talk.own_tools]
+    own_tools.sort(key=lambda tool: tool.name in asking)  # so that approval is requested last
+    samples = {tool.name: sample_arguments(tool, brief) for tool in own_tools}
+    calls = [DemoCall(name, arguments) for name, arguments in samples.items() if arguments is not None]
+    if not calls:
+        return []
+    names = [f"`{call.name}`" for call in calls]
+    names_asking = [f"`{call.name}`" for call in calls if call.name in asking]
+    sentence = f"First I call your tool{'s' if len(names) > 1 else ''} {listed(names)}."
+    if names_asking:
+        verb = "need" if len(names_asking) > 1 else "needs"
+        sentence += (
+            f" {listed(names_asking) if len(names) > 1 else 'It'} {verb} your approval before running."
+        )
+    return [Text(f"{sentence}\n"), *calls]
 
 
 def result_html(talk: Conversation) -> Html:
-    pairs = ((use.call.name, _finding(use)) for use in own_uses(talk) if use.ok)
-    return join_html(
-        (fill("{{name}}: {{html}}", name=name, html=item.html) for name, item in pairs if item.html), "<br>\n"
-    )
+    rows = [(result.name, _content(result)[0]) for result in _own_results(talk) if result.ok]
+    return fill_each("{{name}}: {{html}}", (row for row in rows if row[1]), "<br>\n")
 
 
 def announce_results(talk: Conversation) -> str:
     sentences = []
-    for use in own_uses(talk):
-        finding = _finding(use)
-        outcome = f"answered, and the page will show {finding.contents}" if finding.html else finding.contents
-        sentences.append(f"`{use.call.name}` {outcome}. " if use.ok else f"{failure(use)} ")
+    for result in _own_results(talk):
+        html, contents = _content(result)
+        outcome = f"answered, and the page will show {contents}" if html else contents
+        sentences.append(f"`{result.name}` {outcome}. " if result.ok else f"{failure(result)} ")
     return "".join(sentences)
 
 
 def summaries(talk: Conversation, *, on_page: bool) -> list[str]:
-    return [_summary(use, asks=use.call.name in talk.asking_tools, on_page=on_page) for use in own_uses(talk)]
+    """A sentence about each result."""
+    sentences = []
+    for result in _own_results(talk):
+        html, contents = _content(result)
+        if result.code == "DENIED":
+            sentences.append(f"`{result.name}` did not run: it needs approval and did not get it.")
+            continue
+        if not result.ok:
+            outcome = ", and failed."
+        elif not html:
+            outcome = f". It {contents}."
+        elif on_page:
+            outcome = f". The page shows {contents}."
+        elif result.images:
+            outcome = f". You find {contents} in the transcript."
+        else:
+            outcome = f". It answered: “{_first_line(result)}”"
+        approval = ", with approval" if result.name in talk.facts.asking_tools else ""
+        sentences.append(f"`{result.name}` was called once{approval}{outcome}")
+    return sentences
 
 
-def failure(use: Use) -> str:
+def failure(result: ToolResult) -> str:
     """A sentence about why a call failed, from the `error` field of its JSON result."""
-    text = use.result.text if use.result else ""
+    text = result.text
     with contextlib.suppress(ValueError, KeyError, TypeError):
         text = str(json.loads(text)["error"])
     reason = shortened(" ".join(text.split()).rstrip("."), LONGEST_REASON)
-    if use.denied:
-        return f"`{use.call.name}` was not approved, so it did not run (“{reason}”)."
-    return f"`{use.call.name}` failed ({reason}); I continue without it."
+    if result.code == "DENIED":
+        return f"`{result.name}` was not approved, so it did not run (“{reason}”)."
+    return f"`{result.name}` failed ({reason}); I continue without it."
 
 
-def _summary(use: Use, *, asks: bool, on_page: bool) -> str:
-    name = f"`{use.call.name}`"
-    if use.denied:
-        return f"{name} did not run: it needs approval and did not get it."
-    prefix = f"{name} was called once{', with approval' if asks else ''}"
-    if not use.ok:
-        return f"{prefix}, and failed."
-    finding = _finding(use)
-    if not finding.html:
-        return f"{prefix}. It {finding.contents}."
-    if on_page:
-        return f"{prefix}. The page shows {finding.contents}."
-    if "image" in finding.contents:
-        return f"{prefix}. You find {finding.contents} in the transcript."
-    return f"{prefix}. It answered: “{_first_line(use.result)}”"
+def _own_results(talk: Conversation) -> list[ToolResult]:
+    return [result for result in talk.results if result.name in talk.own_tools]
 
 
-def _finding(use: Use) -> ToolPage:
-    result = use.result
-    if result is not None and result.images:
-        images = "its image" if len(result.images) < 2 else "its images"
-        alt = f"Result of {use.call.name}"
-        image = '<br><img src="{{src}}" alt="{{alt}}" style="max-width:100%">'
-        html = join_html(fill(image, src=source, alt=alt) for source in _sources(result))
-        return ToolPage(html, images if html else "returned an image that is too large to write into a page")
+def _content(result: ToolResult) -> tuple[Html, str]:
+    """What a page can show of a result, and its description; or nothing, and why."""
+    if result.images:
+        images = [image for image in result.images if len(image.data) <= LARGEST_IMAGE]
+        sources = [f"data:{i.media_type};base64,{base64.b64encode(i.data).decode()}" for i in images]
+        tag = '<br><img src="{{src}}" alt="{{alt}}" style="max-width:100%">'
+        html = fill_each(tag, [(source, f"Result of {result.name}") for source in sources])
+        contents = "its image" if len(result.images) < 2 else "its images"
+        return html, contents if html else "returned an image that is too large to write into a page"
     line = _first_line(result)
-    if not line or result is None:
-        return ToolPage(Html(""), "returned no text")
-    whole = line == result.text.strip()
-    return ToolPage(fill("{{line}}", line=line), "its answer" if whole else "the beginning of its answer")
+    if not line:
+        return Html(""), "returned no text"
+    is_whole = line == result.text.strip()
+    return fill("{{line}}", line=line), "its answer" if is_whole else "the beginning of its answer"
 
 
-def _sources(result: ToolResult) -> list[str]:
-    images = (image for image in result.images if len(image.data) <= LARGEST_IMAGE)
-    return [f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in images]
-
-
-def _first_line(result: ToolResult | None) -> str:
-    return shortened(result.text.strip().partition("\n")[0], LONGEST_LINE) if result else ""
-
-
-def _announcement(calls: list[DemoCall], asking: frozenset[str]) -> str:
-    names = [f"`{call.name}`" for call in calls]
-    asks = [f"`{call.name}`" for call in calls if call.name in asking]
-    tools = f"your tool{'s' if len(names) > 1 else ''} {listed(names)}"
-    if not asks:
-        return f"First I call {tools}.\n"
-    which = "It needs" if len(names) == 1 else f"{listed(asks)} need{'s' if len(asks) == 1 else ''}"
-    return f"First I call {tools}. {which} your approval before running.\n"
+def _first_line(result: ToolResult) -> str:
+    return shortened(result.text.strip().partition("\n")[0], LONGEST_LINE)
 
 
 def sample_arguments(tool: ToolSpec, brief: Brief) -> Json | None:
     """Made-up values for the required arguments; None if they do not match the schema."""
     try:
-        arguments = _SampleMaker(tool.schema, brief).value(tool.schema, "")
+        arguments = _sample(tool.schema, "", tool.schema, brief)
         compile_schema(tool.schema)(arguments)
     except Exception:  # a foreign schema can be wrong in any way
         return None
     return arguments if isinstance(arguments, dict) else None
 
 
-class _SampleMaker:
-    def __init__(self, root: Json, brief: Brief) -> None:
-        self._root, self._brief = root, brief
+def _sample(schema: Any, name: str, root: Json, brief: Brief) -> Any:
+    if not isinstance(schema, dict):
+        return name
+    if "$ref" in schema:
+        target: Any = root
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        return _sample(target, name, root, brief)
+    if choices := [*(schema[key] for key in ("const", "default") if key in schema), *schema.get("enum", ())]:
+        return choices[0]
+    options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    if options := [option for option in options if option.get("type") != "null"]:
+        return _sample(options[0], name, root, brief)
+    match schema.get("type", "string" if name else "object"):
+        case "object":
+            fields = schema.get("properties", {})
+            return {
+                key: _sample(fields.get(key, True), key, root, brief) for key in schema.get("required", ())
+            }
+        case "array":
+            return [_sample(schema.get("items", True), name, root, brief)] * schema.get("minItems", 1)
+        case "string":
+            return _sample_text(name, brief)
+        case "integer" | "number":
+            return schema.get("minimum", min(1, schema.get("maximum", 1)))
+        case kind:
+            return True if kind == "boolean" else None
 
-    def value(self, schema: Any, name: str) -> Any:
-        if not isinstance(schema, dict):
-            return name
-        if "$ref" in schema:
-            node: Any = self._root
-            for step in str(schema["$ref"]).removeprefix("#/").split("/"):
-                node = node[step]
-            return self.value(node, name)
-        for keyword in ("const", "default"):
-            if keyword in schema:
-                return schema[keyword]
-        if schema.get("enum"):
-            return schema["enum"][0]
-        options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        if options := [option for option in options if option.get("type") != "null"]:
-            return self.value(options[0], name)
-        return self._of_kind(schema.get("type", "object" if not name else "string"), schema, name)
 
-    def _of_kind(self, kind: str, schema: Json, name: str) -> Any:
-        match kind:
-            case "object":
-                fields = schema.get("properties", {})
-                return {key: self.value(fields.get(key, True), key) for key in schema.get("required", ())}
-            case "array":
-                return [self.value(schema.get("items", True), name)] * schema.get("minItems", 1)
-            case "string":
-                return self._text(name)
-            case "integer" | "number":
-                return schema.get("minimum", min(1, schema.get("maximum", 1)))
-            case _:
-                return True if kind == "boolean" else None
-
-    def _text(self, name: str) -> str:
-        brief = self._brief
-        if re.search(r"place|city|town|location|where|country", name, re.I):
-            return brief.place or "Lyon"
-        if re.search(r"name|title", name, re.I):
-            return brief.name
-        if re.search(r"prompt|question|message|text|sentence", name, re.I):
-            return " ".join(brief.prompt.split())[:200] or brief.subject
-        return brief.subject
+def _sample_text(name: str, brief: Brief) -> str:
+    if re.search(r"place|city|town|location|where|country", name, re.I):
+        return brief.place or "Lyon"
+    if re.search(r"name|title", name, re.I):
+        return brief.name
+    if re.search(r"prompt|question|message|text|sentence", name, re.I):
+        return " ".join(brief.prompt.split())[:200] or brief.subject
+    return brief.subject

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.compose import choose_look
 from agent_nb.demo.page import build_page, improvement
+from agent_nb.demo.style import choose_style
 from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import AXE
 
@@ -34,7 +34,7 @@ ALL = [
 def page_for(prompt: str, variant: int = 0) -> str:
     brief = read_brief(prompt, variant)
     old, new = improvement(brief)
-    return build_page(brief, choose_look(brief)).replace(old, new, 1)
+    return build_page(brief, choose_style(brief)).replace(old, new, 1)
 
 
 class Visit:

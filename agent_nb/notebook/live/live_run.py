@@ -434,7 +434,7 @@ class LiveRun:
 
 
 def _suggestions(variants: int) -> tuple[tuple[str, ...], ...]:
-    from agent_nb.demo.speech import suggestions  # loads the whole demo model, which other runs do not need
+    from agent_nb.demo.script import suggestions  # loads the whole demo model, which other runs do not need
 
     return tuple(map(suggestions, range(variants)))
 

@@ -7,7 +7,7 @@ import pytest
 from agent_nb.core.messages import user
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.texts import trades
+from agent_nb.demo.templates import table
 from agent_nb.providers.base import CallPiece, Piece, Request, TextPiece, ThinkingPiece, Turn, VirtualClock
 from agent_nb.tools import Toolbox
 from tests.support.demo_kit import BAKERY, PROMPTS, Page, agent, built, called
@@ -64,7 +64,7 @@ async def test_the_headline_is_seen_within_two_seconds(kind: str, variant: int) 
     assert request.clock.now() < 2
 
 
-@pytest.mark.parametrize("trade", [trade.key for trade in trades()])
+@pytest.mark.parametrize("trade", table("trades"))
 async def test_every_trade_fills_its_page(trade: str) -> None:
     html = (
         await built(

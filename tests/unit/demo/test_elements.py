@@ -43,7 +43,7 @@ def test_an_element_is_changed(tag, line, note, there):
 )
 def test_what_is_not_understood_is_left_alone(tag, line, note):
     (pointed,) = pointed_at(f"{described(tag, line)}: {note}")
-    assert changed_element(PAGE, pointed) == []
+    assert [*changed_element(PAGE, pointed)] == []
 
 
 async def test_a_prompt_of_a_cell_changes_its_element_alone():

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import tool
-from agent_nb.demo.provider import is_question
+from agent_nb.demo.script import is_question
 from tests.support.demo_kit import BAKERY, agent, built, called
 
 

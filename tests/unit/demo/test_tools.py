@@ -14,8 +14,8 @@ from agent_nb.core.events import ApprovalRequested
 from agent_nb.core.messages import Image, ToolSpec, user
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
-from agent_nb.demo.compose import hue_of
 from agent_nb.demo.own_tools import sample_arguments
+from agent_nb.demo.style import hue_of
 from agent_nb.engine.approval import Answer
 from agent_nb.providers.base import Request, Turn, VirtualClock
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
