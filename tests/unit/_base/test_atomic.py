@@ -42,10 +42,10 @@ SHORT = {"replace", "remove", "copy", "move", "link", "rename", "extract", "trun
 """Names that texts and lists have, too: they count only as functions of a module."""
 ALLOWED = {
     "_base/atomic.py": "the place",
-    "agents/folder.py": "a folder of its own in the user's cache; deletes its files after `check_place`",
-    "batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
-    "batch/runs.py": "makes the folder that the user named",
-    "looking/chromium.py": "a new folder of its own below the system's temporary folder",
+    "acp/folder.py": "a folder of its own in the user's cache; deletes its files after `check_place`",
+    "engine/batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
+    "engine/batch/runs.py": "makes the folder that the user named",
+    "pages/chromium.py": "a new folder of its own below the system's temporary folder",
     "files/contents.py": "ordinary code that the user runs: cells made of a run do not need agent_nb",
     "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",
