@@ -62,6 +62,7 @@ _MEMBER = re.compile(r"(\w+)\.([a-z]\w*)\b(?!\.jsonl)")
 _COMMAND = re.compile(r"%agent ([a-z]+)")
 _OPTION = re.compile(r"--[a-z-]+")
 _IMPORT = re.compile(r'(?m)^[\s"]*(from agent_nb\S* import [\w, ]+|import agent_nb\S*)')
+_IN_MODULE = re.compile(r"`([A-Za-z_.]+)`(?: \([^)]*\))?,? (?:in|of) `([\w/-]+\.(?:py|ts|js))`")
 _PUBLIC_MODULES = {"import agent_nb", "import agent_nb.marimo", "import agent_nb.tracing"}
 _EXAMPLES = [*PAGES, *ROOT.glob("notebooks/*.*"), *ROOT.glob("docs/examples/*/*.py")]
 
@@ -125,3 +126,19 @@ def test_users_import_from_the_package_alone(page: Path):
             "plugins",
         }
         assert public or statement in _PUBLIC_MODULES, line
+
+
+def test_a_recipe_names_what_its_module_defines():
+    recipes = (
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Recipes")[2].replace("\n", " ")
+    )
+    files = [path for top in SOURCES for path in (ROOT / top).rglob("*.*") if path.suffix in {".py", ".ts"}]
+    named = _IN_MODULE.findall(recipes)
+    assert len(named) > 20
+    for name, module in named:
+        last = re.escape(name.rpartition(".")[2])
+        definition = re.compile(
+            rf"(?m)(?:\b(?:def|class|const|function|interface|type) {last}\b|^{last}\b[^=\n]*=)"
+        )
+        modules = [path for path in files if f"/{path.as_posix()}".endswith(f"/{module}")]
+        assert any(definition.search(path.read_text(encoding="utf-8")) for path in modules), (name, module)
