@@ -17,6 +17,7 @@ PACKED = 512
 """Events per packed block. As many of the newest stay unpacked, because readers are not far behind."""
 FEWEST = 4
 """Minimum number of deltas to pack."""
+_TEXTS = (TextDelta, ThinkingDelta)
 
 A = TypeVar("A", bound=BaseEvent)
 B = TypeVar("B", bound=BaseEvent)
@@ -123,7 +124,7 @@ class EventList(Sequence[Event]):
     def _pack(self, number: int) -> None:
         start, newest = self._open
         events = newest[:number]
-        for first, end in pairwise([0, *_breaks(events), len(events)]):
+        for first, end in delta_groups(events):
             group = events[first:end]
             if len(group) < FEWEST:
                 self._blocks += group
@@ -168,22 +169,28 @@ def _events_in(block: "Event | _Deltas") -> list[Event]:
     return block.events() if isinstance(block, _Deltas) else [block]
 
 
-def _breaks(events: Sequence[Event]) -> Iterator[int]:
-    """Yield indexes of events that do not continue the previous text, or differ in more than number and time."""
-    for index, (previous, current) in enumerate(pairwise(events), 1):
-        if (
-            type(previous) is type(current)
-            and current.seq == previous.seq + 1
-            and current.variant == previous.variant
-            and current.run_id == previous.run_id
+def continues(event: Event, previous: Event) -> bool:
+    """Whether the event is a delta that continues the text of `previous`, where that ends."""
+    if type(event) is not type(previous) or event.variant != previous.variant:
+        return False
+    if isinstance(event, FileDelta) and isinstance(previous, FileDelta):
+        is_next = event.offset == previous.offset + len(previous.text)
+        return is_next and event.path == previous.path and event.call_id == previous.call_id
+    if isinstance(event, ToolArgsDelta) and isinstance(previous, ToolArgsDelta):
+        return event.call_id == previous.call_id
+    return isinstance(event, _TEXTS)
+
+
+def delta_groups(events: Iterable[Event]) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each group of consecutive deltas of one text. Other events are groups of their own."""
+    start = end = 0
+    previous: Event | None = None
+    for end, event in enumerate(events):
+        if previous is not None and not (
+            event.seq == previous.seq + 1 and event.run_id == previous.run_id and continues(event, previous)
         ):
-            if isinstance(previous, FileDelta) and isinstance(current, FileDelta):
-                is_next = current.offset == previous.offset + len(previous.text)
-                if is_next and current.path == previous.path and current.call_id == previous.call_id:
-                    continue
-            elif isinstance(previous, ToolArgsDelta) and isinstance(current, ToolArgsDelta):
-                if current.call_id == previous.call_id:
-                    continue
-            elif isinstance(current, TextDelta | ThinkingDelta):
-                continue
-        yield index
+            yield start, end
+            start = end
+        previous = event
+    if previous is not None:
+        yield start, end + 1

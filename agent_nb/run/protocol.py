@@ -13,6 +13,7 @@ from agent_nb._base.secrets import StreamMasker, mask, safe_text
 from agent_nb._base.text import change_texts, shortened
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.annotations import Annotation
+from agent_nb.core.event_list import continues
 from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.files import change_summary
 from agent_nb.run.supported_numbers import AnswerNumber
@@ -137,35 +138,33 @@ class Encoder:
         """The last change of each unfinished call, by variant and call, in the words of the tools that write files."""
         self._estimates: dict[int, ev.UsageUpdated] = {}
         self._open: dict[int, tuple[ev.Delta, StreamMasker]] = {}
-        """The open stream of each variant: its position, and a masker that buffers a possible start of a secret."""
+        """The open stream of each variant: its last delta, and a masker that buffers a possible start of a secret."""
 
     def encode(self, events: Sequence[ev.Event], span: float = math.inf) -> list[Json]:
         """Encode events for the page, in order within each variant. A joined delta spans at most `span` seconds."""
         wire: list[Json] = []
-        joined: dict[int, tuple[ev.Delta, list[str]]] = {}
+        joined: dict[int, list[ev.Delta]] = {}
         estimates: dict[int, ev.UsageUpdated] = {}
         for event in events:
             if isinstance(event, ev.Delta):
                 # Hot path: nearly every event continues the previous delta.
-                open_delta = joined.get(event.variant)
-                if open_delta is not None and _continues(open_delta[0], event, span):
-                    open_delta[1].append(event.text)
+                deltas = joined.get(event.variant)
+                if deltas and continues(event, deltas[-1]) and event.at - deltas[0].at <= span:
+                    deltas.append(event)
                 elif self._is_new(event):
-                    if open_delta is not None:
-                        wire += self._delta(*open_delta)
-                    joined[event.variant] = event, [event.text]
+                    wire += self._delta(deltas or [])
+                    joined[event.variant] = [event]
             elif isinstance(event, ev.UsageUpdated) and event.estimated:
                 estimates[event.variant] = event
             else:
-                if event.variant in joined:
-                    wire += self._delta(*joined.pop(event.variant))
+                wire += self._delta(joined.pop(event.variant, []))
                 wire += self._flush(event.variant)
                 if isinstance(event, ev.UsageUpdated | ev.RunFinished):
                     estimates.pop(event.variant, None)
                 if not isinstance(event, ev.MessageAdded):
                     wire.append(self._complete_event(event))
-        for delta, texts in joined.values():
-            wire += self._delta(delta, texts)
+        for deltas in joined.values():
+            wire += self._delta(deltas)
         return wire + [_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
 
     def _is_new(self, delta: ev.Delta) -> bool:
@@ -181,23 +180,25 @@ class Encoder:
         self._estimates[estimate.variant] = estimate
         return True
 
-    def _delta(self, delta: ev.Delta, texts: list[str]) -> list[Json]:
-        """Join deltas into one, holding back an end that may be the start of a secret."""
-        text = "".join(texts)
-        if isinstance(delta, ev.FileDelta):
-            paths = self._streamed[delta.variant, delta.call_id]
-            size = paths.get(delta.path, 0) if delta.offset else 0
-            paths[delta.path] = size + len(text.encode("utf-8", "surrogatepass"))
+    def _delta(self, deltas: Sequence[ev.Delta]) -> list[Json]:
+        """Join deltas of one text into one, holding back an end that may be the start of a secret."""
+        if not deltas:
+            return []
+        first, text = deltas[0], "".join(delta.text for delta in deltas)
+        if isinstance(first, ev.FileDelta):
+            paths = self._streamed[first.variant, first.call_id]
+            size = paths.get(first.path, 0) if first.offset else 0
+            paths[first.path] = size + len(text.encode("utf-8", "surrogatepass"))
         wire: list[Json] = []
-        latest, masker = self._open.get(delta.variant, (None, StreamMasker()))
-        if latest is not None and not _continues(latest, delta):
-            wire += self._flush(delta.variant)
+        previous, masker = self._open.get(first.variant, (first, StreamMasker()))
+        if previous is not first and not continues(first, previous):
+            wire += self._flush(first.variant)
             masker = StreamMasker()
-        start = _shifted(delta, -len(masker.held))
+        held = len(masker.held)
         safe = masker.more(text)
-        self._open[delta.variant] = _shifted(delta, len(text)), masker
+        self._open[first.variant] = deltas[-1], masker
         if safe or not text:
-            wire.append(_masked_delta(start, safe))
+            wire.append(_masked_delta(first, -held, safe))
         return wire
 
     def _flush(self, variant: int) -> list[Json]:
@@ -205,8 +206,7 @@ class Encoder:
         delta, masker = self._open.pop(variant, (None, None))
         if delta is None or masker is None or not masker.held:
             return []
-        start = _shifted(delta, -len(masker.held))
-        return [_masked_delta(start, masker.rest())]
+        return [_masked_delta(delta, len(delta.text) - len(masker.held), masker.rest())]
 
     def _complete_event(self, event: ev.Event) -> Json:
         """Encode a non-delta event, without secrets and already streamed text."""
@@ -235,17 +235,6 @@ class Encoder:
         return replace(event, patch=None) if event.size in sizes else event
 
 
-def _continues(first: ev.Delta, second: ev.Delta, span: float = math.inf) -> bool:
-    """Whether `second` continues the text of `first` within `span` seconds."""
-    if type(first) is not type(second) or second.at - first.at > span:
-        return False
-    if isinstance(first, ev.FileDelta) and isinstance(second, ev.FileDelta):
-        return first.call_id == second.call_id and first.path == second.path and second.offset > 0
-    if isinstance(first, ev.ToolArgsDelta) and isinstance(second, ev.ToolArgsDelta):
-        return first.call_id == second.call_id
-    return True
-
-
 def _wire(event: ev.Event) -> Json:
     """The event without `seq` and `run_id`, which the batch contains."""
     wire: Json = to_wire(event)
@@ -255,14 +244,12 @@ def _wire(event: ev.Event) -> Json:
     return wire
 
 
-def _masked_delta(delta: ev.Delta, text: str) -> Json:
-    """The delta with already masked text, and with its path masked."""
+def _masked_delta(delta: ev.Delta, shift: int, text: str) -> Json:
+    """The delta with already masked text, which starts `shift` characters after its own, and with its path masked."""
     wire = {**_wire(delta), "text": text}
-    return {**wire, "path": safe_text(delta.path)} if isinstance(delta, ev.FileDelta) else wire
-
-
-def _shifted(delta: ev.Delta, characters: int) -> ev.Delta:
-    return replace(delta, offset=delta.offset + characters) if isinstance(delta, ev.FileDelta) else delta
+    if isinstance(delta, ev.FileDelta):
+        wire |= {"offset": delta.offset + shift, "path": safe_text(delta.path)}
+    return wire
 
 
 def _shortened(value: Any) -> Any:

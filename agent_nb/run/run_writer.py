@@ -24,6 +24,7 @@ import agent_nb.core.events as ev
 from agent_nb._base.secrets import mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
+from agent_nb.core.event_list import delta_groups
 from agent_nb.core.messages import Message
 from agent_nb.files.diffs import apply_patch, compare
 from agent_nb.run.record import RunRecord
@@ -300,38 +301,22 @@ def _masked(text: str) -> str:
 
 def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
     """The events in stored form, with consecutive deltas of one text joined."""
-    group: list[Json] = []
-    for row in _masked_events(run.events):
+    rows = _masked_events(run.events)
+    for start, end in delta_groups(run.events):
+        row = rows[start]
         if row["type"] == ev.RunStarted.type and row.get("settings", {}) == settings:
             row.pop("settings", None)
-        if group and not _continues(group[-1], row):
-            yield _joined(group)
-            group = []
-        if row["type"] in DELTAS:
-            group.append(row)
-        else:
-            yield row
-    if group:
-        yield _joined(group)
+        yield from _joined(rows[start:end])
 
 
-def _continues(previous: Json, row: Json) -> bool:
-    names = ("type", "variant", "call_id", "path")
-    if any(previous.get(name) != row.get(name) for name in names) or row["seq"] != previous["seq"] + 1:
-        return False
-    if any(round(event["at"] * 1000) / 1000 != event["at"] for event in (previous, row)):
-        return False
-    return "offset" not in row or row["offset"] == previous["offset"] + len(previous["text"]) > 0
-
-
-def _joined(rows: Sequence[Json]) -> Json:
+def _joined(rows: Sequence[Json]) -> Sequence[Json]:
     """Join deltas into one; `pace` has the length of each and the milliseconds since the previous one."""
-    if len(rows) == 1:
-        return rows[0]
     times = [round(row["at"] * 1000) for row in rows]
+    if len(rows) == 1 or any(time / 1000 != row["at"] for time, row in zip(times, rows, strict=True)):
+        return rows
     gaps = [0, *(end - start for start, end in pairwise(times))]
     pace = [number for row, gap in zip(rows, gaps, strict=True) for number in (len(row["text"]), gap)]
-    return {**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}
+    return [{**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}]
 
 
 def _masked_events(events: Iterable[ev.Event]) -> list[Json]:

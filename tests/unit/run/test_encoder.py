@@ -219,6 +219,20 @@ async def test_joined_deltas_keep_the_pace():
     assert {event["at"] for event in wire} <= {event.at for event in pieces}
 
 
+@pytest.mark.parametrize(("offset", "expected"), [(3, "abcX"), (1, "aX"), (0, "X")])
+def test_a_delta_is_joined_only_where_the_text_before_it_ends(offset, expected):
+    common = {"run_id": "r", "at": 0.0, "call_id": "c", "path": "a"}
+    deltas = [
+        FileDelta(seq=1, offset=0, text="abc", **common),
+        FileDelta(seq=2, offset=offset, text="X", **common),
+    ]
+    wire = Encoder().encode(deltas)
+    assert len(wire) == (1 if offset == 3 else 2)
+    assert (
+        functools.reduce(lambda draft, delta: draft[: delta["offset"]] + delta["text"], wire, "") == expected
+    )
+
+
 async def test_estimates_of_the_usage_are_rare(run):
     wire = in_batches(run, 1)
     estimates = [event["at"] for event in wire if event["type"] == "usage_updated" and event["estimated"]]
