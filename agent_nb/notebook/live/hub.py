@@ -15,6 +15,7 @@ from IPython.core.getipython import get_ipython
 
 from agent_nb._base.bundles import bundle
 from agent_nb._base.constants import IN_BROWSER
+from agent_nb._base.log import log
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.core.annotations import safe_annotations
@@ -148,12 +149,11 @@ class Hub:
             else:
                 run = self._find(command)
                 result = command.run(run)
-            if asyncio.iscoroutine(result):
-                self._answering = self._loop.create_task(self._answer_later(answer, result))
-                return
-        except AgentError as error:
-            fields = {"fields": error.fields} if isinstance(error, InvalidArgsError) else {}
-            self.send({**answer, "ok": False, "error": str(error), **fields})
+        except Exception as error:
+            self._send_error(answer, error)
+            return
+        if asyncio.iscoroutine(result):
+            self._answering = self._loop.create_task(self._answer_later(answer, result))
             return
         self.send({**answer, "ok": True, **(result or {})})
         if run and isinstance(command, HelloCommand | ResyncCommand):
@@ -162,8 +162,16 @@ class Hub:
     async def _answer_later(self, answer: Json, result: Coroutine[Any, Any, Json]) -> None:
         try:
             self.send({**answer, "ok": True, **await result})
-        except AgentError as error:
-            self.send({**answer, "ok": False, "error": str(error)})
+        except Exception as error:
+            self._send_error(answer, error)
+
+    def _send_error(self, answer: Json, error: Exception) -> None:
+        """Answer a command that failed: the page waits for an answer, also after an error of our own."""
+        text, fields = str(error), {"fields": error.fields} if isinstance(error, InvalidArgsError) else {}
+        if not isinstance(error, AgentError):
+            log.error("a command of the page failed", exc_info=error)
+            text = f"This failed in the kernel ({type(error).__name__}); its log has the details."
+        self.send({**answer, "ok": False, "error": text, **fields})
 
     def _active_runs(self, client: str) -> list[Json]:
         """The active runs of a reloaded window, with the initial outputs of their cells."""

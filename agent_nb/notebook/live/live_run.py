@@ -416,7 +416,10 @@ class LiveRun:
 
     def keep(self, variant: int) -> Json:
         """Write the cells to a notebook file, for a page that cannot insert them."""
-        path = self.finished_result(variant).to_notebook(f"{self.name}.ipynb")
+        try:
+            path = self.finished_result(variant).to_notebook(f"{self.name}.ipynb")
+        except OSError as error:
+            raise ConfigError(f"{self.name}.ipynb was not written: {error.strerror or error}.") from None
         return {"text": f"Wrote {path.name}, with the outputs of the run"}
 
     def element(self, variant: int, path: str, file: str | None) -> Json:

@@ -36,7 +36,7 @@ Magic = TypeVar("Magic", bound=Callable[..., Any])
 _DISPLAYED_TYPES = (
     ("agent_nb.run.run", "Run"),
     ("agent_nb.engine.handle", "RunHandle"),
-    ("agent_nb.engine.prepared", "VariantsHandle"),
+    ("agent_nb.engine.start", "VariantsHandle"),
 )
 """Types that are displayed as a run when they are a cell's result."""
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"

@@ -177,6 +177,24 @@ async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
     ]
 
 
+async def test_a_command_that_fails_is_answered_whatever_was_raised(desk, tmp_path, caplog):
+    with start_shell(tmp_path) as shell:
+        (tmp_path / "hero.ipynb").write_text("mine")
+        python = real_run_python(shell.ipython)
+        script = ScriptedProvider([[call("run_python", {"code": "6 * 7"})], [text("Done.")]])
+        handle = Agent(script, tools=[python], approve="auto").start("Go.")
+        live = desk.show(handle, "k")
+        live.announce_ready(await handle, None)
+        kept = desk.command("keep", run_id=live.id)
+        assert (kept["ok"], "hero.ipynb was not written: Its content" in kept["error"]) == (False, True)
+    answer = await desk.answer("verify", run_id=live.id)  # there is no shell any more
+    assert (answer["ok"], answer["error"]) == (
+        False,
+        "This failed in the kernel (AttributeError); its log has the details.",
+    )
+    assert "a command of the page failed" in caplog.text
+
+
 async def test_a_yes_for_the_run_is_not_for_the_next_run_of_the_same_cell(desk):
     for number in (1, 2):
         handle, shown, asked = await desk.ask(*CODE[:2], tools=[PYTHON])

@@ -60,6 +60,11 @@ async def test_a_displayed_run_shows_its_bundle(shell, run):
     handle = Agent(ScriptedProvider([[text("Done.")]])).start("go")
     finished = await handle
     assert show_run(handle) == bundle(finished)
+    race = Agent(ScriptedProvider([[text("Done.")]])).start_variants("go", variants=2)
+    finished = await race
+    shell.names["race"] = race
+    (shown,) = shell.run("display(race)").displays
+    assert shown == bundle(finished)
 
 
 async def test_a_running_run_without_a_page_shows_its_repr(shell, handle):
