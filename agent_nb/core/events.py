@@ -140,9 +140,18 @@ class TurnFinished(BaseEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationCompacted(BaseEvent):
+class Note(BaseEvent):
+    """A line of the transcript. Every form of a run shows it, without code for the occasion."""
+
+    title: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationCompacted(Note):
     """The conversation was shortened before this turn; the short form is sent from now on."""
 
+    title: str = "Compacted"
     why: WhyCompacted
     before: int
     """Estimated tokens."""
@@ -307,6 +316,7 @@ _State = (
     TurnStarted
     | TurnRetrying
     | TurnFinished
+    | Note
     | ConversationCompacted
     | ToolRunning
     | ToolProgress

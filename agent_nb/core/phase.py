@@ -34,7 +34,7 @@ def phase_after(phase: str, event: ev.Event) -> str:
             return ev.ENDINGS[reason].words
         case (
             ev.TurnFinished()
-            | ev.ConversationCompacted()
+            | ev.Note()
             | ev.ToolArgsDelta()
             | ev.ToolReady()
             | ev.ToolProgress()

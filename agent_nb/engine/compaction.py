@@ -26,6 +26,7 @@ from agent_nb.prompts import (
     summary_heading,
 )
 from agent_nb.providers.base import VENDOR_DATA
+from agent_nb.render.summary import count, plural
 from agent_nb.tools import Tool, Toolbox
 
 SHORT = 200
@@ -36,6 +37,12 @@ MOST_ENTRIES = 30
 
 ROOMY, TIGHT = 0.5, 0.75
 """Shares of the limit. Above the first, more contents are dropped; above the second, older requests as well."""
+
+_TITLES: dict[WhyCompacted, str] = {
+    "asked": "Compacted",
+    "full": "Context full, compacted",
+    "refused": "Too long, compacted",
+}
 
 Share = Callable[[Sequence[Message]], float]
 """The share of the limit that a conversation uses; 0 if there is no limit."""
@@ -49,7 +56,7 @@ LEAST_GAIN = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """A shorter conversation, and the figures of its `ConversationCompacted` event."""
+    """A shorter conversation, and the fields of its `ConversationCompacted` event."""
 
     messages: tuple[Message, ...]
     question: int
@@ -301,7 +308,8 @@ class Window:
         if after >= before:
             return None
         figures = {"why": why, "limit": limit, "before": before, "after": after, **compaction.figures}
-        return replace(compaction, figures=figures)
+        words = {"title": _TITLES[why], "detail": _detail(figures)}
+        return replace(compaction, figures={**figures, **words})
 
     def replace(self, compaction: Compaction) -> None:
         if self._has_sent:
@@ -311,6 +319,16 @@ class Window:
 
     def _tokens(self, messages: Sequence[Message]) -> int:
         return round((self._fixed + estimate_tokens(messages)) * self._density)
+
+
+def _detail(figures: Json) -> str:
+    """Format as `about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized`."""
+    rewritten, summarized = (plural(figures[name], "message") for name in ("rewritten", "summarized"))
+    changes = [f"contents left out of {rewritten}"] if figures["rewritten"] else []
+    changes += [f"{summarized} summarized"] if figures["summarized"] else []
+    return (
+        f"about {count(figures['before'])} tokens before, {count(figures['after'])} now; {', '.join(changes)}"
+    )
 
 
 def room_in(window: int | None) -> int | None:

@@ -13,11 +13,6 @@ from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
 """Maximum numbers that a footnote lists."""
-COMPACTED: dict[ev.WhyCompacted, str] = {
-    "asked": "Compacted",
-    "full": "Context full, compacted",
-    "refused": "Too long, compacted",
-}
 
 
 def duration(seconds: float) -> str:
@@ -111,13 +106,6 @@ def _models(run: FinishedRun) -> str:
 def _is_sum(run: FinishedRun) -> bool:
     """Whether the run's figures are totals over all its variants."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
-
-
-def compaction(event: ev.ConversationCompacted) -> str:
-    """Format as `about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized`."""
-    changes = [f"contents left out of {plural(event.rewritten, 'message')}"] if event.rewritten else []
-    changes += [f"{plural(event.summarized, 'message')} summarized"] if event.summarized else []
-    return f"about {count(event.before)} tokens before, {count(event.after)} now; {', '.join(changes)}"
 
 
 def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:

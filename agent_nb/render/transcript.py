@@ -14,7 +14,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.core.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.files import human_size
-from agent_nb.render.summary import COMPACTED, compaction, image_labels
+from agent_nb.render.summary import image_labels
 
 RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
 MAX_TEXT = 30_000
@@ -204,8 +204,7 @@ class Transcript:
                 self._end_stream(at)
                 self._withdraw()
                 return self._append(LineRow(turn=self._turn, title="Retry", detail=why, state="retry"), at)
-            case ev.ConversationCompacted(at=at):
-                title, detail = COMPACTED[event.why], compaction(event)
+            case ev.Note(title=title, detail=detail, at=at):
                 return self._append(LineRow(turn=self._turn, title=title, detail=detail), at)
             case ev.TurnFinished(at=at) | ev.RunFinished(at=at):
                 self._end_stream(at)

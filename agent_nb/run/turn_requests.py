@@ -15,7 +15,7 @@ from agent_nb.core.events import ConversationCompacted, Event, MessageAdded, Tur
 from agent_nb.core.messages import Image, Message, Part, sent_fields
 from agent_nb.run.record import RunRecord
 
-_FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")
+_FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized", "detail")
 TEXT_LIMIT = 20_000
 
 

@@ -184,17 +184,14 @@ const TRANSCRIPT = {
 		events: [...done, ...edit("c2", 2), ...edit("c3", 3, LONG), finished()],
 		press: [["summary", "2 edits"]],
 	},
-	compacted: {
+	"a note": {
 		events: [
 			...started(),
 			{
-				type: "conversation_compacted",
-				why: "full",
-				before: 133_000,
-				after: 12_100,
-				limit: null,
-				rewritten: 24,
-				summarized: 6,
+				type: "note",
+				title: "Context full, compacted",
+				detail:
+					"about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized",
 			},
 			say("Done."),
 		],

@@ -89,8 +89,16 @@ export interface TurnFinished extends BaseEvent {
 	model: string;
 }
 
+export interface Note extends BaseEvent {
+	type: "note";
+	title: string;
+	detail: string;
+}
+
 export interface ConversationCompacted extends BaseEvent {
 	type: "conversation_compacted";
+	title: string;
+	detail: string;
 	why: WhyCompacted;
 	before: number;
 	after: number;
@@ -216,6 +224,7 @@ export type Event =
 	| TurnStarted
 	| TurnRetrying
 	| TurnFinished
+	| Note
 	| ConversationCompacted
 	| ToolRunning
 	| ToolProgress

@@ -87,7 +87,7 @@ class Calls {
 	readonly #titles = new Map<string, string>();
 
 	note(event: Event): void {
-		if ("title" in event) this.#titles.set(event.call_id, event.title);
+		if ("title" in event && "call_id" in event) this.#titles.set(event.call_id, event.title);
 		if (event.type === "tool_started") this.#names.set(event.call_id, event.name);
 	}
 
@@ -111,8 +111,9 @@ function describe(event: Event, calls: Calls): Description | null {
 			return { key: `turn ${event.step}`, label: "the request is sent", kind: "turn" };
 		case "turn_retrying":
 			return { key: `retry ${event.attempt} ${event.at}`, label: "the turn is retried", kind: "turn" };
+		case "note":
 		case "conversation_compacted":
-			return { key: `compacted ${event.seq}`, label: "the conversation is compacted", kind: "turn" };
+			return { key: `note ${event.at} ${event.title}`, label: event.title, kind: "turn" };
 		case "thinking_delta":
 			return { key: "thinking", label: "the model thinks", kind: "model" };
 		case "text_delta":

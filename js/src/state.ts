@@ -1,19 +1,18 @@
 // The state of a run: a pure function of its events. Views read it; a replay also reads single events, for its moments.
 
 import {
-	type ConversationCompacted,
 	ENDINGS,
 	type Event,
 	type FileChanged,
 	type FileDelta,
 	type Json,
+	type Note,
 	type Reason,
 	type RunFinished,
 	type Thumbnail,
 	type ToolFinished,
 	type TurnRetrying,
 	type Usage,
-	type WhyCompacted,
 } from "./events.ts";
 import {
 	contents,
@@ -30,7 +29,6 @@ import {
 	withNamed,
 	withoutDrafts,
 } from "./file-state.ts";
-import { count, plural } from "./format.ts";
 import { callPhase, ON_YOUR_SERVER, READING, retryPhase } from "./phase.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./tool-call.ts";
 
@@ -108,12 +106,6 @@ export interface VariantState {
 	epochs: number;
 }
 
-const COMPACTED: Record<WhyCompacted, string> = {
-	asked: "Compacted",
-	full: "Context full, compacted",
-	refused: "Too long, compacted",
-};
-
 const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 
 export const EMPTY: VariantState = {
@@ -159,8 +151,9 @@ export function reduce(before: VariantState, event: Event): VariantState {
 			return say(state, event.text);
 		case "turn_retrying":
 			return retry(state, event);
+		case "note":
 		case "conversation_compacted":
-			return append(state, compactedRow(state, event));
+			return append(state, lineRow(state, event));
 		case "turn_finished":
 			return { ...close(state), context: event.usage.input + event.usage.output };
 		case "file_delta":
@@ -277,13 +270,8 @@ function changeTool(state: VariantState, event: ToolEvent): VariantState {
 	return withTool(state, event.call_id, (row) => toolRowAfter(row, event));
 }
 
-function compactedRow(state: VariantState, event: ConversationCompacted): LineRow {
-	const { why, before, after, rewritten, summarized } = event;
-	const changes = [];
-	if (rewritten) changes.push(`contents left out of ${plural(rewritten, "message")}`);
-	if (summarized) changes.push(`${plural(summarized, "message")} summarized`);
-	const detail = `about ${count(before)} tokens before, ${count(after)} now; ${changes.join(", ")}`;
-	return { kind: "line", ...place(state, "line"), state: "info", title: COMPACTED[why], detail };
+function lineRow(state: VariantState, { title, detail }: Pick<Note, "title" | "detail">): LineRow {
+	return { kind: "line", ...place(state, "line"), state: "info", title, detail };
 }
 
 /** Withdraws the model's output of this turn. */

@@ -54,22 +54,11 @@ describe("rows", () => {
 		]);
 	});
 
-	test("a compacted conversation is a line that a later retry leaves", () => {
-		const compacted = {
-			type: "conversation_compacted",
-			why: "refused",
-			before: 133_000,
-			after: 12_100,
-			limit: null,
-			rewritten: 24,
-			summarized: 1,
-		} as const;
-		const state = play(script(started, turn, retrying(1), compacted, text("Half"), retrying(2), text("b")));
+	test("a note is a line that a later retry leaves", () => {
+		const note = { type: "note", title: "Too long, compacted", detail: "about 12k tokens now" } as const;
+		const state = play(script(started, turn, retrying(1), note, text("Half"), retrying(2), text("b")));
 		expect(state.rows.map((row) => row.kind)).toEqual(["line", "line", "line", "text"]);
-		expect(state.rows[1]).toMatchObject({
-			title: "Too long, compacted",
-			detail: "about 133k tokens before, 12k now; contents left out of 24 messages, 1 message summarized",
-		});
+		expect(state.rows[1]).toMatchObject({ title: note.title, detail: note.detail });
 	});
 
 	test("a call that writes several files has no path", () => {

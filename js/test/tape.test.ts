@@ -137,6 +137,12 @@ describe("moments", () => {
 		}
 	});
 
+	test("each note is a moment, named by its title", () => {
+		const notes = ["One", "Two"].map((title) => ({ type: "note" as const, title, detail: "" }));
+		const moments = momentsOn(record(script(started, turn, ...notes, tool(), done())));
+		expect(moments.map((moment) => moment.label).slice(2, 4)).toEqual(["One", "Two"]);
+	});
+
 	test("next and previous go to the end of a moment", () => {
 		const tape = record(RUN);
 		expect([1, 2, 4, 13, 17].map((count) => countAfter({ tape, count }, 1))).toEqual([2, 5, 5, 14, 17]);

@@ -174,9 +174,9 @@ describe("given images", () => {
 
 test("a request says that its conversation was compacted", () => {
 	const request = { model: "m", system: "", messages: [], tools: [], settings: {} };
-	const compacted = { before: 133_000, after: 12_100 };
+	const compacted = { detail: "about 133k tokens before, 12.1k now" };
 	expect(sectionsOf({ ...request, compacted }, 0, "{}")[0]?.textContent).toBe(
-		"The conversation was compacted for this turn: about 133k tokens before, 12k now.",
+		"The conversation was compacted for this turn: about 133k tokens before, 12.1k now.",
 	);
 	expect(sectionsOf(request, 0, "{}")[0]?.textContent).toContain("System text");
 });

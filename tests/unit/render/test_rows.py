@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from agent_nb import Agent, tool
 from agent_nb.core.errors import ProviderError
-from agent_nb.core.events import MessageAdded, TextDelta
+from agent_nb.core.events import MessageAdded, Note, TextDelta
 from agent_nb.core.messages import Source, assistant
 from agent_nb.engine.approval import Answer
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
@@ -49,7 +49,7 @@ async def test_a_stopped_call_is_no_failed_call():
         assert "✗" not in shown
 
 
-NOTE = LineRow(turn=1, title="Note", detail="The cache is `warm`.")
+NOTE = Note(run_id="r", seq=1, at=0.0, title="Note", detail="The cache is `warm`.")
 
 
 def cut(why: str):
@@ -80,8 +80,9 @@ async def test_a_row_ends_the_text_before_it():
 async def test_lines_are_given_when_they_are_complete():
     run = await play([write(), cut("Cut.")], [write()], [text("Done.")])
     growing = Transcript()
-    lines = [(event.type, line_text(line)) for event in run.events if (line := growing.add(event))]
+    lines = [(event.type, line_text(line)) for event in (NOTE, *run.events) if (line := growing.add(event))]
     assert lines == [
+        ("note", "• Note: The cache is `warm`."),
         ("turn_retrying", "↻ Retry: Cut."),
         ("tool_finished", "✓ create index.html: 29 bytes, 1 line"),
     ]
@@ -95,9 +96,9 @@ async def test_lines_are_given_when_they_are_complete():
         (lambda run, rows: plain_text(run, rows, run.text), "  • Note: The cache is `warm`.\n"),
     ],
 )
-async def test_every_form_shows_any_line(form, line):
+async def test_every_form_shows_a_note(form, line):
     run = await play([text("Done.")])
-    shown = form(run, (NOTE, *transcript(run.events)))
+    shown = form(run, transcript((NOTE, *run.events)))
     assert line in (Elements(shown).text if form is frozen_html else shown)
 
 

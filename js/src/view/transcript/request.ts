@@ -3,7 +3,7 @@
 import { copyText } from "../../clipboard.ts";
 import { type Child, h, icon, listen, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
-import { count, plural } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { type Context, follow, type Outcome, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
@@ -87,6 +87,7 @@ function createBody(context: Context) {
 	};
 }
 
+const COMPACTED = "The conversation was compacted for this turn:";
 const LONGEST_LINE = 120;
 const LONG = 600;
 const MANY_LINES = 15;
@@ -101,8 +102,8 @@ interface ModelRequest {
 	messages: { role: string; parts: Part[]; vendor?: Record<string, string> }[];
 	tools: { name: string; description: string; schema: Json }[];
 	settings: Json;
-	/** Set if the conversation was compacted for this turn; in tokens. */
-	compacted?: { before: number; after: number };
+	/** Set if the conversation was compacted for this turn. */
+	compacted?: { detail: string };
 }
 
 /** The first `known` messages were already in the previous request. */
@@ -112,18 +113,15 @@ export function sectionsOf(request: ModelRequest, known: number, json: string): 
 	const fresh = request.messages.length - known;
 	const news = known > 0 && fresh > 0 ? `, ${fresh} new` : "";
 	return [
-		...(request.compacted ? [compactedNote(request.compacted)] : []),
+		...(request.compacted
+			? [h("p", { class: "anb-note" }, `${COMPACTED} ${request.compacted.detail}.`)]
+			: []),
 		section("System text", size(request.system), false, text(request.system)),
 		section("Messages", `${request.messages.length}${news}`, true, ...messages),
 		section("Tools", String(request.tools.length), false, ...request.tools.map(toolOf)),
 		section("Model and settings", model, false, text(pretty({ model, ...request.settings }))),
 		lazy("Everything as JSON", size(json), () => text(json)),
 	];
-}
-
-function compactedNote({ before, after }: NonNullable<ModelRequest["compacted"]>): HTMLElement {
-	const words = `about ${count(before)} tokens before, ${count(after)} now`;
-	return h("p", { class: "anb-note" }, `The conversation was compacted for this turn: ${words}.`);
 }
 
 function fold(look: string, open: boolean, title: Child[], content: Child[]): HTMLElement {
