@@ -37,7 +37,7 @@ class Tagged:
 @dataclass(frozen=True, slots=True)
 class Text(Tagged):
     text: str
-    origin: Origin | None = None
+    origin: Origin | None = field(default=None, repr=False)
     """None for a text by the user or the model."""
 
 
@@ -70,7 +70,7 @@ class ToolCall(Tagged):
     """JSON exactly as the model wrote it, which may be invalid."""
     written: bool = False
     """Whether the model wrote it into its text instead of making a native call."""
-    shortened: bool = False
+    shortened: bool = field(default=False, repr=False)
     """Whether notes replace contents of files in the arguments."""
 
 
