@@ -18,7 +18,7 @@ _LABELS = re.compile(
 )
 _DEFAULT_LABELS = ("good", "bad", "unclear")
 _MAX_PROMPT = 600
-_NUMBERS = {"int": 1, "integer": 1, "float": "any", "number": "any"}
+_STEPS = {"int": 1, "integer": 1, "float": "any", "number": "any"}
 """The `step` of a slider for each type."""
 
 
@@ -81,35 +81,21 @@ def _fields(signature: str) -> list[Json]:
 
 
 def _field(argument: ast.arg, default: ast.expr | None) -> Json:
-    field: Json = {
-        "name": argument.arg,
-        "required": default is None,
-        "value": _literal(default),
-        "kind": "text",
-    }
-    annotation = argument.annotation
-    words = re.findall(r"\w+", ast.unparse(annotation)) if annotation else []
+    annotation, value = argument.annotation, _literal(default)
+    words = re.findall(r"\w+", ast.unparse(annotation)) if annotation else ["str"]
+    field: Json = {"name": argument.arg, "required": default is None, "value": value}
     if isinstance(annotation, ast.Subscript) and "Literal" in words[:2]:  # or `typing.Literal`
         options = _literal(annotation.slice)
-        return {**field, "kind": "select", "options": options if isinstance(options, tuple) else [options]}
-    if words[:1] in (["bool"], ["boolean"]):
-        return {**field, "kind": "checkbox"}
-    if words and words[0] in _NUMBERS and (default is None or field["value"] is not None):
-        return {**field, **_slider(words[0], field["value"] or 0)}
-    is_json = words and words[0] not in ("str", "string", "any", "Any")
-    return {**field, "kind": "json"} if is_json else field
-
-
-def _slider(kind: str, value: float) -> Json:
-    """A slider from 0 to 1 for a share, else to twice the default; symmetric for a negative default."""
-    limit = 1 if kind in ("float", "number") and 0 < abs(value) <= 1 else max(10, 2 * abs(value))
-    return {
-        "kind": "range",
-        "min": -limit if value < 0 else 0,
-        "max": limit,
-        "step": _NUMBERS[kind],
-        "value": value,
-    }
+        return field | {"kind": "select", "options": options if isinstance(options, tuple) else [options]}
+    if words[0] in ("bool", "boolean"):
+        return field | {"kind": "checkbox"}
+    if words[0] in _STEPS and (default is None or value is not None):
+        # A slider from 0 to 1 for a share, else to twice the default; symmetric for a negative default.
+        value, step = value or 0, _STEPS[words[0]]
+        limit = 1 if step == "any" and 0 < abs(value) <= 1 else max(10, 2 * abs(value))
+        lowest = -limit if value < 0 else 0
+        return field | {"kind": "range", "min": lowest, "max": limit, "step": step, "value": value}
+    return field | {"kind": "text" if words[0] in ("str", "string", "any", "Any") else "json"}
 
 
 def _literal(node: ast.expr | None) -> Any:

@@ -47,15 +47,16 @@ _SCRIPTS = {
 }
 """Games and apps: file, title, and pattern. The last one of a kind is for all other prompts."""
 _KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in KIND_PATTERNS.items()]
-_ANY_KIND = "|".join(KIND_PATTERNS.values())
+PAGE_WORDS = "|".join([*KIND_PATTERNS.values(), r"(?:web ?)?(?:page|site|app)"])
+MAKING = "make|build|create|design|write|draw|generate|show|give|code|develop|produce"
 _ASKING = re.compile(
     r"^\W*(?:(?:please|can you|could you|now|i want|i need|i'd like|let's|let us)\s+)*"
-    r"(?:(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce)\s+)?(?:(?:me|us)\s+)?",
+    rf"(?:(?:{MAKING})\s+)?(?:(?:me|us)\s+)?",
     re.I,
 )
 _ARTICLE = re.compile(r"^(?:an?|the|my|our|your|their|his|her|some|this|these)\s+", re.I)
 _ABOUT = re.compile(
-    rf"^(?P<before>.*?)\b(?:{_ANY_KIND}|(?:web ?)?(?:page|site|app))\b(?:\s+(?:page|post|app|game|form))?"
+    rf"^(?P<before>.*?)\b(?:{PAGE_WORDS})\b(?:\s+(?:page|post|app|game|form))?"
     r"(?:\s+(?:for|of|about|on|from|showing|selling|announcing|presenting|explaining|to)\s+(?P<after>.+))?",
     re.I,
 )
@@ -76,8 +77,8 @@ _LOOKS = re.compile(
     re.I,
 )
 ANOTHER_PAGE = re.compile(
-    r"\W*(?:(?:now|please|then|next)\s+)*(?:(?:make|build|create|design|write|draw)\s+(?:me\s+)?)?"
-    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{_ANY_KIND}|(?:page|site|app)\s+(?:for|of|about))\b(?!\s+section)",
+    rf"\W*(?:(?:now|please|then|next)\s+)*(?:(?:{MAKING})\s+(?:me\s+)?)?"
+    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{'|'.join(KIND_PATTERNS.values())}|(?:page|site|app)\s+(?:for|of|about))\b(?!\s+section)",
     re.I,
 )
 """Start of a later prompt that asks for another page instead of a change to the current one."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agent_nb.demo.brief import Brief, read_brief, sections_in, shortened
 from agent_nb.demo.page import TITLES, section
-from agent_nb.demo.style import ColourRequest, read_colours
+from agent_nb.demo.style import read_colours
 
 STYLES = {
     r"\b(?:larger|bigger|huge)\b": "zoom:1.25",
@@ -43,8 +43,8 @@ _REMOVE = re.compile(r"\b(?:remove|delete|drop|take out|get rid of|without)\b", 
 _BIGGER = re.compile(r"\b(?:bigger|larger) (?:text|letters|type|font)|\bincrease the font", re.I)
 _SMALLER = re.compile(r"\bsmaller (?:text|letters|type|font)", re.I)
 _BODY_SIZE = re.compile(r"font:(\d+)px/1\.6 ")
-_LIGHT, _DARK = ("light", "97.5%", "25%", "48%"), ("dark", "18%", "94%", "80%")
-"""For pages not written by the demo model: scheme, and the lightness of paper, ink and accent."""
+_LIGHT, _DARK = ("97.5%", "25%", "48%"), ("18%", "94%", "80%")
+"""For pages not written by the demo model: lightness of paper, ink and accent."""
 
 
 class PageEdit(NamedTuple):
@@ -60,8 +60,8 @@ class PointedElement(NamedTuple):
     note: str
 
 
-def plan_changes(prompt: str, page: str, variant: int = 0) -> list[PageEdit]:
-    """Replacements to apply in order; empty if none applies to the page."""
+def plan_changes(prompt: str, page: str, variant: int = 0) -> tuple[str, list[PageEdit]]:
+    """The changed page, and the replacements in order; none if nothing applies to the page."""
     changes: list[PageEdit] = []
 
     def add(edits: Iterator[PageEdit]) -> None:
@@ -77,53 +77,34 @@ def plan_changes(prompt: str, page: str, variant: int = 0) -> list[PageEdit]:
     for find_edits in (_colours, _texts, _sections, _size):
         add(find_edits(brief, page))
     if not changes:
-        add(_fallback_colour(brief, page))
-    return changes
+        add(_colours(brief, page, fallback=True))
+    return page, changes
 
 
-def apply_changes(page: str, changes: list[PageEdit]) -> str:
-    for change in changes:
-        page = page.replace(change.old, change.new, 1)
-    return page
-
-
-def _colours(brief: Brief, page: str) -> Iterator[PageEdit]:
+def _colours(brief: Brief, page: str, *, fallback: bool = False) -> Iterator[PageEdit]:
+    """The colours that the prompt names; as a fallback, another hue."""
     request, root = read_colours(brief.prompt), _ROOT.search(page)
-    if not request.terms:
+    if not request.terms and not fallback:
         return
-    if root is None:
-        yield from _foreign_colours(page, request)
-        return
-    scheme, hue, chroma = root.groups()
-    if request.hue is not None:
-        # Where the page has this hue already, it shifts to make the change visible.
-        hue = request.hue if request.hue != int(hue) else (request.hue + 345) % 360
-    new = f":root{{color-scheme:{request.scheme or scheme};--h:{hue};--c:{request.chroma or chroma};"
-    yield PageEdit(root[0], new, f"Colours: {request.terms}.")
-
-
-def _fallback_colour(brief: Brief, page: str) -> Iterator[PageEdit]:
-    """A visible change for a prompt that was not recognised."""
-    if root := _ROOT.search(page):
-        hue = (int(root[2]) + 140 + 40 * brief.variant) % 360
-        new = f":root{{color-scheme:{root[1]};--h:{hue};--c:{root[3]};"
-        yield PageEdit(root[0], new, "I did not recognise a change that I can make, so I changed the colour.")
-    else:
-        yield from _foreign_colours(page, read_colours("blue"))
-
-
-def _foreign_colours(page: str, request: ColourRequest) -> Iterator[PageEdit]:
-    """Append a style element to the head of a page not written by the demo model."""
-    end = _only_tag(page, "</head>", "</body>", "</html>")
-    hue = 255 if request.hue is None else request.hue
-    scheme, paper, ink, accent = _DARK if request.scheme == "dark" else _LIGHT
-    style = (
-        f"<style>\n:root{{color-scheme:{scheme}}}\n"
-        f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
-        f"a,h1,h2{{color:oklch({accent} .13 {hue})}}\n</style>\n{end}"
-    )
-    if end:
-        yield PageEdit(end, style, f"Colours: {request.terms}, in an extra style element.")
+    scheme, old_hue, chroma = root.groups() if root else ("light", "255", "0.13")
+    scheme, hue = request.scheme or scheme, int(old_hue) if request.hue is None else request.hue
+    if fallback:
+        hue = (hue + 140 + 40 * brief.variant) % 360
+    elif root and request.hue == int(old_hue):
+        hue = (hue + 345) % 360  # the page has this hue already, so shift it to make the change visible
+    summary = "I did not recognise a change that I can make, so I changed the colour."
+    summary = summary if fallback else f"Colours: {request.terms}."
+    if root:
+        new = f":root{{color-scheme:{scheme};--h:{hue};--c:{request.chroma or chroma};"
+        yield PageEdit(root[0], new, summary)
+    elif end := _only_tag(page, "</head>", "</body>", "</html>"):  # not a page of the demo model
+        paper, ink, accent = _DARK if scheme == "dark" else _LIGHT
+        style = (
+            f"<style>\n:root{{color-scheme:{scheme}}}\n"
+            f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
+            f"a,h1,h2{{color:oklch({accent} .13 {hue})}}\n</style>\n{end}"
+        )
+        yield PageEdit(end, style, summary)
 
 
 def _only_tag(page: str, *tags: str) -> str:

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from agent_nb.core.messages import Text
@@ -33,7 +33,10 @@ _DATA = re.compile(
     r"|compare|comput\w+|calculat\w+|analy\w+|than|fewer|how many|median)\b",
     re.I,
 )
-_PAGE = re.compile(r"\b(?:dashboards?|(?:web ?)?(?:page|site)|reports?)\b", re.I)
+PAGE = re.compile(r"\b(?:dashboards?|(?:web ?)?(?:page|site)|reports?)\b", re.I)
+_NOTHING_TO_COMPARE = (
+    "lacks a column of groups or a column of numbers, so there is nothing that I can compare."
+)
 _HEADER = ("total", "average", "rows")
 
 
@@ -73,14 +76,10 @@ class Question(NamedTuple):
         average = "average " if self.measure == "average" else ""
         return capital(f"{average}{self.number.name} by {self.category.name}")
 
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    frame: Frame | None = None
-    question: Question | None = None
-    data: Data | None = None
-    problem: str = ""
-    """A sentence about a failure; empty without one."""
+    @property
+    def plan(self) -> str:
+        verb = "take the average of" if self.measure == "average" else "add up"
+        return f"I {verb} `{self.number.name}` for each `{self.category.name}` and draw it."
 
 
 def is_about_data(talk: Conversation) -> bool:
@@ -88,80 +87,61 @@ def is_about_data(talk: Conversation) -> bool:
     return talk.sees_notebook and _DATA.search(talk.prompt) is not None
 
 
-def wants_page(talk: Conversation) -> bool:
-    return _PAGE.search(talk.prompt) is not None
-
-
-def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
-    """The next call to inspect the data; empty if there is none to make."""
-    findings = _read_findings(talk)
-    frame, question = findings.frame, findings.question
-    if findings.problem:
-        return []
-    if not talk.results_of(LIST):
+def explore(talk: Conversation, tools: Collection[str], brief: Brief) -> list[Action] | Brief:
+    """The next call to inspect the data; if none is left, the brief with what is known of it."""
+    listing, description, run = (next(iter(talk.results_of(name)), None) for name in (LIST, DESCRIBE, RUN))
+    prompts = (talk.prompt, talk.earlier_prompts)
+    call, sentence, problem = DemoCall("", {}), "", ""
+    frame = question = data = None
+    if listing is None:
         call, sentence = DemoCall(LIST, {}), "First I look at what the notebook holds."
-    elif frame and not talk.results_of(DESCRIBE):
+    elif not listing.ok:
+        problem = failure(listing)
+    elif (frame := _find_frame(listing.text, prompts)) is None:
+        problem = "Among the notebook's variables there is no table with rows, such as a data frame."
+    elif description is None:
         call = DemoCall(DESCRIBE, {"name": frame.name})
         sentence = f"`{frame.name}` is a table with {frame.rows} rows. I look at its columns."
-    elif question and not talk.results_of(RUN):
-        call = DemoCall(RUN, {"code": _code_for(question)})
-        verb = "take the average of" if question.measure == "average" else "add up"
-        sentence = f"I {verb} `{question.number.name}` for each `{question.category.name}` and draw it."
+    elif not description.ok:
+        problem = failure(description)
+    elif (question := _find_question(frame, description.text, prompts)) is None:
+        problem = f"`{frame.name}` {_NOTHING_TO_COMPARE}"
+    elif run is None:
+        call, sentence = DemoCall(RUN, {"code": _code_for(question)}), question.plan
         sentence += " The code needs your approval before it runs." if RUN in talk.facts.asking_tools else ""
-    else:
-        return []
-    return [Text(f"{sentence}\n"), call] if call.name in tools else []
+        problem = "I have no tool to run code."
+    elif not run.ok:
+        problem = failure(run)
+    elif (data := _totals(question, run.text)) is None:
+        problem = f"The output of `{RUN}` does not have the numbers that my code prints."
+    if call.name in tools:
+        return [Text(f"{sentence}\n"), call]
+    return _with_findings(brief, question, data, problem)
 
 
-def with_findings(brief: Brief, talk: Conversation) -> Brief:
-    """The brief with what is known of the data: a dashboard of its numbers, if there are any."""
-    findings = _read_findings(talk)
-    question, data, problem = findings.question, findings.data, findings.problem
-    if question and not data:
-        data, problem = _counts(question), problem or "I have no tool to run code."
+def _with_findings(brief: Brief, question: Question | None, data: Data | None, problem: str) -> Brief:
+    """A brief for a dashboard of the numbers, or of the counts in the description if there is a problem."""
     sentences = [problem] if problem else []
-    if not data:
-        sample = "So the numbers on the page are a sample, made up from the words of the prompt."
-        return replace(brief, findings=(*sentences, *([sample] if wants_page(talk) else [])))
+    data = data or (_counts(question) if question else None)
+    if question is None or data is None:
+        if PAGE.search(brief.prompt):
+            sentences.append("So the numbers on the page are a sample, made up from the words of the prompt.")
+        return replace(brief, findings=tuple(sentences))
+    chart = f"Its chart is with the call of `{RUN}`, and `data.json` has the numbers."
     if problem:
-        sentences.append(
-            "So I only know how often the most common values occur, from the description of the table."
-        )
-    sentences += _answers(data, talk.prompt)
-    if not problem:
-        sentences.append(f"Its chart is with the call of `{RUN}`, and `data.json` has the numbers.")
-    title = f"Rows by {data.axis}" if problem or not question else question.title
-    name = name_in(brief.prompt) or title
+        less = "So I only know how often the most common values occur, from the description of the table."
+        sentences += [less, *_answers(data, brief.prompt)]
+    else:
+        sentences += [*_answers(data, brief.prompt), chart]
+    name = name_in(brief.prompt) or (f"Rows by {data.axis}" if problem else question.title)
     return replace(brief, kind="dashboard", name=name, data=data, findings=tuple(sentences))
 
 
-def _read_findings(talk: Conversation) -> Findings:
-    listing, description, run = (next(iter(talk.results_of(name)), None) for name in (LIST, DESCRIBE, RUN))
-    if listing is None:
-        return Findings()
-    if not listing.ok:
-        return Findings(problem=failure(listing))
-    prompts = (talk.prompt, talk.earlier_prompts)
-    frames = [Frame(*fields) for fields in _LISTED.findall(listing.text) if fields[2] != "0"]
-    named = (frame for text in prompts for frame in frames if re.search(rf"\b{frame.name}\b", text))
-    frame = next(named, next(iter(frames), None))
-    if frame is None:
-        return Findings(
-            problem="Among the notebook's variables there is no table with rows, such as a data frame."
-        )
-    if description is None:
-        return Findings(frame)
-    if not description.ok:
-        return Findings(frame, problem=failure(description))
-    question = _find_question(frame, description.text, prompts)
-    if question is None:
-        missing = "lacks a column of groups or a column of numbers, so there is nothing that I can compare."
-        return Findings(frame, problem=f"`{frame.name}` {missing}")
-    if run is None:
-        return Findings(frame, question)
-    data = _totals(question, run.text) if run.ok else None
-    not_printed = f"The output of `{RUN}` does not have the numbers that my code prints."
-    return Findings(frame, question, data, "" if data else not_printed if run.ok else failure(run))
+def _find_frame(listing: str, prompts: Sequence[str]) -> Frame | None:
+    """The table named in a prompt, else the newest; None if no table has rows."""
+    frames = [Frame(*fields) for fields in _LISTED.findall(listing) if fields[2] != "0"]
+    named = [frame for text in prompts for frame in frames if re.search(rf"\b{frame.name}\b", text)]
+    return next(iter([*named, *frames]), None)
 
 
 def _find_question(frame: Frame, description: str, prompts: Sequence[str]) -> Question | None:

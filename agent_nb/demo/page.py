@@ -30,21 +30,17 @@ _HONEST = (
     "About this text: the offline demo model knows nothing about {{subject}}. It wrote around your words so that you "
     "can see how a page is made; a real model would have something to say."
 )
-_FIELD = '<div class="field"><label for="{{key}}">{{label}}{{hint}}</label>{{control}}{{error}}</div>'
-_FIELDS = {
-    "radio": '<fieldset class="field"><legend>{{label}}</legend><div class="options">\n{{options}}\n</div>{{error}}'
-    "</fieldset>",
-    "tick": '<div class="field"><label class="tick"><input type="checkbox" name="Small print" value="Read" required>'
-    "{{label}}</label>{{error}}</div>",
-}
+_LABEL = '<label for="{{key}}">{{label}}{{hint}}</label>'
 _CONTROLS = {
-    "area": '<textarea {{shared}} rows="3"></textarea>',
-    "date": '<input {{shared}} type="date" required>',
-    "email": '<input {{shared}} type="email" required autocomplete="email">',
-    "message": '<textarea {{shared}} rows="5" required></textarea>',
-    "number": '<input {{shared}} type="number" min="1" max="8" value="2" required>',
-    "select": '<select {{shared}} required><option value="">Choose one</option>{{options}}</select>',
-    "text": '<input {{shared}} type="text" required autocomplete="name">',
+    "radio": '<legend>{{label}}</legend><div class="options">\n{{options}}\n</div>',
+    "tick": '<label class="tick"><input type="checkbox" name="Small print" value="Read" required>{{label}}</label>',
+    "area": f'{_LABEL}<textarea {{{{shared}}}} rows="3"></textarea>',
+    "date": f'{_LABEL}<input {{{{shared}}}} type="date" required>',
+    "email": f'{_LABEL}<input {{{{shared}}}} type="email" required autocomplete="email">',
+    "message": f'{_LABEL}<textarea {{{{shared}}}} rows="5" required></textarea>',
+    "number": f'{_LABEL}<input {{{{shared}}}} type="number" min="1" max="8" value="2" required>',
+    "select": f'{_LABEL}<select {{{{shared}}}} required><option value="">Choose one</option>{{{{options}}}}</select>',
+    "text": f'{_LABEL}<input {{{{shared}}}} type="text" required autocomplete="name">',
 }
 
 
@@ -55,14 +51,8 @@ def build_page(brief: Brief, style: PageStyle, tool_result: str = "") -> str:
     layout = [*layouts][brief.variant % len(layouts)]
     css = {part: Html(layouts[layout].get(part, "").strip()) for part in ("early", "later")}
     found = fill('<p class="small">{{text}}</p>\n', text=tool_result) if tool_result else ""
-    builders = {
-        "landing": _landing,
-        "dashboard": dashboard,
-        "form": _form,
-        "article": _article,
-        "play": _play,
-    }
-    slots = {**style.slots(), **css, "name": brief.name, "found": found, **builders[file](brief, layout)}
+    by_file = {"landing": _landing, "dashboard": dashboard, "form": _form, "article": _article, "play": _play}
+    slots = {**style.slots(), **css, "name": brief.name, "found": found, **by_file[file](brief, layout)}
     shared = {part: fill(template(f"{part}.html"), **slots) for part in ("head", "rest")}
     return fill(template(f"{file}.html"), **slots, **shared) + "\n"
 
@@ -160,7 +150,6 @@ def _form(brief: Brief, layout: str) -> Slots:
 
 def _field(key: str, label: str, kind: str, extra: str) -> Html:
     slots: Slots = {"key": key, "label": label, "hint": ""}
-    slots["error"] = fill('<p class="error" id="{{key}}-error" role="alert"></p>', **slots)
     slots["shared"] = fill('id="{{key}}" name="{{label}}" aria-describedby="{{key}}-error"', **slots)
     if kind == "radio":
         option = '<label><input type="radio" name="{{label}}" value="{{option}}" required>{{option}}</label>'
@@ -169,9 +158,9 @@ def _field(key: str, label: str, kind: str, extra: str) -> Html:
         slots["options"] = fill_each("<option>{{option}}</option>", zip(extra.split("|")), "")
     elif extra:
         slots["hint"] = fill(' <span class="hint">{{hint}}</span>', hint=extra)
-    if kind in _FIELDS:
-        return fill(_FIELDS[kind], **slots)
-    return fill(_FIELD, control=fill(_CONTROLS[kind], **slots), **slots)
+    tag = "fieldset" if kind == "radio" else "div"
+    error = '<p class="error" id="{{key}}-error" role="alert"></p>'
+    return fill(f'<{tag} class="field">{_CONTROLS[kind]}{error}</{tag}>', **slots)
 
 
 def _play(brief: Brief, layout: str) -> Slots:

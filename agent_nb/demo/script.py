@@ -6,19 +6,10 @@ from collections.abc import Mapping, Sequence
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.text import fenced
 from agent_nb.core.messages import Text, Thinking, ToolSpec
-from agent_nb.demo.brief import ANOTHER_PAGE, MAX_PROMPT, Brief, read_brief, shortened
-from agent_nb.demo.changes import apply_changes, plan_changes
-from agent_nb.demo.conversation import (
-    CREATE,
-    EDIT,
-    LIST,
-    READ,
-    Action,
-    Conversation,
-    DemoCall,
-    read_conversation,
-)
-from agent_nb.demo.notebook_data import explore, is_about_data, wants_page, with_findings
+from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, MAX_PROMPT, PAGE_WORDS, Brief, read_brief, shortened
+from agent_nb.demo.changes import plan_changes
+from agent_nb.demo.conversation import CREATE, EDIT, READ, Action, Conversation, DemoCall, read_conversation
+from agent_nb.demo.notebook_data import PAGE, explore, is_about_data
 from agent_nb.demo.own_tools import announce_results, failure, result_html, summaries, try_out
 from agent_nb.demo.page import build_page, describe, improvement
 from agent_nb.demo.style import PageStyle, choose_style
@@ -44,14 +35,10 @@ CONNECT = (
     " Then leave out `-m demo:`. A local model needs no key, such as"
     " `-m ollama:qwen3`; `%agent models` lists all of them."
 )
-_PAGE = re.compile(
-    r"\b(?:page|(?:web ?)?site|app|game|snake|tic[- ]?tac[- ]?toe|dashboard|chart|report|form|sign[- ]?up|survey"
-    r"|article|blog|essay|post|story|tutorial|guide|recipe|portfolio|documentation)s?\b",
-    re.I,
-)
+_PAGE = re.compile(rf"\b(?:{PAGE_WORDS})s?\b", re.I)
 _MAKING = (
-    r"(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce|add|change|remove|delete|drop"
-    r"|rename|call|name|set|use|turn|put|replace|move|try|increase|reduce)\b"
+    rf"(?:{MAKING}|add|change|remove|delete|drop|rename|call|name|set|use|turn|put|replace|move|try|increase"
+    r"|reduce)\b"
 )
 _POLITE = r"^\W*(?:(?:please|so|now|and|but|hi|hello|hey)\b[\s,]*)*"
 _QUESTION_WITH_MARK = re.compile(
@@ -98,7 +85,7 @@ def _plan(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, Sequence
         unchanged = ["The files are unchanged."] if talk.facts.files else []
         instead = GROUPS_INSTEAD if talk.sees_notebook and not talk.facts.files else PAGES_INSTEAD
         items = [*summaries(talk, on_page=False), *unchanged, instead, CONNECT]
-        return thoughts, [_listed(items, NO_ANSWER)]
+        return thoughts, [_answer(items, NO_ANSWER)]
     is_change = talk.earlier and not ANOTHER_PAGE.match(talk.prompt[:MAX_PROMPT])
     if is_change and (actions := _change(talk, tools, brief)):
         return (
@@ -107,11 +94,7 @@ def _plan(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, Sequence
         ), actions
     style = choose_style(brief, talk.images)
     source = "it" if len(talk.images) == 1 else "the first"
-    images = (
-        f" You gave me {_counted(len(talk.images), 'image')}. I can only take a colour from {source}."
-        if talk.images
-        else ""
-    )
+    images = f" {_images(talk)} I can only take a colour from {source}." if talk.images else ""
     thoughts = (
         f"I am the offline demo model, so I look for words I know in {prompt}. I find {describe(brief)}, about "
         f"{brief.spoken('{{phrase}}{{in_place}}')}.{images} I will call it “{brief.name}” and "
@@ -122,50 +105,42 @@ def _plan(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, Sequence
 
 def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> Sequence[Action]:
     """Inspect the notebook's data, then build a page from its numbers or report them."""
-    if not talk.results and LIST in tools:
+    step = explore(talk, tools, brief)
+    if not isinstance(step, Brief):
         thoughts = (
             f"{_quoted(talk)} is about data, and I have tools for the notebook's variables. As the offline demo model "
             "I can compare the groups of one table. I look for the table first."
         )
-        return [Thinking(thoughts), *try_out(talk, tools, brief), *explore(talk, tools)]
-    if actions := explore(talk, tools):
-        return actions
-    brief = with_findings(brief, talk)
-    if wants_page(talk):
-        return _build(talk, tools, brief, choose_style(brief, talk.images))
+        return step if talk.results else [Thinking(thoughts), *try_out(talk, tools, brief), *step]
+    if PAGE.search(talk.prompt):
+        return _build(talk, tools, step, choose_style(step, talk.images))
     page = "I can build a page of it: add “and build a dashboard” to the prompt."
-    items = [*brief.findings, *summaries(talk, on_page=False), page if brief.data else CONNECT]
-    return [_listed(items, DATA_LABEL)]
+    items = [*step.findings, *summaries(talk, on_page=False), page if step.data else CONNECT]
+    return [_answer(items, DATA_LABEL)]
 
 
 def _build(talk: Conversation, tools: Tools, brief: Brief, style: PageStyle) -> Sequence[Action]:
     created, edits = talk.results_of(CREATE), talk.results_of(EDIT)
-    page = build_page(brief, style, result_html(talk))
-    images = (
-        [f"You gave me {_counted(len(talk.images), 'image')}. I can only look at colours."]
-        if talk.images
-        else []
-    )
-    inputs = [*brief.findings, *summaries(talk, on_page=True), *images]
-    if created and not created[0].ok:
-        return [Text(f"{failure(created[0])} Here is the page instead.\n\n{fenced(page.strip(), 'html')}\n")]
+    page, contents = build_page(brief, style, result_html(talk)), f"**{brief.name}**: {describe(brief)}."
     if CREATE in tools and not created:
         findings = "".join(f"{sentence} " for sentence in brief.findings)
         opening = f"{findings}{announce_results(talk)}{_speech('opening', brief, style)}\n"
         return [Text(opening), DemoCall(CREATE, {"path": talk.path, "content": page})]
-    if not created:
-        return [_listed([f"**{brief.name}**: {describe(brief)}.", *inputs], page=page)]
-    if EDIT in tools and not edits:
+    is_written = any(result.ok for result in created)
+    if is_written and EDIT in tools and not edits:
         old, new = improvement(brief)
         touch = f"{_speech('touch', brief, style)}\n"
         return [Text(touch), DemoCall(EDIT, {"path": talk.path, "old": old, "new": new})]
-    contents = f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."
+    inputs = [*brief.findings, *summaries(talk, on_page=True)]
+    inputs += [f"{_images(talk)} I can only look at colours."] if talk.images else []
+    if not is_written:
+        return [_answer([*map(failure, created), contents, *inputs], page=page)]
     added = ["An edit added a line at the top." if result.ok else failure(result) for result in edits]
     *others, last = (f"“{prompt}”" for prompt in suggestions(brief.variant))
     hint = f"Continue with {', '.join(others)} or {last}. `%agent models` lists real models, which can do much more."
     # First, because the cards of the variants show only the first lines.
     difference = f"This variant has {style}.\n\n" if brief.variant else ""
-    return [_listed([contents, *added, *inputs, hint], f"{difference}{LABEL}")]
+    return [_answer([f"`{talk.path}` holds {contents}", *added, *inputs, hint], f"{difference}{LABEL}")]
 
 
 def _change(talk: Conversation, tools: Tools, brief: Brief) -> Sequence[Action]:
@@ -175,21 +150,21 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> Sequence[Action]:
     page = next((result.text for result in reads if result.ok), talk.page)
     if (page is None or (edits and not is_done)) and not reads and READ in tools:
         return [Text("Let me look at the current page.\n"), DemoCall(READ, {"path": talk.path})]
-    changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
-    if page is None or not changes or talk.results_of(CREATE):
+    changed, changes = plan_changes(talk.prompt, page or "", brief.variant)
+    if not changes or talk.results_of(CREATE):
         return []
     if EDIT in tools and (not edits or (not is_done and len(edits) == 1)):
         places = "one place" if len(changes) == 1 else f"{len(changes)} places"
         pairs = [{"old": change.old, "new": change.new} for change in changes]
         arguments = {"path": talk.path, **(pairs[0] if len(pairs) == 1 else {"edits": pairs})}
         return [Text(f"I replace text in {places} and leave the rest as it is.\n"), DemoCall(EDIT, arguments)]
-    tools_used = summaries(talk, on_page=False)
+    items = summaries(talk, on_page=False)
     if edits and not is_done:
-        return [_listed([*tools_used, failure(edits[-1]), f"`{talk.path}` is unchanged."])]
-    summary = _listed([*tools_used, *(change.summary for change in changes if change.summary)])
-    if edits:
-        return [Text(f"{summary.text}\nThe rest of `{talk.path}` is unchanged.\n")]
-    return [Text(f"{summary.text}\n{fenced(apply_changes(page, changes).strip(), 'html')}\n")]
+        return [_answer([*items, failure(edits[-1]), f"`{talk.path}` is unchanged."])]
+    items += [change.summary for change in changes if change.summary]
+    if not edits:
+        return [_answer(items, page=changed)]
+    return [Text(f"{_answer(items).text}\nThe rest of `{talk.path}` is unchanged.\n")]
 
 
 def suggestions(variant: int) -> tuple[str, ...]:
@@ -203,7 +178,7 @@ def _speech(key: str, brief: Brief, style: PageStyle) -> str:
     return line.format(name=brief.name, look=style)
 
 
-def _listed(items: Sequence[str], label: str = LABEL, page: str = "") -> Text:
+def _answer(items: Sequence[str], label: str = LABEL, page: str = "") -> Text:
     """An answer: what this model is, a list, and the page, if no tool can write it."""
     block = f"\n{fenced(page.strip(), 'html')}\n" if page else ""
     return Text(f"{label}\n\n" + "".join(f"- {item}\n" for item in items) + block)
@@ -211,6 +186,10 @@ def _listed(items: Sequence[str], label: str = LABEL, page: str = "") -> Text:
 
 def _quoted(talk: Conversation) -> str:
     return f"“{shortened(' '.join(talk.prompt.split()).rstrip('.'), 90) or 'nothing in particular'}”"
+
+
+def _images(talk: Conversation) -> str:
+    return f"You gave me {_counted(len(talk.images), 'image')}."
 
 
 def _counted(count: int, noun: str) -> str:

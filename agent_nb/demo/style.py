@@ -32,7 +32,13 @@ FONTS = {
     "round": 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Nunito,"Segoe UI",Arial,sans-serif',
     "slab": 'Rockwell,"Rockwell Nova","Roboto Slab","Sitka Small","DejaVu Serif",serif',
 }
-_TYPEFACES = {"serif": "serif", "sans": "sans-serif", "round": "rounded", "slab": "slab serif"}
+_FONT_STYLES = {
+    "serif": ("serif", "400", "3px", "3px", "4px"),
+    "sans": ("sans-serif", "700", "10px", "10px", "20px"),
+    "round": ("rounded", "700", "999px", "10px", "20px"),
+    "slab": ("slab serif", "600", "3px", "3px", "4px"),
+}
+"""For each font: its name, the weight of headings, and the radius of buttons, fields and cards."""
 _TURNS, _SMALL_TURNS = (0, 155, 250, 75), (0, -22, 14, -12)
 """Hue shift of each variant in degrees; small if the prompt names a colour."""
 _MUDDY = range(84, 132)
@@ -65,25 +71,24 @@ class PageStyle:
 
     def slots(self) -> dict[str, str]:
         """The slots of the shared styles."""
-        is_soft = self.font in ("round", "sans")
-        heading = "" if self.font in ("serif", "sans") else f"font-family:{FONTS[self.font]};"
+        _, weight, radius, radius_field, radius_large = _FONT_STYLES[self.font]
         return {
             "scheme": self.scheme,
             "hue": str(self.hue),
             "chroma": str(self.chroma),
-            "head_font": Html(heading),
+            "head_font": Html("" if self.font in ("serif", "sans") else f"font-family:{FONTS[self.font]};"),
             "body_font": Html(FONTS["serif" if self.font == "serif" else "sans"]),
-            "weight": {"serif": "400", "slab": "600"}.get(self.font, "700"),
-            "radius": "999px" if self.font == "round" else "10px" if is_soft else "3px",
-            "radius_field": "10px" if is_soft else "3px",
-            "radius_large": "20px" if is_soft else "4px",
+            "weight": weight,
+            "radius": radius,
+            "radius_field": radius_field,
+            "radius_large": radius_large,
         }
 
     def __str__(self) -> str:
         nearest = min(_COLOURS, key=lambda name: abs((self.hue - HUES[name] + 180) % 360 - 180))
         colour = nearest if self.chroma > _GREYISH else "grey"
         article = "an" if colour == "orange" else "a"
-        return f"{article} {colour} palette and a {_TYPEFACES[self.font]} typeface"
+        return f"{article} {colour} palette and a {_FONT_STYLES[self.font][0]} typeface"
 
 
 def read_colours(text: str) -> ColourRequest:
