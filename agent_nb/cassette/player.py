@@ -126,9 +126,8 @@ class ReplayHandle(RunHandle):
 
     @property
     def files(self) -> Files:
-        run = self._recorded
         versions = {event.path: event.version for event in self.events.of(ev.FileChanged)}
-        return (run.files if run.given_files is None else run.given_files).back_to(versions)
+        return self._recorded.original_files.back_to(versions)
 
     async def _play(self) -> None:
         begun = time.monotonic()

@@ -51,7 +51,7 @@ def _approval(event: ApprovalResolved) -> Json:
 
 
 def _edited(run: RunRecord) -> list[str]:
-    original = run.files if run.given_files is None else run.given_files
+    original = run.original_files
     return sorted(path for path in {*original, *run.files} if original.get(path) != run.files.get(path))
 
 

@@ -29,7 +29,7 @@ def changes_back_to(run: RunRecord, moment: object) -> FileChanges:
     if isinstance(moment, bool) or not isinstance(moment, int) or not 0 <= moment <= len(changes):
         have = f"0 (as they were given) to {len(changes)} (the end)" if changes else "no changes of files"
         raise ConfigError(f"There is no moment {moment!r}: this run has {have}.")
-    final = run.files if run.given_files is None else run.given_files
+    final = run.original_files
     newest = {change.path: change.version for change in (*initial, *changes)}
     current = {change.path: change for change in (*initial, *changes[:moment])}
     target: FileChanges = {path: _content(final, change, newest[path]) for path, change in current.items()}

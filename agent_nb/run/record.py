@@ -65,6 +65,11 @@ class RunRecord:
             object.__setattr__(self, "events", EventList(events))
 
     @property
+    def original_files(self) -> Files:
+        """The files as the run left them, without later changes by `with_files`."""
+        return self.files if self.given_files is None else self.given_files
+
+    @property
     def started(self) -> datetime | None:
         """Start time in UTC. A replay has the date of its recording; None for the demo."""
         return _date(self.settings.get("started"))
@@ -99,10 +104,8 @@ class RunRecord:
     @cached_property
     def text(self) -> str:
         """The model's last text."""
-        texts = [
-            message.text for message in self.own_messages if message.role == "assistant" and message.text
-        ]
-        return texts[-1] if texts else ""
+        answers = (message.text for message in reversed(self.own_messages) if message.role == "assistant")
+        return next(filter(None, answers), "")
 
     @cached_property
     def thinking(self) -> str:

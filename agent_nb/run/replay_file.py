@@ -115,8 +115,7 @@ def _requests(variants: tuple[RunRecord, ...]) -> Json:
 
 
 def _binary_files(run: RunRecord) -> list[Json]:
-    files = run.files if run.given_files is None else run.given_files
-    rows = []
+    files, rows = run.original_files, []
     for path in dict.fromkeys(event.path for event in run.events.of(FileChanged)):
         versions = files.versions(path)
         for number, content in enumerate(versions, files.version(path) - len(versions) + 1):

@@ -48,8 +48,7 @@ class Run(RunRecord):
         files = self.files
         for path, content in changed.items():
             files = files.delete(path) if content is None else files.write(path, content)
-        original = self.files if self.given_files is None else self.given_files
-        return replace(self, files=files, given_files=original, failed_check="")
+        return replace(self, files=files, given_files=self.original_files, failed_check="")
 
     def at(self, moment: int) -> "Run":
         """A copy of the run with its files as of change number `moment`, which the page shows.

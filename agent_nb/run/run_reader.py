@@ -293,7 +293,7 @@ def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
         variants=variants,
     )
     _check(run)
-    variant.check_files(run.files if run.given_files is None else run.given_files)
+    variant.check_files(run.original_files)
     return replace(run, annotations=sort_annotations(run, run.annotations)) if run.annotations else run
 
 
