@@ -16,7 +16,6 @@ import agent_nb.plugins  # noqa: F401 - it registers the vendors of plugins
 from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.cassette.player import replay
 from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.bound_pages import BoundNames, bound_pages
 from agent_nb.core.errors import ConfigError, check_type, wrong_type
@@ -468,16 +467,10 @@ def read_tools(tools: Any) -> Toolbox:
     return Toolbox(tools)
 
 
-def _demo(name: str, **options: Any) -> Provider:
-    from agent_nb.demo import DemoProvider
-
-    return DemoProvider(name, **options)
-
-
-def _outside_agent(name: str, **options: Any) -> Provider:
-    from agent_nb.acp.provider import AgentProvider
-
-    return AgentProvider(name, **options)
-
-
-MAKERS.update({DEMO: _demo, REPLAY: replay, ACP: _outside_agent})
+MAKERS.update(
+    {
+        DEMO: "agent_nb.demo:DemoProvider",
+        REPLAY: "agent_nb.cassette.player:replay",
+        ACP: "agent_nb.acp.provider:AgentProvider",
+    }
+)

@@ -6,9 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
+from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.core.run_settings import DERIVED, SETTINGS
-from agent_nb.providers.settings import can_load, find_key, is_installed
+from agent_nb.providers.settings import (
+    Settings,
+    can_load,
+    check_base_url,
+    check_effort,
+    check_number,
+    find_key,
+    is_installed,
+)
 from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
 
 if TYPE_CHECKING:
@@ -22,8 +31,8 @@ PROVIDERS = {
     "chat": "agent_nb.providers.chat:ChatProvider",
 }
 """The provider of each wire protocol, as `module:Class`."""
-MAKERS: dict[str, Callable[..., "Provider"]] = {}
-"""Factories of models that need no server, by key of `APIS`. `agent.py` registers them."""
+MAKERS: dict[str, str] = {}
+"""The same for models that need no server. `agent.py` registers them."""
 VENDOR_SOURCES: list[Callable[[], object]] = []
 """Called for an unknown vendor, to add it to `VENDORS`. `plugins.py` registers here."""
 
@@ -42,8 +51,6 @@ def model(
     `silence` is the number of seconds without data after which the request is retried: by default 300, and 900 at
     effort `high` and above.
     """
-    from agent_nb.providers.settings import Settings, check_effort, check_number
-
     vendor, model_name = _parse(name)
     protocol = _protocol(vendor, "" if vendor.offline else options.pop("api", ""))
     options = _accepted(vendor, protocol, {**options, "effort": check_effort(effort)})
@@ -51,7 +58,7 @@ def model(
     if vendor.offline:
         options |= {"silence": silence} if "silence" in vendor.api.options else {}
         _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
-        return MAKERS[protocol](model_name, **options)
+        return load(MAKERS[protocol])(model_name, **options)  # type: ignore[no-any-return]
     check_type("base_url", base_url, str | None, "text")
     check_type("api_key", api_key, str | None, "text")
     _check_installed(vendor, APIS[protocol])
@@ -116,10 +123,8 @@ def _unknown_vendor_message(name: str, vendor_name: str, has_colon: bool) -> str
     vendor = next((row for row in VENDORS.values() if name.lower().startswith(row.name_prefixes)), None)
     if vendor and not has_colon:
         return f"{name!r} names no vendor. Write `{vendor.name}:{name}`."
-    import difflib
-
-    matches = difflib.get_close_matches(vendor_name.lower(), VENDORS, n=1)
-    hint = f"Did you mean `{matches[0]}:`?" if matches else f"Known vendors: {', '.join(VENDORS)}."
+    known = [f"{vendor}:" for vendor in VENDORS]
+    hint = did_you_mean(f"{vendor_name.lower()}:", known) or f"Known vendors: {', '.join(VENDORS)}."
     return f"No vendor {vendor_name!r} in {name!r}. {hint}"
 
 
@@ -180,8 +185,6 @@ def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
 
 
 def _base_url(vendor: Vendor, base_url: str | None) -> str | None:
-    from agent_nb.providers.settings import check_base_url
-
     from_variable = os.environ.get(vendor.base_url_variable, "") if vendor.base_url_variable else ""
     url = check_base_url(base_url or from_variable or vendor.base_url)
     if url is None and vendor.api is APIS["chat"]:
