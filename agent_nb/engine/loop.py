@@ -80,7 +80,9 @@ class EngineRun(RunHandle):
         if real_time:
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
-            await self._announce()
+            await self._complete_settings()
+            images = run_input.images
+            self._start(await off_loop(thumbnails, images) if images else ())
             if real_time:  # the demo must be the same everywhere, so it renders no elements
                 self._turns.window.add_to_question(
                     await self._group.look.at(run_input.elements, prepared.viewer)
@@ -128,11 +130,6 @@ class EngineRun(RunHandle):
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,
         )
-
-    async def _announce(self) -> None:
-        await self._complete_settings()
-        images = self._run_input.images
-        self._start(await off_loop(thumbnails, images) if images else ())
 
     def _start(self, images: tuple[Thumbnail, ...] = ()) -> None:
         about = {"prompt": self._run_input.prompt, "model": self.model, "base": self._run_input.base_id}

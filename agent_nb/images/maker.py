@@ -76,7 +76,6 @@ class ImageMaker(Protocol):
     @property
     def name(self) -> str:
         """Display name, such as `openai:gpt-image-2.6-sunburst` or `placeholder`."""
-        ...
 
     note: str
     """Caveat about its images for the model and the user; empty for real images."""
@@ -85,11 +84,9 @@ class ImageMaker(Protocol):
 
     def price(self, order: Order) -> float | None:
         """The estimated cost in dollars: 0 for a local maker, None if unknown."""
-        ...
 
     async def make(self, order: Order, charge: Charge) -> Image:
         """Make the image and record its cost in `charge`, even for an answer without an image."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -108,7 +105,6 @@ class Cutter(Protocol):
 
     def price(self, image: Image) -> float | None:
         """The estimated cost in dollars, like `ImageMaker.price`."""
-        ...
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting: ...
 

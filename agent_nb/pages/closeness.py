@@ -8,6 +8,8 @@ the area of the target image is compared, not the rest of the page below it.
 
 import array
 import math
+import operator
+from itertools import accumulate
 from typing import Any
 
 from agent_nb.core.messages import Image
@@ -73,8 +75,7 @@ def _structure(target: Any, page: Any, width: int) -> float:
     a, b = (image.convert("L").convert("F") for image in _pair(target, page, width))
     mean_a, mean_b = _block_means(a), _block_means(b)
     squares_a, squares_b, products = (_block_means(_product(*pair)) for pair in ((a, a), (b, b), (a, b)))
-    similar: float = 0.0
-    weights: float = 0.0
+    similar = weights = 0.0
     for m_a, m_b, s_a, s_b, p in zip(mean_a, mean_b, squares_a, squares_b, products, strict=True):
         var_a, var_b, covariance = max(0.0, s_a - m_a * m_a), max(0.0, s_b - m_b * m_b), p - m_a * m_b
         alike = max(0.0, (2 * covariance + _CONTRAST) / (var_a + var_b + _CONTRAST))
@@ -100,17 +101,8 @@ def _block_means(image: Any) -> list[float]:
 
 def _colour(target: Any, page: Any) -> float:
     expected, actual = (image.histogram() for image in _pair(target, page, WIDTHS[1]))
-    total: int = sum(expected[:256])
-    distance: float = sum(
-        _distance(expected[start : start + 256], actual[start : start + 256]) for start in (0, 256, 512)
-    )
+    distance, total = 0, int(sum(expected[:256]))
+    for channel in (slice(0, 256), slice(256, 512), slice(512, 768)):
+        carried = accumulate(map(operator.sub, expected[channel], actual[channel]))
+        distance += sum(map(abs, carried))  # the earth mover's distance
     return max(0.0, 1 - distance / 3 / total / _FAR)
-
-
-def _distance(left: list[int], right: list[int]) -> float:
-    """Return the earth mover's distance between two histograms."""
-    distance = carried = 0
-    for a, b in zip(left, right, strict=True):
-        carried += a - b
-        distance += abs(carried)
-    return distance

@@ -30,7 +30,6 @@ class Clock(Protocol):
     @property
     def date(self) -> str:
         """UTC date and time in ISO 8601; empty for scripted runs, which must be reproducible."""
-        ...
 
     def now(self) -> float: ...
 

@@ -359,11 +359,8 @@ def as_sentence(text: str) -> str:
 
 
 def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
-    reason, server, is_local = (
-        as_sentence(str(exc) or type(exc).__name__),
-        settings.server,
-        settings.vendor.local,
-    )
+    reason = as_sentence(str(exc) or type(exc).__name__)
+    server, is_local = settings.server, settings.vendor.local
     if IN_BROWSER:  # it reports a server that is down and one that refuses web pages alike
         summary = f"The browser gets no answer from {server}"
         remedy = (

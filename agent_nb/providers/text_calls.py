@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_nb.core.events import Stop
 from agent_nb.core.messages import Text, ToolCall
@@ -120,10 +120,7 @@ class WrittenCalls:
             candidates, is_last = calls_at(text, start)
             if not candidates or not (is_last or (self._allows_more and _begins_line(text, start))):
                 continue
-            calls = [
-                ToolCall(self._id(place), call.name, call.arguments, written=True)
-                for place, call in enumerate(candidates, 1)
-            ]
+            calls = [replace(call, id=self._id(place)) for place, call in enumerate(candidates, 1)]
             if self._first and _is_json(streamed):
                 calls[0] = replace(calls[0], arguments=streamed)
             before = _TOOLS.sub("", text[:start]).strip()
@@ -137,16 +134,11 @@ class WrittenCalls:
         return f"{self._prefix}{place}"
 
 
-class WrittenCall(NamedTuple):
-    name: str
-    arguments: str
-
-
-def calls_at(text: str, start: int) -> tuple[list[WrittenCall], bool]:
-    """The calls from `start` on, and whether the text ends with them."""
+def calls_at(text: str, start: int) -> tuple[list[ToolCall], bool]:
+    """The calls from `start` on, without ids, and whether the text ends with them."""
     if _DOUBLED_ARGUMENTS.search(text, start):
         text = text.replace("{{", "{").replace("}}", "}")
-    calls: list[WrittenCall] = []
+    calls: list[ToolCall] = []
     while start < len(text) and (entry := _object_at(text, start)):
         value, end = entry
         arguments = value.get("arguments", value.get("parameters"))
@@ -155,7 +147,7 @@ def calls_at(text: str, start: int) -> tuple[list[WrittenCall], bool]:
             break
         if not isinstance(arguments, dict) or set(value) - _KEYS:
             break
-        calls.append(WrittenCall(names[0], json.dumps(arguments, ensure_ascii=False)))
+        calls.append(ToolCall("", names[0], json.dumps(arguments, ensure_ascii=False), written=True))
         closing = _CLOSING.match(text, end)
         start = closing.end() if closing else end
     return calls, start >= len(text)

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
@@ -73,15 +73,11 @@ def image_path(path: str, *, transparent: bool = False) -> str:
 
 def paths_of(args: Json) -> tuple[str, ...]:
     """Return all valid paths in a call's arguments, which describe one image or a list of `images` or `assets`."""
-    requests = args.get("images") or args.get("assets") or [args]
-    return tuple(dict.fromkeys(filter(None, (_valid_path(request.get("path")) for request in requests))))
-
-
-def _valid_path(path: Any) -> str:
-    try:
-        return image_path(path)
-    except Exception:  # rejected when the tool runs
-        return ""
+    paths: list[str] = []
+    for request in args.get("images") or args.get("assets") or [args]:
+        with contextlib.suppress(AgentError):  # the tool rejects it when it runs
+            paths.append(image_path(request["path"]))
+    return tuple(dict.fromkeys(paths))
 
 
 def find_image(source: str, context: ToolContext) -> Image:

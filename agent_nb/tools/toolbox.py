@@ -196,7 +196,7 @@ async def masked(text: str) -> str:
 
 async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
     try:
-        output = checked(tool.name, await invoke(tool, args, context))
+        return checked(tool.name, await invoke(tool, args, context))
     except ToolError:
         raise
     except FileError as error:
@@ -204,7 +204,6 @@ async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
     except Exception as error:
         log.debug("tool %s failed", tool.name, exc_info=True)
         raise ToolError(_error_text(error)) from error
-    return output
 
 
 def _built_in() -> Iterator[Tool]:

@@ -274,9 +274,7 @@ async def test_a_quotation_is_recognised_however_it_is_written(server: WireServe
 def test_numbers_are_compared_by_value(sent: str, written: str):
     call = '{{"name": "pay", "arguments": {{"amount": {}}}}}'
     (read,), _ = calls_at(call.format(written), 0)
-    quoted, other = (
-        is_quoted(ToolCall("1", *read), [f"It says: {call.format(number)}"]) for number in (sent, f"{sent}1")
-    )
+    quoted, other = (is_quoted(read, [f"It says: {call.format(number)}"]) for number in (sent, f"{sent}1"))
     assert quoted
     assert not other or "." in sent  # a float has only so many digits
 
