@@ -19,12 +19,7 @@ from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, Tool
 from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.engine.run_input import RunInput, base_density, images_in
-from agent_nb.prompts import (
-    content_note,
-    prompt_text,
-    summary_entry,
-    summary_heading,
-)
+from agent_nb.prompts import content_note, prompt_text, summary_entry, summary_heading
 from agent_nb.providers.base import VENDOR_DATA
 from agent_nb.render.summary import count, plural
 from agent_nb.tools import Tool, Toolbox

@@ -17,12 +17,7 @@ from agent_nb.engine.run_input import RunInput
 from agent_nb.images.maker import Studio
 from agent_nb.pages.element_look import Element
 from agent_nb.pages.page_check import PageViewer
-from agent_nb.prompts import (
-    CHANGE_FROM_IMAGE,
-    FROM_IMAGE,
-    STACKS,
-    prompt_text,
-)
+from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.run.manifest import package_versions

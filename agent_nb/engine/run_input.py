@@ -14,18 +14,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
 from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
-from agent_nb.core.messages import (
-    Image,
-    Message,
-    Origin,
-    Part,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-    assistant,
-    user,
-)
+from agent_nb.core.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult, assistant, user
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_files
@@ -301,18 +290,18 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
     own_images = tuple(to_image(image) for image in as_sequence(input_args.get("images")))
     earlier_images = images_in(history)
     notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
-    about_images: list[str] = []
+    texts = [Text(f"\n\n{note}") for note in notes]
     if own_images and system is None:
-        about_images.append(image_text(page=_has_page(start, conversation)))
+        texts.append(Text(f"\n\n{image_text(page=_has_page(start, conversation))}", "images"))
     if own_images and earlier_images:
-        about_images.append(image_numbers(len(earlier_images), len(own_images)))
+        texts.append(Text(f"\n\n{image_numbers(len(earlier_images), len(own_images))}", "images"))
     shortened = _shortened_files(files, base) if can_read else ()
     edited = _edited_files(base) - {safe_path(path) for path in files or ()}
     return RunInput(
         prompt=prompt,
         system=system,
         history=history,
-        question=user(prompt, *_paragraphs(notes), *_paragraphs(about_images, "images"), *own_images),
+        question=user(prompt, *texts, *own_images),
         files=start,
         images=own_images,
         earlier_images=earlier_images,
@@ -320,10 +309,6 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
         shortened=shortened,
         base=base,
     )
-
-
-def _paragraphs(texts: Iterable[str], origin: Origin | None = None) -> list[Text]:
-    return [Text(f"\n\n{text}", origin) for text in texts]
 
 
 def base_density(base: Run | None) -> float:
