@@ -64,7 +64,12 @@ _OPTION = re.compile(r"--[a-z-]+")
 _IMPORT = re.compile(r'(?m)^[\s"]*(from agent_nb\S* import [\w, ]+|import agent_nb\S*)')
 _IN_MODULE = re.compile(r"`([A-Za-z_.]+)`(?: \([^)]*\))?,? (?:in|of) `([\w/-]+\.(?:py|ts|js))`")
 _PUBLIC_MODULES = {"import agent_nb", "import agent_nb.marimo", "import agent_nb.tracing"}
-_EXAMPLES = [*PAGES, *ROOT.glob("notebooks/*.*"), *ROOT.glob("docs/examples/*/*.py")]
+_EXAMPLES = [
+    *PAGES,
+    *ROOT.glob("notebooks/*.ipynb"),
+    *ROOT.glob("notebooks/*.py"),
+    *ROOT.glob("docs/examples/*/*.py"),
+]
 
 
 def spans(page: Path) -> set[str]:
