@@ -6,6 +6,7 @@ and are not mistaken for a message part. Types are checked, because the data may
 
 import base64
 import contextlib
+import json
 import math
 import types
 import typing
@@ -23,6 +24,14 @@ _MOST = 2**53
 _DEEPEST = 100
 """Maximum nesting of lists and objects, which are processed recursively."""
 Decoder = Callable[[Any], Any]
+
+
+def parse_json(text: str | bytes, default: Any = None) -> Any:
+    """Parse JSON from a model, a vendor or a file; return `default` if it is invalid or nested too deeply."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return default
 
 
 def to_wire(value: Any) -> Any:

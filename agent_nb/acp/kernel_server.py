@@ -4,10 +4,9 @@ import asyncio
 import base64
 import contextlib
 import hmac
-import json
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
@@ -15,11 +14,12 @@ from tornado.web import Application, RequestHandler
 
 from agent_nb._base.constants import VERSION
 from agent_nb._base.secrets import register
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.acp.mapping import SERVER, as_object, result_text
 from agent_nb.core.messages import ToolResult, ToolSpec
 
 MAX_BODY = 10_000_000
+_NOT_FOUND = {"code": -32601, "message": "Method not found"}
 
 
 class KernelServer:
@@ -93,10 +93,7 @@ class _Handler(RequestHandler):
             self.finish()
 
     async def post(self) -> None:
-        try:
-            message = json.loads(self.request.body)
-        except (ValueError, RecursionError):
-            message = None
+        message = parse_json(self.request.body)
         if not isinstance(message, dict):
             self.set_status(400)
         elif "id" not in message:
@@ -107,17 +104,14 @@ class _Handler(RequestHandler):
             self._server.open_calls.add(self._answering)
             self._answering.add_done_callback(self._server.open_calls.discard)
             with contextlib.suppress(asyncio.CancelledError):
-                self._reply(message, await self._answering)
+                result = await self._answering
+                content = {"error": _NOT_FOUND} if result is None else {"result": result}
+                self.write({"jsonrpc": "2.0", "id": message["id"], **content})
 
     def on_connection_close(self) -> None:
         """Cancel the call if the agent disconnects or the run ends."""
         if self._answering:
             self._answering.cancel()
-
-    def _reply(self, message: Json, result: Json | None) -> None:
-        error = {"code": -32601, "message": "Method not found"}
-        content: dict[str, Any] = {"error": error} if result is None else {"result": result}
-        self.write({"jsonrpc": "2.0", "id": message["id"], **content})
 
 
 def _content(result: ToolResult) -> list[Json]:

@@ -1,6 +1,5 @@
 """Maps protocol messages to our types: tool calls merged from updates, usage, text, permission options."""
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.events import Reason
 from agent_nb.core.messages import Usage
 from agent_nb.engine.tool_runner import one_line
@@ -228,8 +227,5 @@ def cost_of(update: Json) -> float | None:
 
 def result_text(text: str) -> str:
     """A tool's result for agents, prefixed if it is JSON, which Gemini CLI would interpret."""
-    try:
-        json.loads(text)
-    except ValueError:
-        return text
-    return f"Result: {text}"
+    is_json = parse_json(text, text) is not text
+    return f"Result: {text}" if is_json else text

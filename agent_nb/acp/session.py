@@ -13,7 +13,7 @@ from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.program import Program, ProgramError
 from agent_nb._base.secrets import safe_text
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.acp.known import KnownAgent
 from agent_nb.acp.mapping import as_object
 from agent_nb.core.errors import AgentError
@@ -124,10 +124,7 @@ class AgentConnection:
 
     async def _read(self) -> None:
         async for line in self._program.lines():
-            try:
-                message = json.loads(line)
-            except (ValueError, RecursionError):
-                message = None
+            message = parse_json(line)
             if not isinstance(message, dict) or isinstance(message.get("id"), list | dict):
                 log.debug("an agent sent a line that is not a message: %.200r", line)
             elif "method" not in message and message.get("id") in self._answers:

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import get_args
 
+from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ConfigError, ToolError, ToolErrorCode
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.engine.approval import DeniedError
@@ -141,12 +142,8 @@ class DataGate:
 
 
 def _words(arguments: str) -> Iterator[str]:
-    try:
-        values = json.loads(arguments)
-    except ValueError:
-        return
-    for text in filter(
-        lambda value: isinstance(value, str), values.values() if isinstance(values, dict) else ()
-    ):
-        yield from _WORD.findall(text)
-        yield from (quoted for _, quoted in _QUOTED.findall(text))
+    values = parse_json(arguments)
+    for text in values.values() if isinstance(values, dict) else ():
+        if isinstance(text, str):
+            yield from _WORD.findall(text)
+            yield from (quoted for _, quoted in _QUOTED.findall(text))

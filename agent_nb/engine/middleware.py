@@ -14,7 +14,7 @@ from typing import Any
 from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.log import log
 from agent_nb._base.text import change_texts
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import AgentError, ConfigError, ToolError
 from agent_nb.core.events import Event
 from agent_nb.core.messages import Message, Part, Text, ToolCall, ToolResult, ToolSpec
@@ -168,10 +168,8 @@ def _part_with_texts(part: Part, change: Callable[[str], str]) -> Part:
         case Text(text) | ToolResult(text=text):
             return replace(part, text=change(text))
         case ToolCall(arguments=arguments):
-            try:
-                new_args = change_texts(args := json.loads(arguments), change)
-            except ValueError:
+            if (args := parse_json(arguments)) is None:
                 return replace(part, arguments=change(arguments))
-            if new_args != args:
+            if (new_args := change_texts(args, change)) != args:
                 return replace(part, arguments=json.dumps(new_args, ensure_ascii=False))
     return part

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
+from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ModelNotFoundError, ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.prices import listed_models
 from agent_nb.providers.settings import IN_MEMORY, Settings
@@ -317,7 +318,7 @@ def not_an_api(settings: Settings, body: str) -> ProviderError:
     text = body.lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
-    if message := message_in(_json_or_none(text)):
+    if message := message_in(parse_json(text)):
         return too_long(settings, message) or error(
             f"{_subject(settings)} answered with an error instead of a stream: {as_sentence(message)}"
         )
@@ -389,10 +390,3 @@ def _key_remedy(settings: Settings) -> str:
 def _subject(settings: Settings) -> str:
     """The vendor's title as the first word of a sentence; names such as `vLLM` keep their spelling."""
     return re.sub("^your", "Your", settings.title)
-
-
-def _json_or_none(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None

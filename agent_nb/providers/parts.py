@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent_nb._base.text import sha256
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult
 from agent_nb.images.convert import fit_image
 
@@ -62,21 +62,14 @@ def data_url(image: Image, max_edge: int, max_bytes: int) -> str:
 
 def arguments_object(text: str) -> Json:
     """A call's arguments as an object, which some vendors require; other values are wrapped in one."""
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        return {"invalid_json": text}
+    value = parse_json(text or "{}", {"invalid_json": text})
     return value if isinstance(value, dict) else {"value": value}
 
 
 def valid_arguments(text: str) -> str:
     """A call's arguments as a valid JSON string; unchanged if they are an object already."""
-    try:
-        if isinstance(json.loads(text), dict):
-            return text
-    except ValueError:
-        pass
-    return json.dumps(arguments_object(text), ensure_ascii=False)
+    is_object = isinstance(parse_json(text), dict)
+    return text if is_object else json.dumps(arguments_object(text), ensure_ascii=False)
 
 
 def source_text(source: Source) -> str:

@@ -1,11 +1,10 @@
 """OpenAI's Responses API, used statelessly: nothing is stored, and encrypted reasoning is sent back each turn."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.events import Stop
 from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
@@ -131,10 +130,7 @@ class ResponsesDecoder(StreamDecoder):
 
 
 def _same_json(first: str, second: str) -> bool:
-    try:
-        return first == second or bool(json.loads(first) == json.loads(second))
-    except ValueError:
-        return False
+    return first == second or bool(parse_json(first, first) == parse_json(second, second))
 
 
 def _usage(counts: Json) -> Usage:

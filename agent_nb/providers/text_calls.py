@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent_nb._base.wire import parse_json
 from agent_nb.core.events import Stop
 from agent_nb.core.messages import Text, ToolCall
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Turn
@@ -102,7 +103,7 @@ class WrittenCalls:
             return *([TextPiece(text)] if streamed else ()), turn
         others = [part for part in turn.message.parts if not isinstance(part, Text)]
         parts = (*([Text(before)] if before else ()), *others)
-        is_cut = turn.stop == "max_tokens" and not _is_json(calls[-1].arguments)
+        is_cut = turn.stop == "max_tokens" and parse_json(calls[-1].arguments) is None
         stop: Stop = "max_tokens" if is_cut else "tool_use"
         new = calls[1:] if streamed else calls
         pieces = [
@@ -121,7 +122,7 @@ class WrittenCalls:
             if not candidates or not (is_last or (self._allows_more and _begins_line(text, start))):
                 continue
             calls = [replace(call, id=self._id(place)) for place, call in enumerate(candidates, 1)]
-            if self._first and _is_json(streamed):
+            if self._first and parse_json(streamed) is not None:
                 calls[0] = replace(calls[0], arguments=streamed)
             before = _TOOLS.sub("", text[:start]).strip()
             return tuple(calls) if all(map(self._takes, calls)) else (), before
@@ -197,11 +198,3 @@ class _ObjectScanner:
 
 def _may_become_head(text: str) -> bool:
     return any(_HEAD.match(text + head[place:]) for head in _COMPLETIONS for place in range(len(head)))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

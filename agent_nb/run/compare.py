@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ENDINGS, Reason, TurnStarted
 from agent_nb.core.messages import Usage
@@ -343,11 +343,8 @@ def _calls(run: RunRecord) -> str:
 
 def _arguments(arguments: str) -> str:
     """The arguments as canonical JSON, so that key order and spacing do not matter."""
-    try:
-        value: Any = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    value = parse_json(arguments)
+    return arguments if value is None else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _messages(run: RunRecord) -> str:

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, cast
 
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
-from agent_nb._base.wire import Json, WireError, from_wire, to_wire
+from agent_nb._base.wire import Json, WireError, from_wire, parse_json, to_wire
 from agent_nb.core.errors import AgentError, SavedRunError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message, Origin, Text
@@ -110,7 +110,7 @@ def read_run(data: bytes, source: str) -> Run:
     try:
         reading = _RunReading(header)
         for number, line in enumerate(lines[1:], start=2):
-            row = _parse_line(line)
+            row = parse_json(line)
             if row is None and number == len(lines):
                 break
             reading.row(row)
@@ -121,13 +121,6 @@ def read_run(data: bytes, source: str) -> Run:
         why = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
         raise SavedRunError(f"{source!r} is damaged at line {number}: {why}.") from None
     raise SavedRunError(f"{source!r} is truncated: the end of the run is missing.")
-
-
-def _parse_line(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 class _Variant:

@@ -23,7 +23,7 @@ from typing import Any
 import agent_nb.core.events as ev
 from agent_nb._base.secrets import mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
-from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
+from agent_nb._base.wire import Json, brief_wire, default_of, parse_json, to_wire
 from agent_nb.core.event_list import delta_groups
 from agent_nb.core.messages import Message
 from agent_nb.files.diffs import apply_patch, compare
@@ -208,10 +208,7 @@ def _quoted(text: str) -> str:
 
 def _strings_in(text: str) -> Iterator[str]:
     """The long strings in a JSON object or list; none if the text is neither."""
-    try:
-        values = [json.loads(text)] if text[:1] in ("{", "[") else []
-    except (ValueError, RecursionError):
-        return
+    values = [parse_json(text)] if text[:1] in ("{", "[") else []
     while values:
         value = values.pop()
         if isinstance(value, str) and len(value) >= LONG:

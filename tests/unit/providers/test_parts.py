@@ -15,6 +15,7 @@ from agent_nb.providers.streaming import encoded
         ("[1, 2]", {"value": [1, 2]}),
         ("null", {"value": None}),
         ('{"path": ', {"invalid_json": '{"path": '}),
+        pytest.param("[" * 100_000, {"invalid_json": "[" * 100_000}, id="nested too deeply"),
     ],
 )
 def test_arguments_are_always_an_object(text, value):
