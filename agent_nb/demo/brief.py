@@ -33,19 +33,15 @@ SECTION_PATTERNS = {
     "team": r"\bteam\b|who we are|our people",
     "about": r"\babout (?:us|me|section)\b|our story",
 }
-_SCRIPTS = {
-    "game": (
-        ("memory", "Memory", r"\bmemory|\bpairs|\bcards?\b|concentration"),
-        ("noughts", "Noughts and crosses", r"tic[- ]?tac|noughts"),
-        ("snake", "Snake", ""),
-    ),
-    "app": (
-        ("timer", "Focus timer", r"\b(?:pomodoro|timer|stopwatch)\b"),
-        ("calculator", "Calculator", r"\bcalculator\b"),
-        ("todo", "To-do", ""),
-    ),
-}
-"""Games and apps: file, title, and pattern. The last one of a kind is for all other prompts."""
+_SCRIPTS = (
+    ("game", "memory", "Memory", r"\bmemory|\bpairs|\bcards?\b|concentration"),
+    ("game", "noughts", "Noughts and crosses", r"tic[- ]?tac|noughts"),
+    ("game", "snake", "Snake", ""),
+    ("app", "timer", "Focus timer", r"\b(?:pomodoro|timer|stopwatch)\b"),
+    ("app", "calculator", "Calculator", r"\bcalculator\b"),
+    ("app", "todo", "To-do", ""),
+)
+"""Games and apps: kind, file, title and pattern. The last one of a kind is for all other prompts."""
 _KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in KIND_PATTERNS.items()]
 PAGE_WORDS = "|".join([*KIND_PATTERNS.values(), r"(?:web ?)?(?:page|site|app)"])
 MAKING = "make|build|create|design|write|draw|generate|show|give|code|develop|produce"
@@ -197,7 +193,8 @@ def sections_in(text: str) -> list[str]:
 
 def script_of(kind: str, text: str) -> tuple[str, str]:
     """The file and the title of the game or app."""
-    return next((file, title) for file, title, pattern in _SCRIPTS[kind] if re.search(pattern, text, re.I))
+    rows = [row[1:] for row in _SCRIPTS if row[0] == kind]
+    return next((file, title) for file, title, pattern in rows if re.search(pattern, text, re.I))
 
 
 def shortened(text: str, size: int) -> str:
@@ -232,10 +229,8 @@ def _name(brief: Brief, subject: str, text: str) -> str:
     match brief.kind:
         case "game" | "app":
             _, title = script_of(brief.kind, text)
-            is_new = subject.lower() not in title.lower() and not re.search(
-                KIND_PATTERNS["app"], subject, re.I
-            )
-            return f"{title}: {subject}" if subject and is_new else title
+            is_known = subject.lower() in title.lower() or re.search(KIND_PATTERNS["app"], subject, re.I)
+            return title if is_known else f"{title}: {subject}"
         case _ if not subject:
             return f"Hello, {brief.place}" if brief.place else "A small beginning"
         case "form":

@@ -209,34 +209,27 @@ def _totals(question: Question, output: str) -> Data | None:
     name = question.number.name
     titles = {"total": f"Total {name}", "average": f"Average {name}", "rows": "Rows"}
     order = sorted(_HEADER, key=lambda name: name != question.measure)  # the requested measure first
-    data = Data(
-        axis=question.category.name,
-        labels=tuple(label for label, _ in entries),
-        columns=tuple((titles[name], tuple(values[name] for _, values in entries)) for name in order),
-        is_real=True,
-        source=f"`{question.frame.name}`",
-    )
+    columns = tuple((titles[name], tuple(values[name] for _, values in entries)) for name in order)
+    labels = tuple(label for label, _ in entries)
+    source = f"`{question.frame.name}`"
+    data = Data(axis=question.category.name, labels=labels, columns=columns, is_real=True, source=source)
     return data if entries else None
 
 
 def _counts(question: Question) -> Data | None:
     """The value counts in the description; None for fewer than two values."""
-    common = question.category.common
-    data = Data(
-        axis=question.category.name,
-        labels=tuple(value for value, _ in common),
-        columns=(("Rows", tuple(float(count) for _, count in common)),),
-        is_real=True,
-        source=f"the description of `{question.frame.name}`",
-    )
-    return data if len(common) > 1 else None
+    labels = tuple(value for value, _ in question.category.common)
+    columns = (("Rows", tuple(float(count) for _, count in question.category.common)),)
+    source = f"the description of `{question.frame.name}`"
+    data = Data(axis=question.category.name, labels=labels, columns=columns, is_real=True, source=source)
+    return data if len(labels) > 1 else None
 
 
 def _answers(data: Data, prompt: str) -> list[str]:
     """A sentence about the largest number, which answers “what sells best?”, and one about those in the prompt."""
     measure, values = data.columns[0]
     name = measure[:1].lower() + measure[1:]
-    leader, is_average = f"{number(values[0])}", measure.startswith("Average")
+    leader, is_average = number(values[0]), measure.startswith("Average")
     if min(values) == max(values):
         sentence = f"All {len(values)} {data.axis} values are equal by {name} in {data.source}: {leader}."
     else:
