@@ -146,7 +146,7 @@ screenshot: env build $(CHROMIUM) ## take the pictures of the docs from real run
 	$(PY) -m docs.scripts.screenshot
 
 fuzz: env ## the property tests, for much longer
-	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/run/test_encoder.py tests/unit/notebook/live/test_stream.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
+	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop.py tests/unit/files/test_diffs.py tests/unit/run/test_encoder.py tests/unit/notebook/live/test_stream.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
 
 bench: env build ## what it costs: one page of figures, as ratios in one run; BENCH="providers many" for some
 	$(PY) -m benchmarks $(BENCH)

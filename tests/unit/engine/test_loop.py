@@ -1,11 +1,21 @@
-"""The loop: what it does turn by turn."""
+"""The loop turn by turn: any arguments in any fragments, its limits, and when a failed turn is tried again."""
 
+import asyncio
+import contextlib
+import itertools
 import json
 import logging
+import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from agent_nb import Agent, Limits
+from agent_nb._base.wire import from_wire, to_wire
+from agent_nb.core.errors import ConfigError, ProviderError, RateLimitError
 from agent_nb.core.events import (
+    Event,
     FileChanged,
     FileDelta,
     RunFinished,
@@ -18,8 +28,29 @@ from agent_nb.core.events import (
     UsageUpdated,
 )
 from agent_nb.core.messages import ToolCall, ToolResult, Usage
-from agent_nb.providers.scripted import call, text, think, usage
+from agent_nb.engine.turns import LIMIT_SECONDS, RETRIES, Retries
+from agent_nb.providers.scripted import ScriptedProvider, call, text, think, usage
 from tests.support.scripts import PAGE, of, run_script, write
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
+anything = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+arguments = st.one_of(
+    anything.map(json.dumps),
+    st.text(max_size=60),
+    st.fixed_dictionaries(
+        {"path": st.sampled_from(["a.txt", "../x", ""]), "content": st.text(max_size=200)}
+    ).map(json.dumps),
+    st.fixed_dictionaries(
+        {"content": st.text(max_size=200), "path": st.just("b.html"), "more": anything}
+    ).map(lambda value: json.dumps(value, ensure_ascii=False)),
+)
+
+
+CUT = ProviderError("cut", retryable=True)
 
 
 async def test_a_run_leaves_files_text_and_events():
@@ -97,3 +128,125 @@ async def test_arguments_stream_to_whole_json():
     fragments = [event.text for event in of(run, ToolArgsDelta) if event.call_id == edit]
     assert len(fragments) > 10
     assert json.loads("".join(fragments)) == wanted
+
+
+@given(
+    st.lists(st.tuples(arguments, st.integers(1, 9)), min_size=1, max_size=3),
+    st.sampled_from(["create_file", "edit_file", "nope"]),
+)
+def test_any_arguments_in_any_fragments_end_well(calls, name):
+    async def scenario():
+        turn = [call(name, raw, fragment=size) for raw, size in calls]
+        with ScriptedProvider([turn, [text("ok")]]) as provider:
+            return await Agent(provider).run("go")
+
+    run = asyncio.run(scenario())
+    assert run.reason == "end_turn"
+    assert [event.seq for event in run.events] == list(range(1, len(run.events) + 1))
+    assert isinstance(run.events[-1], RunFinished)
+    if name != "create_file":
+        shown = "".join(event.text for event in run.events if isinstance(event, ToolArgsDelta))
+        assert shown == "".join(raw for raw, _ in calls)
+    started = [event.call_id for event in run.events if isinstance(event, ToolStarted)]
+    for call_id, use in zip(started, run.tool_uses, strict=True):
+        if use.ok and name == "create_file":
+            streamed = ""
+            for event in run.events:
+                if isinstance(event, FileDelta) and event.call_id == call_id:
+                    streamed = streamed[: event.offset] + event.text
+            assert streamed == json.loads(use.call.arguments)["content"]
+    for event in run.events:
+        assert from_wire(Event, to_wire(event)) == event
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"steps": 0},
+        {"steps": None},
+        {"steps": 2.5},
+        {"steps": True},
+        {"steps": "many"},
+        {"seconds": -1},
+        {"seconds": math.nan},
+        {"seconds": "10"},
+        {"usd": 0},
+    ],
+    ids=str,
+)
+def test_a_limit_is_a_number_above_zero(limits):
+    (name,) = limits
+    with pytest.raises(ConfigError, match=f"The limit '{name}' must be .* above 0, not "):
+        Limits(**limits)
+
+
+def test_limits_may_be_left_open():
+    assert Limits(seconds=0.5, usd=1) == Limits(steps=20, seconds=0.5, usd=1.0)
+    assert (Limits().seconds, Limits().usd) == (None, None)
+
+
+async def test_a_run_tells_its_settings():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider, tools=[], limits=Limits(steps=3), approve="deny").run("go")
+    settings = {name: run.settings[name] for name in ("steps", "seconds", "usd", "tools", "approve")}
+    assert settings == {"steps": 3, "seconds": None, "usd": None, "tools": [], "approve": "deny"}
+
+
+def limit(asked: float | None = None) -> RateLimitError:
+    return RateLimitError("slow down", retryable=True, retry_after=asked)
+
+
+def waits_until_it_ends(retries: Retries, error: ProviderError) -> list[float]:
+    waits: list[float] = []
+    with contextlib.suppress(ProviderError):
+        while len(waits) < 1000:
+            waits.append(retries.wait_after(error))
+    assert len(waits) < 1000
+    return waits
+
+
+def test_waits_grow_and_end():
+    waits = waits_until_it_ends(Retries(), CUT)
+    assert len(waits) == RETRIES
+    assert all(later > earlier for earlier, later in itertools.pairwise(waits))
+    with pytest.raises(ProviderError, match="final"):
+        Retries().wait_after(ProviderError("final"))
+
+
+@pytest.mark.parametrize("kind", [ProviderError, RateLimitError])
+def test_a_wait_the_vendor_asks_for_is_kept_with_jitter(kind):
+    waits = {Retries().wait_after(kind("slow", retryable=True, retry_after=8)) for _ in range(20)}
+    assert min(waits) >= 8
+    assert max(waits) <= 10
+    assert len(waits) > 1
+
+
+@pytest.mark.parametrize("asked", [None, 0, 1, 26])
+def test_rate_limits_are_waited_for_two_minutes_in_all(asked):
+    retries = Retries()
+    waits = waits_until_it_ends(retries, limit(asked))
+    assert LIMIT_SECONDS - (asked or 0.01) <= sum(waits) <= LIMIT_SECONDS + 0.01
+    retries.begin_turn()
+    with pytest.raises(ProviderError, match="slow down"):
+        retries.wait_after(limit(LIMIT_SECONDS))
+
+
+def test_rate_limits_and_faults_are_counted_apart():
+    retries = Retries()
+    for _ in range(RETRIES + 2):
+        retries.wait_after(limit(1))
+    assert len(waits_until_it_ends(retries, CUT)) == RETRIES
+    assert retries.wait_after(limit(1)) >= 1
+
+
+def test_each_turn_has_its_own_faults():
+    retries = Retries()
+    waits_until_it_ends(retries, CUT)
+    retries.begin_turn()
+    assert len(waits_until_it_ends(retries, CUT)) == RETRIES
+
+
+def test_a_rate_limit_is_not_waited_for_past_the_end_of_the_run():
+    with pytest.raises(ProviderError, match="asks to wait 30 s, and this run can wait 20 s more"):
+        Retries().wait_after(limit(30), left=20)
+    assert Retries().wait_after(limit(19.9), left=20) <= 20

@@ -1,25 +1,42 @@
-"""Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
+"""Every way a run may begin: a prompt, images, a stack, files, an earlier run, a conversation."""
 
 import asyncio
 import io
 import itertools
 import json
+import re
 import sys
 import threading
+from typing import Any
 
 import numpy as np
 import PIL.Image
 import pytest
 
-from agent_nb import Agent, Limits, read_images, tool
+from agent_nb import Agent, Limits, Tool, read_images, tool
+from agent_nb._base.text import fenced
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import FileChanged
-from agent_nb.core.messages import Message, ToolCall, ToolResult, assistant, user
-from agent_nb.engine.run_input import images_in
+from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, assistant, user
+from agent_nb.engine.approval import ApprovalRules
+from agent_nb.engine.compaction import compact
+from agent_nb.engine.prepared import history_digest
+from agent_nb.engine.run_input import files_in, images_in, page_in, to_message
+from agent_nb.images.convert import MAX_PIXELS, to_image
+from agent_nb.prompts import image_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.tools import Toolbox
+from agent_nb.render import TEXT, bundle
+from agent_nb.tools import Toolbox, ToolContext, ToolOutput
+from tests.support.cassettes import PROMPT, play, record
 from tests.support.drawings import png
 from tests.support.scripts import PAGE, of, run_script, write
+from tests.support.wire.cases import RED_PNG
+
+SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
+MARKED = to_image(PIL.Image.new("RGB", (640, 400), "red"), "marked.png")
+OLD_PAGE = [call("create_file", {"path": "index.html", "content": "<h1>Old</h1>"})]
+CHANGE = [call("edit_file", {"path": "index.html", "old": "Old", "new": "New"})]
+DONE = [text("Done.")]
 
 
 @pytest.mark.parametrize(
@@ -271,3 +288,186 @@ async def test_our_system_text_is_inserted_once():
     assert first.system.count("index.html") == 1
     assert first.system.endswith("Speak French.")
     assert second.messages[: len(first.messages)] == first.messages
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        ("Here:\n```html\n<p>Hi</p>\n```\nBye", "<p>Hi</p>"),
+        ("cut off:\n```html\n<p>Hi", "<p>Hi"),
+        ("<!DOCTYPE html><html><p>Hi</p></html> and so on", "<!DOCTYPE html><html><p>Hi</p></html>"),
+        ("no page, only `<p>` in words", None),
+        ("```html\nnothing\n```", None),
+    ],
+)
+def test_a_page_is_found_in_a_text(text, page):
+    assert page_in(text) == page
+
+
+def test_a_fence_is_longer_than_those_inside():
+    assert fenced("a\n```\nb").startswith("````\n")
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "About the elements of this request",
+        "About the images of this request",
+        "Earlier in this conversation there were 9 requests, shortened here:",
+        prompt_text("go_on"),
+    ],
+)
+def test_a_prompt_that_reads_like_a_text_of_ours_is_still_the_users(opening):
+    one, other = user(opening, "\n\none", RED_PNG), user(opening, "\n\nother", RED_PNG)
+    assert images_in([one, other]) == (RED_PNG, RED_PNG)
+    assert history_digest([user("A page"), one]) != history_digest([user("A page")])
+    summary = compact([one, assistant("Long. " * 999), other], 2, Toolbox(), lambda messages: 1.0).messages[0]
+    assert summary.requests == 1
+    assert summary.text.count(" ".join(opening.split())[:50]) == 1
+
+
+@pytest.mark.parametrize("bad", [{"content": "x"}, {"role": "robot", "content": "x"}, "hello"])
+def test_a_message_needs_a_known_role(bad):
+    with pytest.raises(ConfigError, match="role"):
+        to_message(bad)
+
+
+@pytest.mark.parametrize(
+    ("fields", "runs"),
+    [
+        ({"repeatable": True}, True),
+        ({}, False),
+        ({"approval": "ask"}, False),
+        ({"repeatable": True, "approval": "ask"}, False),
+        ({"repeatable": True, "fetches": lambda args, context: {}}, False),
+        ({"origin": "mcp:files/run_code", "approval": "ask"}, False),
+    ],
+)
+async def test_only_repeatable_tools_that_never_ask_make_the_files_again(fields, runs):
+    def run(args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        context.files.write("out.txt", "made")
+        return ToolOutput(text="done")
+
+    spec = ToolSpec(name="run_code", description="Runs code.", schema={"type": "object"})
+    tool = Tool(spec=spec, run=run, title=lambda args: "", writes=lambda args: ("out.txt",), **fields)
+    messages = [
+        assistant(ToolCall("a", "run_code", "{}")),
+        Message(role="tool", parts=(ToolResult(call_id="a", name="run_code", text="done"),)),
+    ]
+    assert dict(await files_in(messages, Toolbox([tool]), ApprovalRules())) == (
+        {"out.txt": "made"} if runs else {}
+    )
+
+
+def told(agent: Agent, **material) -> tuple[str, str]:
+    prepared = agent.prepare(PROMPT, **material)
+    return prepared.system, prepared.messages[-1].text
+
+
+async def made(*turns, **material):
+    with ScriptedProvider(list(turns)) as provider:
+        return await Agent(provider).run(PROMPT, **material)
+
+
+async def test_pictures_bring_their_text_with_them():
+    agent = Agent(ScriptedProvider([]))
+    system, question = told(agent, images=[SHOT])
+    assert system == f"{prompt_text('system')}\n\n{prompt_text('no_look')}" == told(agent)[0]
+    assert question == f"{PROMPT}\n\n{image_text(page=False)}"
+    assert told(agent)[1] == PROMPT
+
+
+@pytest.mark.parametrize("way", ["files", "base", "messages"])
+async def test_a_page_makes_it_a_change(way: str):
+    agent = Agent(ScriptedProvider([]))
+    material = {
+        "files": {"index.html": "<h1>Old</h1>"},
+        "base": await made(OLD_PAGE, DONE) if way == "base" else None,
+        "messages": [{"role": "assistant", "content": "```html\n<h1>Old</h1>\n```"}],
+    }
+    question = told(agent, images=[SHOT], **{way: material[way]})[1]
+    assert question.endswith(image_text(page=True))
+    assert image_text(page=False) not in question
+
+
+async def test_a_talk_without_a_page_is_no_change():
+    spoken = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello."}]
+    assert told(Agent(ScriptedProvider([])), images=[SHOT], messages=spoken)[1].endswith(
+        image_text(page=False)
+    )
+
+
+async def test_an_own_system_message_is_left_alone():
+    own = [{"role": "system", "content": "You describe pictures."}]
+    assert told(Agent(ScriptedProvider([])), images=[SHOT], messages=own) == (
+        "You describe pictures.",
+        PROMPT,
+    )
+
+
+async def test_what_was_sent_stays_as_it_was():
+    first = await made(OLD_PAGE, DONE)
+    second = await made(CHANGE, DONE, base=first, images=[MARKED])
+    third = await made(DONE, base=second)
+    assert first.system == second.system == third.system
+    assert second.messages[: len(first.messages)] == first.messages
+    assert third.messages[: len(second.messages)] == second.messages
+
+
+async def test_a_stack_is_text_and_setting():
+    with ScriptedProvider([OLD_PAGE, DONE]) as provider:
+        run = await Agent(provider, system="Use serif type.").with_stack("vue").run(PROMPT)
+    built_in = f"{prompt_text('system')}\n\n{prompt_text('no_look')}"
+    assert run.system == f"{built_in}\n\n{stack_text('vue')}\n\nUse serif type."
+    assert run.settings["stack"] == "vue"
+    assert "stack" not in (await made(DONE)).settings
+
+
+async def test_going_on_keeps_the_stack():
+    with ScriptedProvider([OLD_PAGE, DONE, DONE, DONE]) as provider:
+        agent = Agent(provider)
+        first = await agent.with_stack("react").run(PROMPT)
+        second = await agent.run(PROMPT, base=first)
+        third = await agent.with_stack("vue").run(PROMPT, base=first)
+    assert second.system == first.system
+    assert third.settings["stack"] == "vue"
+
+
+async def test_our_words_are_not_in_the_fingerprint(tmp_path, monkeypatch):
+    """A conversation with a picture plays in a release that says something else about pictures."""
+    paths = tmp_path / "first.run.jsonl", tmp_path / "second.run.jsonl"
+    first = await record(paths[0], OLD_PAGE, DONE, material={"images": [SHOT]})
+    await record(paths[1], CHANGE, DONE, material={"base": first})
+    words = {"from_image": "Other words.", "change_from_image": "Again other words."}
+    monkeypatch.setattr("agent_nb.prompts.prompt_text", lambda name: words.get(name) or prompt_text(name))
+    again = await play(paths[0], material={"images": [SHOT]})
+    assert (await play(paths[1], material={"base": again})).reason == "end_turn"
+
+
+async def test_a_bad_picture_stops_before_anything_is_sent():
+    side = int(MAX_PIXELS**0.5) + 1
+    for bad in (b"no picture", PIL.Image.new("1", (side, side)), "film.mp4", Image(b"<svg/>")):
+        with pytest.raises(ConfigError), ScriptedProvider([]) as provider:
+            await Agent(provider).run(PROMPT, images=[SHOT, bad])
+
+
+async def test_every_form_shows_what_was_given():
+    run = await made(OLD_PAGE, DONE, images=[SHOT, to_image(MARKED.data)])
+    html = bundle(run)["text/html"]
+    assert re.findall(r'<img alt="([^"]+)"', html) == ["shot.png (640 x 400)", "image 2 (640 x 400)"]
+    assert html.index("<img") < html.index("<details")
+    assert run.to_markdown().splitlines()[2] == "- Images: shot.png (640 x 400), image 2 (640 x 400)"
+    assert "  • Images: shot.png (640 x 400), image 2 (640 x 400)\n" in TEXT.render(run)
+
+
+async def test_a_name_is_text_not_markup():
+    run = await made(DONE, images=[Image(SHOT.data, name='"><script>')])
+    assert 'alt="&quot;&gt;&lt;script&gt; (640 x 400)"' in bundle(run)["text/html"]
+
+
+async def test_of_very_many_the_rest_are_named():
+    run = await made(DONE, images=[SHOT] * 14)
+    html = bundle(run)["text/html"]
+    assert html.count("<img ") == 12
+    assert html.count('<span class="anb-dim">shot.png (640 x 400)</span>') == 2
+    assert len(html) < 14 * 9_000 + 8_000
