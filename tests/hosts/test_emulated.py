@@ -6,7 +6,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from docs.scripts import matrix
 from tests.support.front_end import COLAB, IN_COLAB, IN_COLAB_APART, VS_CODE, FrontEnd
 from tests.support.kernels import PATIENCE, start_kernel
-from tests.support.lab import keep_screenshot, needs_chromium, open_browser
+from tests.support.lab import needs_chromium, open_browser
 
 pytestmark = [needs_chromium, pytest.mark.hosts]
 
@@ -40,7 +40,6 @@ def test_vs_code_streams_runs_in_its_webview(page: Page, tmp_path):
         expect_once(front_end.frame())
         watch(front_end, "second")
         expect(front_end.frame().locator(".anb")).to_have_count(2)
-        keep_screenshot(page, "emulated-vscode")
 
 
 def test_vs_code_shows_the_light_form_if_the_kernel_does_not_know_of_it(page: Page, tmp_path):
@@ -86,7 +85,6 @@ def test_colab_streams_each_run_in_the_frame_of_its_cell(page: Page, colab_kerne
         watch(front_end, "second")
         expect_once(front_end.frame(0))
         expect_once(front_end.frame(1))
-        keep_screenshot(page, "emulated-colab")
 
 
 def test_colab_would_also_stream_a_run_in_the_frame_of_a_view_alone(page: Page, colab_kernel):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.lab import keep_screenshot, needs_chromium
+from tests.support.lab import needs_chromium
 from tests.support.lite import START, LiveNotebook, open_watched
 
 TEAS = "A one-page menu for a tea house in Kyoto: five teas with prices, quiet colours."
@@ -35,9 +35,7 @@ def test_lesson_one_runs_with_no_other_host(site):
         hero = notebook.cell("%%agent hero")
         expect(hero.locator(".anb-status .phase")).to_contain_text("writing index.html", timeout=START)
         expect(shown_page(hero).locator("h1")).to_be_visible()
-        keep_screenshot(page, "site-streaming")
         phase(hero, "done")
-        keep_screenshot(page, "site-done")
         ran = notebook.outputs()
         assert [each for found in ran.values() for each in found if each["output_type"] == "error"] == []
         files = ran["hero.reason, list(hero.files), len(hero.html)"][0]["data"]["text/plain"]

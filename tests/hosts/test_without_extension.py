@@ -6,7 +6,6 @@ from playwright.sync_api import Page, expect
 from tests.support.lab import (
     LOAD,
     Lab,
-    keep_screenshot,
     needs_chromium,
     open_browser,
     run_notebook,
@@ -29,7 +28,6 @@ def test_the_next_cell_is_copied(disabled: list[str], script: str, tmp_path):
         window.add_init_script(script)
         page = window.new_page()
         ask_for_change(page, lab)
-        keep_screenshot(page, f"without-extension-{'off' if disabled else 'other'}")
         assert page.evaluate("navigator.clipboard.readText()") == "%%agent hero_2 --from hero\nMake it darker"
         assert page.evaluate(CELLS) == 2
 

@@ -4,16 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.kernels import ASKING
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    keep_screenshot,
-    needs_chromium,
-    open_browser,
-    run_notebook,
-    start_lab,
-)
+from tests.support.lab import LOAD, MODEL, Lab, needs_chromium, open_browser, run_notebook, start_lab
 from tests.support.wire import Call, Say, WireServer, reply
 
 pytestmark = [needs_chromium, pytest.mark.hosts]
@@ -51,7 +42,6 @@ def test_the_run_is_seen_while_it_is_under_way_and_can_be_interrupted(page, lab)
     expect(page.locator(".anb-row")).to_contain_text("create")
     expect(page.locator(".anb-note")).to_contain_text("interrupt the kernel")
     expect(page.locator(".anb-frozen iframe")).to_have_count(0)
-    keep_screenshot(page, "without-widgets")
     page.evaluate(INTERRUPT)
     expect(head).to_contain_text("interrupted")
     expect(page.locator(".anb-stage iframe")).to_be_visible()
@@ -67,7 +57,6 @@ def test_a_question_is_asked_with_the_kernels_own_input(page, lab, vendor):
     expect(page.locator(".anb-head")).to_contain_text("waiting for approval")
     expect(page.locator(".anb-row").first).to_contain_text("14 bytes")
     expect(page.locator(".jp-OutputArea").last).to_contain_text("command: ls")
-    keep_screenshot(page, "without-widgets-asks")
     page.locator(".jp-Stdin-input").fill("yes, once")
     page.locator(".jp-Stdin-input").press("Enter")
     expect(page.locator(".anb-head")).to_contain_text("done")
@@ -81,6 +70,5 @@ def test_each_variant_has_a_row(page, lab):
     expect(rows).to_have_count(2)
     for number in (1, 2):
         expect(rows.nth(number - 1)).to_contain_text(f"Variant {number}: writing index.html")
-    keep_screenshot(page, "without-widgets-variants")
     page.evaluate(INTERRUPT)
     expect(page.locator(".anb-head")).to_contain_text("interrupted")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.support.lab import PATIENCE, Lab, close_notebooks, open_browser, start_lab
+from tests.support.lab import PATIENCE, Lab, close_notebooks, keep_screenshot, open_browser, start_lab
 from tests.support.widget_stage import CHROMIUM
 from tests.support.wire import WireServer
 
@@ -30,6 +30,7 @@ class LabPages:
         page.context.set_default_timeout(PATIENCE)
         failures = request.session.testsfailed
         yield page
+        keep_screenshot(page, request.node.name.replace("/", "-"))
         if request.session.testsfailed > failures:
             page.context.close()
             return

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import LOAD, MODEL, keep_screenshot, run_notebook
+from tests.support.lab import LOAD, MODEL, run_notebook
 from tests.support.wire import Call, Say, reply
 
 pytestmark = pytest.mark.wide
@@ -97,7 +97,6 @@ def test_a_page_reads_calls_and_fills(page, lab, vendor):
     press(page, preview, "13")
     expect(preview.locator("#left")).to_have_text("0 left")
     expect_printed(page, 4, "labels {'17': 'good', '18': 'unclear'} True")
-    keep_screenshot(page, "bound")
 
 
 def test_a_second_view_shows_the_same_values(page, lab, vendor):
@@ -109,7 +108,6 @@ def test_a_second_view_shows_the_same_values(page, lab, vendor):
     expect(widget.locator("#head")).to_have_text('Labels {"17":"bad"}')
     press(page, widget, "1")
     expect(preview.locator("#head")).to_have_text('Labels {"17":"good"}')
-    keep_screenshot(page, "bound-views")
 
 
 def test_a_call_waits_for_a_busy_kernel_and_a_restart_is_said(page, lab, vendor):
@@ -238,7 +236,6 @@ def test_the_demo_makes_a_labeller_and_a_slider(page, lab):
     form.get_by_role("slider").nth(1).fill("9")
     expect(form.locator(".result")).to_contain_text("1 to 25.6289")
     expect_printed(page, 3, "labels {'17': 'fine', '18': 'open'}")
-    keep_screenshot(page, "bound-demo")
 
 
 def test_an_exported_page_is_a_widget_without_the_package(page, lab, vendor):
@@ -255,4 +252,3 @@ def test_an_exported_page_is_a_widget_without_the_package(page, lab, vendor):
     press(page, widget, "13")
     expect(widget.locator("#left")).to_have_text("0 left")
     expect_printed(page, 4, "labels {'17': 'good', '18': 'unclear'}")
-    keep_screenshot(page, "bound-exported")

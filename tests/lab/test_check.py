@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import LOAD, MODEL, keep_screenshot, run_notebook, save
+from tests.support.lab import LOAD, MODEL, run_notebook, save
 from tests.support.wire import Call, Say, reply
 
 pytestmark = pytest.mark.wide
@@ -50,7 +50,6 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
     *_, about, image = vendor.requests[asked + 5].body["messages"][-1]["content"]
     assert 'computed style "display: block; color: rgb(0, 0, 0)' in about["text"]
     assert (image["type"], image["source"]["media_type"]) == ("image", "image/png")
-    keep_screenshot(page, "lab-check")
     save(page)
     saved = (lab.root / "check.ipynb").read_text(encoding="utf-8")
     assert 'alt=\\"The page\\" src=\\"data:image/png;base64,' in saved

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, Lab, keep_screenshot, open_notebook, run_notebook, wait_for_kernel
+from tests.support.lab import LOAD, Lab, open_notebook, run_notebook, wait_for_kernel
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
@@ -28,17 +28,8 @@ def fix(page: Page) -> None:
 
 
 def test_the_button_fixes_the_cell_and_replace_is_undone_in_one_step(failed: Page):
-    keep_screenshot(failed, "lab-fix-button")
     fix(failed)
     assert failed.evaluate(CELLS)[1:] == [FAILED, "%agent fix 2", "# the last cell"]
-    keep_screenshot(failed, "lab-fix")
-    failed.evaluate(
-        "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-    )
-    failed.set_viewport_size({"width": 700, "height": 900})
-    keep_screenshot(failed, "lab-fix-dark-700")
-    failed.set_viewport_size({"width": 1400, "height": 900})
-    keep_screenshot(failed, "lab-fix-dark")
     failed.get_by_role("button", name="Replace", exact=True).click()
     failed.wait_for_function(f"() => ({CELLS})()[1] === {FIXED!r}")
     expect(failed.locator(".jp-CodeCell .cm-content").nth(1)).to_be_focused()

@@ -17,7 +17,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, thin
 from agent_nb.render import HTML, bundle, first_frame
 from agent_nb.tools import Toolbox, tool
 from agent_nb.tools.base import ToolOutput
-from tests.support.lab import Lab, keep_screenshot, open_notebook, write_notebook
+from tests.support.lab import Lab, open_notebook, write_notebook
 from tests.support.waiting import wait_until
 
 HOSTILE = (
@@ -184,7 +184,7 @@ def assert_nothing_ran(page: Page) -> None:
     assert page.evaluate("window.pwned") is None
 
 
-def look_at_tabs(page: Page, name: str) -> None:
+def look_at_tabs(page: Page) -> None:
     """The trusted reading, tab by tab."""
     run = page.locator("[data-anb-run^=hero]")
     run.get_by_label("Preview", exact=True).check()
@@ -196,11 +196,9 @@ def look_at_tabs(page: Page, name: str) -> None:
         "storage 1, parent SecurityError, fetch refused, form heard, CSS1Compat, rgb(27, 27, 58)"
     )
     assert not run.get_by_text("Trust this notebook").is_visible()
-    keep_screenshot(page, f"frozen-{name}-preview")
     run.get_by_label("Code", exact=True).check()
     assert run.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
     assert not run.locator(".anb-stage").is_visible()
-    keep_screenshot(page, f"frozen-{name}-code")
     run.get_by_label("Transcript", exact=True).check()
     assert run.get_by_text("The page is done").is_visible()
     assert run.get_by_text("Thought for 3.1 s", exact=True).is_visible()
@@ -210,11 +208,10 @@ def look_at_tabs(page: Page, name: str) -> None:
             closed.click()
     assert run.locator(".anb-add").is_visible()
     assert run.locator(".anb-plain").get_by_text("links").is_visible()
-    keep_screenshot(page, f"frozen-{name}-transcript")
 
 
 def test_a_trusted_notebook_shows_tabs(trusted):
-    look_at_tabs(trusted, "lab-light")
+    look_at_tabs(trusted)
     assert_nothing_ran(trusted)
 
 
@@ -246,7 +243,7 @@ def test_links_stay_inside_the_preview(trusted):
 def test_a_dark_theme_makes_it_dark(trusted):
     change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
     trusted.evaluate(change, "JupyterLab Dark")
-    look_at_tabs(trusted, "lab-dark")
+    look_at_tabs(trusted)
     frozen = trusted.locator("[data-anb-run^=hero] .anb-frozen")
     expect(frozen).to_have_css("background-color", "rgb(17, 17, 17)")
     trusted.evaluate(change, "JupyterLab Light")
@@ -260,12 +257,10 @@ def test_an_untrusted_notebook_reads_as_a_document(untrusted):
     assert not output.locator("input").first.is_visible()
     assert not output.get_by_text("One page and its styles.").is_visible()
     assert output.get_by_text("The page is done").is_visible()
-    keep_screenshot(untrusted, "frozen-lab-untrusted")
     output.get_by_text("Transcript: 5 tool calls, thought for 3.1 s").click()
     assert output.get_by_text("One page and its styles.").is_visible()
     output.locator("summary", has_text="index.html").last.click()
     assert output.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
-    keep_screenshot(untrusted, "frozen-lab-untrusted-open")
     untrusted.wait_for_timeout(300)
     assert_nothing_ran(untrusted)
 
@@ -284,7 +279,7 @@ def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
         "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
     )
     page.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
-    look_at_tabs(page, "nbconvert")
+    look_at_tabs(page)
     assert_nothing_ran(page)
 
 
@@ -294,7 +289,7 @@ def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 480 if scheme == "dark" else 1100, "height": 900})
     page.goto((tmp_path / "run.html").as_uri())
-    look_at_tabs(page, f"page-{scheme}")
+    look_at_tabs(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert_nothing_ran(page)
 

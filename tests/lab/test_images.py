@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.drawings import screenshot
-from tests.support.lab import LOAD, MODEL, keep_screenshot, open_notebook, run_notebook, save, wait_for_kernel
+from tests.support.lab import LOAD, MODEL, open_notebook, run_notebook, save, wait_for_kernel
 from tests.support.wire import Call, Say, reply
 
 pytestmark = pytest.mark.wide
@@ -52,7 +52,6 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
     expect(thumbnails).to_have_count(3)
     assert thumbnails.evaluate_all(WIDTHS) == [256, 256, 256]
     expect(page.get_by_text("assets/hero.png, 960 x 540, placeholder").first).to_be_visible()
-    keep_screenshot(page, "lab-images")
     save(page)
     text = (lab.root / "images.ipynb").read_text(encoding="utf-8")
     (lab.root / "reopened.ipynb").write_text(text.replace("A page for a bakery", "Reopened"))
@@ -85,7 +84,6 @@ def test_given_images_show_as_thumbnails(page, lab, vendor):
         "tall (100 x 300)",
     ]
     assert given.evaluate_all(WIDTHS) == [160, 53]
-    keep_screenshot(page, "lab-given")
     save(page)
     text = (lab.root / "given.ipynb").read_text(encoding="utf-8")
     (lab.root / "given-again.ipynb").write_text(text.replace("What do you see?", "Reopened"))

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
+from tests.support.lab import LOAD, MODEL, Lab, run_notebook, wait_for_kernel
 from tests.support.wire import Call, Say, reply
 
 CODE = """\
@@ -25,9 +25,7 @@ def test_a_run_is_kept_verified_and_undone(page: Page, lab: Lab, vendor) -> None
     expect(kept).to_contain_text("first line")
     expect(kept.get_by_role("cell", name="June")).to_be_visible()
     expect(cells.nth(3)).to_contain_text("8 were sold.")
-    keep_screenshot(page, "lab-keep")
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:undo-cell-action')")
     expect(cells).to_have_count(3)
     page.get_by_role("button", name="Verify", exact=True).click()
     expect(page.locator(".anb-names .told")).to_contain_text("Reproduced in a fresh kernel: 2 equal")
-    keep_screenshot(page, "lab-verified")

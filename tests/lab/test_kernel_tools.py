@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
+from tests.support.lab import LOAD, MODEL, Lab, run_notebook, wait_for_kernel
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
 
@@ -46,13 +46,11 @@ def test_code_runs_in_its_card(page: Page, lab: Lab, vendor) -> None:
     expect(row(page, 0).locator(".anb-source pre")).to_contain_text("axes.bar(sales['month']")
     expect(row(page, 0).locator(".anb-code pre").first).to_contain_text("first line")
     expect(row(page, 0).get_by_role("cell", name="June")).to_be_visible()
-    keep_screenshot(page, "run-python/streaming")
     (lab.root / "go").touch()
     approve(page)
     expect(row(page, 1).locator(".anb-code pre").first).to_contain_text("looping")
     page.locator(".jp-Cell .anb").get_by_role("button", name="Stop", exact=True).click()
     expect(page.locator("footer.anb-foot")).to_contain_text("Press its interrupt button")
-    keep_screenshot(page, "run-python/blocked")
     expect(row(page, 1)).to_contain_text("The code was stopped after 2 seconds.")
     _undo_and_insert(page)
 
@@ -62,17 +60,14 @@ def _undo_and_insert(page: Page) -> None:
     names = row(page, 0).locator(".anb-names")
     expect(names).to_contain_text("changed total")
     expect(row(page, 0).locator("img")).to_have_count(1)
-    keep_screenshot(page, "run-python/finished")
     names.get_by_role("button", name="Undo").click()
     expect(names).to_contain_text("Put back: total. Removed: sales, figure, axes.")
     names.get_by_role("button", name="Insert as a cell").click()
     expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(3)
     expect(page.locator(".jp-Notebook .jp-CodeCell").nth(2)).to_contain_text("axes.bar(sales['month']")
-    keep_screenshot(page, "run-python/inserted")
     page.locator(".jp-Cell .anb").get_by_role("button", name="Keep as cells").click()
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
     expect(page.locator(".jp-Notebook .jp-Cell").nth(3)).to_contain_text("axes.bar(sales['month']")
-    keep_screenshot(page, "run-python/all-cells")
 
 
 def test_code_is_allowed_for_the_run_until_it_asks_again(page: Page, lab: Lab, vendor) -> None:
@@ -91,14 +86,12 @@ def test_code_is_allowed_for_the_run_until_it_asks_again(page: Page, lab: Lab, v
     expect(page.locator(".anb-code-runs")).to_contain_text("run_python is allowed for this run")
     expect(row(page, 1)).to_have_count(1)
     expect(row(page, 0)).to_contain_text("Only you see this.")
-    keep_screenshot(page, "run-python/allowed")
     widget.get_by_role("button", name="Ask again").click()
     expect(page.locator(".anb-code-runs")).to_be_hidden()
     (lab.root / "on").touch()
     expect(widget.get_by_role("button", name="Approve", exact=True)).to_be_visible()
     widget.first.evaluate("node => { node.style.marginTop = '4000px' }")
     page.locator(".jp-CodeCell").first.scroll_into_view_if_needed()
-    keep_screenshot(page, "run-python/waiting")
     widget.first.evaluate("node => { node.style.marginTop = '' }")
     approve(page)
     expect(widget).to_contain_text("8 were sold.")

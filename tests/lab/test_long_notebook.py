@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from agent_nb.render import bundle
-from tests.support.lab import LOAD, PATIENCE, Lab, keep_screenshot, open_notebook, write_notebook
+from tests.support.lab import LOAD, PATIENCE, Lab, open_notebook, write_notebook
 from tests.support.shells import quick_run
 
 pytestmark = pytest.mark.wide
@@ -43,7 +43,6 @@ def test_pages_far_from_the_screen_are_let_go(page: Page, lab: Lab) -> None:
     inside = stages.last.frame_locator("iframe").frame_locator("iframe")
     expect(inside.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate(HEIGHT) == height
-    keep_screenshot(page, "long-notebook")
     inside.get_by_role("heading", level=1).click()
     _scroll_to(stages.nth(2))
     expect(stages.nth(2).locator("iframe")).to_have_count(1)

@@ -3,16 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    keep_screenshot,
-    open_notebook,
-    run_notebook,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, MODEL, Lab, open_notebook, run_notebook, wait_for_kernel, write_notebook
 from tests.support.wire import Call, Say, WireServer, reply
 
 DEMO = '%config AgentMagics.model = "demo:"'
@@ -42,7 +33,6 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
-    keep_screenshot(hero, "lab-next-cell")
 
 
 def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
@@ -55,7 +45,6 @@ def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     expect(page.locator(".anb-options li")).to_have_text(["kernel", "$0.20", "approve auto"])
     ask(page, "And half of it?")
-    keep_screenshot(page, "lab-next-cell-options")
     page.keyboard.press("Enter")
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(page)
@@ -76,7 +65,6 @@ def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
     expect(hero.locator(".anb-toast").first).to_have_text("Inserted below: press Escape to see it")
     expect(hero.get_by_role("textbox", name="Ask a question or for a change").first).to_be_focused()
     hero.keyboard.type("Call it Petit Four")
-    keep_screenshot(hero, "lab-next-cell-full-screen")
     expect(hero.get_by_role("button", name="Insert after hero_2")).to_be_visible()
     hero.keyboard.press("Enter")
     hero.wait_for_function(f"() => ({CELLS})().length === 6")
@@ -105,4 +93,3 @@ def test_asking_about_a_cell_writes_a_prompt_that_quotes_it(page: Page, lab: Lab
     assert [source for source, _ in page.evaluate(CELLS)] == ["total = 6 * 7", asked, "# the last cell"]
     prompt = page.locator(".jp-CodeCell").nth(1).locator(".anb-prose span")
     assert {*prompt.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).fontWeight)")} <= {"400"}
-    keep_screenshot(page, "lab-ask")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import LOAD, keep_screenshot, run_notebook, save, wait_for_kernel
+from tests.support.lab import LOAD, run_notebook, save, wait_for_kernel
 
 CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
 SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
@@ -35,7 +35,6 @@ def test_element_is_pointed_at_and_changed_after_a_reload(page, lab):
     page.reload()
     expect(note).to_have_value("larger")
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
-    keep_screenshot(page, "lab-point")
     height = "node => node.getBoundingClientRect().height"
     before = heading.evaluate(height)
     wait_for_kernel(page)

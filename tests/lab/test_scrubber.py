@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import LOAD, keep_screenshot, run_notebook
+from tests.support.lab import LOAD, run_notebook
 
 RUN = "%%agent hero -m demo: --pace 0\nA landing page for a bakery"
 ANOTHER = (
@@ -52,7 +52,6 @@ def test_a_run_is_walked_through(page):
     slider.press(" ")
     expect(label(frame)).to_contain_text("writes index.html")
     expect(frame.locator(".anb-status .phase")).to_contain_text("writing index.html")
-    keep_screenshot(page, "replay-lab-playing")
     slider.press(" ")
     expect(frame.get_by_role("button", name="Play", exact=True)).to_be_visible()
     # The notebook's own keys stay out of it: the cell is still there, and still selected.
@@ -68,7 +67,6 @@ def test_the_request_comes_from_the_kernel(page):
     expect(panel.get_by_text("A landing page for a bakery").first).to_be_attached()
     panel.get_by_text("Tools", exact=True).click()
     expect(panel.get_by_text("create_file", exact=True).first).to_be_visible()
-    keep_screenshot(page, "replay-lab-request")
     panel.get_by_role("button", name="Close").click()
     frame.get_by_role("button", name="Leave the replay").click()
     expect(frame.locator(".anb-scrubber")).to_be_hidden()
@@ -97,4 +95,3 @@ def test_a_loaded_run_grows_as_it_did(page):
         drawn(page)
         sizes.add(frame.locator(".anb-item.live .facts").inner_text())
     assert len(sizes) > 3, sizes
-    keep_screenshot(page, "replay-lab-loaded")

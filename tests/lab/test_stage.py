@@ -3,16 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    Lab,
-    keep_screenshot,
-    run_all,
-    run_notebook,
-    save,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, Lab, run_all, run_notebook, save, wait_for_kernel, write_notebook
 
 DEMO = '%config AgentMagics.model = "demo:"'
 OPENS = f"{DEMO}\n%config AgentMagics.stage = True"
@@ -71,7 +62,6 @@ def test_a_press_puts_a_run_on_the_stage_and_the_next_one_follows(page: Page, la
     expect(page_on(stage)).to_contain_text("Petit Four")
     expect(stage.get_by_role("button", name="dash_2")).to_have_attribute("aria-current", "step")
     assert versions(stage) == ["dash v1", "dash v2", "[dash_2]"]
-    keep_screenshot(page, "lab-stage")
     press(stage, "dash v1")
     expect(stage.get_by_role("button", name="Continue from v1")).to_be_visible()
     press(stage, "Continue from here")
@@ -106,7 +96,6 @@ def test_the_stage_stays_with_a_pinned_run_over_a_reload_and_a_restart(page: Pag
     expect(stage.get_by_role("status")).to_contain_text("no kernel has this run")
     expect(page_on(stage)).to_contain_text("Lyon Bakery")
     assert "allow-same-origin" not in stage.locator("iframe").first.get_attribute("sandbox")
-    keep_screenshot(page, "lab-stage-restarted")
 
 
 @pytest.mark.wide

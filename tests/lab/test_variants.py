@@ -6,15 +6,7 @@ import pytest
 from PIL import Image as Picture
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    keep_screenshot,
-    open_notebook,
-    run_notebook,
-    save,
-    wait_for_kernel,
-    write_notebook,
-)
+from tests.support.lab import LOAD, open_notebook, run_notebook, save, wait_for_kernel, write_notebook
 
 CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0.3\nA landing page for a bakery in Lyon"
 GOING_ON = "%%agent after -m demo: --from hero --pace 0\nMake it green"
@@ -53,16 +45,13 @@ def test_three_pages_stream_side_by_side(page):
     ]
     for frame in shown:
         expect(frame.locator("h1")).to_be_visible()
-    keep_screenshot(page, "variants-streaming")
     expect(page.locator(".anb-status .phase").first).to_contain_text("3 of 3 done")
     expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 1 of 3, the first to succeed")
-    keep_screenshot(page, "variants-side-by-side")
 
 
 def test_the_variables_follow_the_pick(page):
     page.get_by_role("button", name="Pick").nth(1).click()
     expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 2 of 3, as picked")
-    keep_screenshot(page, "variants-picked")
     run_cell(page, GOING_ON)
     run_cell(page, PICKED)
     expect(page.get_by_text("(1, True, True)")).to_be_visible()
@@ -90,4 +79,3 @@ def test_the_saved_notebook_shows_all_three(page, lab):
     open_notebook(page, lab, "copy.ipynb")
     expect(page.get_by_role("radio", name="Variant 2")).to_be_checked()
     page.get_by_role("radio", name="Variant 3").check()
-    keep_screenshot(page, "variants-reopened")

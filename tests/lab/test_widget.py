@@ -12,7 +12,6 @@ from tests.support.lab import (
     LOAD,
     MODEL,
     Lab,
-    keep_screenshot,
     open_notebook,
     run_all,
     run_notebook,
@@ -56,12 +55,10 @@ def test_a_run_streams_from_start_to_end(page, lab, vendor):
     )
     phase(page, "writing index.html")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
-    keep_screenshot(page, "lab-streaming")
     phase(page, "done")
     expect(page.locator(".anb-foot .ready")).to_contain_text("hero and files are ready")
     expect(page.get_by_text("end_turn ['index.html']")).to_be_visible()
     expect(shown_page(page).locator("p")).to_have_count(40)
-    keep_screenshot(page, "lab-done")
 
 
 @pytest.mark.wide
@@ -77,7 +74,6 @@ def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
     wait_for_kernel(page)
     page.wait_for_timeout(500)  # the result has taken the place of the first frame
     expect(formulas.first).to_be_visible()
-    keep_screenshot(page, "lab-formulas")
 
 
 def test_approvals_are_asked_in_the_widget(page, lab, vendor):
@@ -90,7 +86,6 @@ def test_approvals_are_asked_in_the_widget(page, lab, vendor):
     page.locator(".anb-acts").get_by_role("button", name="Approve").click()
     phase(page, "done")
     expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text("ran ls")
-    keep_screenshot(page, "lab-approval-done")
 
 
 def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
@@ -161,7 +156,6 @@ def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
     wait_for_kernel(page)
     source = "%load_ext agent_nb\n%agent load hero"
     assert page.locator(".anb-foot .anb-cell:not(.anb-code-runs) code").inner_text() == source
-    keep_screenshot(page, "lab-restarted")
     page.get_by_role("button", name="Load", exact=True).click()
     page.wait_for_function(f"() => ({CELLS})().cells[2][1] === 1")  # inserted, and run
     assert page.evaluate(CELLS)["cells"][2:] == [[source, 1], ["print(hero.reason)", 3]]
@@ -193,7 +187,6 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
         open_notebook(page, lab, f"{name}.ipynb")
         wait_for_kernel(page)
         expect(page.get_by_text("hero").first).to_be_visible()
-        keep_screenshot(page, f"lab-{name}")
         assert "Error displaying widget" not in page.content()
         expect(page.locator("iframe")).to_have_count(1 if trusted else 0)
 
@@ -217,7 +210,6 @@ def test_a_second_view_shows_the_same_and_fills_its_panel(page, lab, vendor):
         }"""
     )
     expect(panel.get_by_role("separator", name="Resize height")).to_have_count(0)
-    keep_screenshot(page, "lab-second-view")
 
 
 def open_beside(page: Page, name: str) -> Locator:
@@ -265,4 +257,3 @@ def test_notebook_seven_shows_it_too(page, lab, vendor):
     run_notebook(page, lab, "seven", LOAD, f"%%agent hero {MODEL}\nA page", app="notebook")
     phase(page, "done")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
-    keep_screenshot(page, "notebook-done")

@@ -219,7 +219,7 @@ def run_all(page: Page) -> None:
 
 
 def keep_screenshot(page: Page, name: str) -> None:
-    """For people to look at, below `test-results/`, if SCREENSHOTS is set."""
+    """For people to look at when a test has ended, below `test-results/`, if SCREENSHOTS is set."""
     if os.environ.get("SCREENSHOTS"):
         page.screenshot(path=SHOTS / f"{name}.png")  # it makes the folder
 
