@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
 from docs.scripts import matrix
-from tests.support.front_end import COLAB, IN_COLAB, IN_COLAB_APART, VS_CODE, FrontEnd
+from tests.support.front_end import COLAB, IN_COLAB, VS_CODE, FrontEnd
 from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.lab import needs_chromium, open_browser
 
@@ -85,10 +85,3 @@ def test_colab_streams_each_run_in_the_frame_of_its_cell(page: Page, colab_kerne
         watch(front_end, "second")
         expect_once(front_end.frame(0))
         expect_once(front_end.frame(1))
-
-
-def test_colab_would_also_stream_a_run_in_the_frame_of_a_view_alone(page: Page, colab_kernel):
-    with FrontEnd(page, colab_kernel, IN_COLAB_APART) as front_end:
-        watch(front_end, "hero")
-        expect(front_end.frame(0).locator("[data-anb-outcome] .anb-stage iframe")).to_be_visible()
-        expect(front_end.frame(1).locator(".anb")).to_have_count(1)

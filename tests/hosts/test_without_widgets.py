@@ -61,14 +61,3 @@ def test_a_question_is_asked_with_the_kernels_own_input(page, lab, vendor):
     page.locator(".jp-Stdin-input").press("Enter")
     expect(page.locator(".anb-head")).to_contain_text("done")
     expect(page.locator(".anb-talk")).to_contain_text("All done.")
-
-
-def test_each_variant_has_a_row(page, lab):
-    begin(page, lab, "variants", "%%agent hero -m demo: -n 2 --pace 4\nA landing page for a bakery")
-    expect(page.locator(".anb-head")).to_contain_text("2 variants")
-    rows = page.locator(".anb-row")
-    expect(rows).to_have_count(2)
-    for number in (1, 2):
-        expect(rows.nth(number - 1)).to_contain_text(f"Variant {number}: writing index.html")
-    page.evaluate(INTERRUPT)
-    expect(page.locator(".anb-head")).to_contain_text("interrupted")

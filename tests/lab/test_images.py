@@ -1,9 +1,8 @@
-"""Pictures that a run makes and is given, in a real JupyterLab: on the card, in the page, in the saved notebook."""
+"""Pictures that a run makes, in a real JupyterLab: on the card, in the page, in the saved notebook."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.drawings import screenshot
 from tests.support.lab import LOAD, MODEL, open_notebook, run_notebook, save, wait_for_kernel
 from tests.support.wire import Call, Say, reply
 
@@ -59,37 +58,3 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
     open_notebook(page, lab, "reopened.ipynb")
     wait_for_kernel(page)
     assert_images_show(page, ".jp-OutputArea iframe")
-
-
-def test_given_images_show_as_thumbnails(page, lab, vendor):
-    """With the prompt in the widget, in the saved notebook, and in reach of the run that goes on."""
-    screenshot().save(lab.root / "shot.png")
-    box = {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png", "source": "input:1"}]}
-    vendor.plan(reply(Say("I see both.")), reply(Call("extract_assets", box)), reply(Say("Cropped.")))
-    run_notebook(
-        page,
-        lab,
-        "given",
-        LOAD,
-        "import PIL.Image\ntall = PIL.Image.new('RGB', (100, 300), 'green')",
-        f"%%agent seen {MODEL} -i shot.png -i tall\nWhat do you see?",
-        f"%%agent cropped {MODEL} --from seen\nCrop the dot",
-        "print(cropped.reason, list(cropped.files))",
-    )
-    expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible()
-    given = page.get_by_role("group", name="Given images").get_by_role("img")
-    expect(given).to_have_count(2)
-    assert [image.get_attribute("alt") for image in given.all()] == [
-        "shot.png (400 x 200)",
-        "tall (100 x 300)",
-    ]
-    assert given.evaluate_all(WIDTHS) == [160, 53]
-    save(page)
-    text = (lab.root / "given.ipynb").read_text(encoding="utf-8")
-    (lab.root / "given-again.ipynb").write_text(text.replace("What do you see?", "Reopened"))
-    lab.trust("given-again.ipynb")
-    open_notebook(page, lab, "given-again.ipynb")
-    wait_for_kernel(page)
-    kept = page.locator(".jp-OutputArea .anb-given img")
-    expect(kept).to_have_count(2)
-    assert kept.evaluate_all(WIDTHS) == [160, 53]

@@ -68,30 +68,3 @@ def _undo_and_insert(page: Page) -> None:
     page.locator(".jp-Cell .anb").get_by_role("button", name="Keep as cells").click()
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
     expect(page.locator(".jp-Notebook .jp-Cell").nth(3)).to_contain_text("axes.bar(sales['month']")
-
-
-def test_code_is_allowed_for_the_run_until_it_asks_again(page: Page, lab: Lab, vendor) -> None:
-    """One press for several steps, one that takes it back, and a card off screen that shows at the cell."""
-    begin = f"{LOAD}\nimport pathlib, asyncio\nimport pandas as pd\nsales = pd.DataFrame({{'sold': [3, 5]}})"
-    wait = "while not pathlib.Path('on').exists():\n    await asyncio.sleep(0.05)"
-    codes = ("sales.sum()", wait, "total = 8")
-    calls = [reply(Call("run_python", {"code": code}, id=f"toolu_{at}")) for at, code in enumerate(codes)]
-    vendor.plan(*calls, reply(Say("8 were sold.")))
-    run_notebook(
-        page, lab, "steps", begin, f"%%agent steps {MODEL} -t kernel --data schema\nSum up {{{{sales}}}}", "#"
-    )
-    widget = page.locator(".jp-Cell .anb")
-    stand_still(page.locator(".jp-Cell .anb .anb-acts"))
-    widget.get_by_role("button", name="Allow run_python for this run").click()
-    expect(page.locator(".anb-code-runs")).to_contain_text("run_python is allowed for this run")
-    expect(row(page, 1)).to_have_count(1)
-    expect(row(page, 0)).to_contain_text("Only you see this.")
-    widget.get_by_role("button", name="Ask again").click()
-    expect(page.locator(".anb-code-runs")).to_be_hidden()
-    (lab.root / "on").touch()
-    expect(widget.get_by_role("button", name="Approve", exact=True)).to_be_visible()
-    widget.first.evaluate("node => { node.style.marginTop = '4000px' }")
-    page.locator(".jp-CodeCell").first.scroll_into_view_if_needed()
-    widget.first.evaluate("node => { node.style.marginTop = '' }")
-    approve(page)
-    expect(widget).to_contain_text("8 were sold.")

@@ -119,36 +119,3 @@ def test_two_notebooks_with_the_same_cells_have_two_stages(page: Page, lab: Lab)
     expect(one.locator(".anb-status .name")).to_have_text("dash")
     page.evaluate("() => { window.jupyterapp.commands.execute('docmanager:open', {path: 'two.ipynb'}) }")
     expect(page.locator(".agent-nb-stage")).to_have_count(2)
-
-
-NEW_VIEW = """() => {
-    const { shell, commands } = window.jupyterapp;
-    shell.currentWidget.content.activeCellIndex = 3;
-    commands.execute("notebook:create-output-view");
-    shell.activateById([...shell.widgets("main")].find((one) => one.context).id);
-}"""
-DELETE = """() => {
-    window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2;
-    window.jupyterapp.commands.execute("notebook:delete-cell");
-}"""
-DIE = """() => {
-    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
-    kernel.requestExecute({ code: "import os; os._exit(1)" });
-}"""
-
-
-@pytest.mark.wide
-def test_a_deleted_cell_ten_views_and_a_kernel_that_died(page: Page, lab: Lab):
-    stage = open_run(page, lab, "bad", OPENS, DASH, BLUE)
-    press(stage, "dash v2")
-    expect(stage.locator(".anb-status .name")).to_have_text("dash")
-    page.locator(".jp-Notebook .cm-content").first.click()
-    for _ in range(9):
-        page.evaluate(NEW_VIEW)
-    expect(page.locator(".jp-LinkedOutputView .anb-frame")).to_have_count(10)
-    page.evaluate(DELETE)
-    expect(stage.locator(".anb-status .name")).to_have_text("dash_2")
-    expect(stage.get_by_role("button", name="Follow newest")).to_have_attribute("aria-pressed", "true")
-    page.evaluate(DIE)
-    expect(stage).to_contain_text("Not in this kernel")
-    expect(page_on(stage)).to_contain_text("Lyon Bakery")

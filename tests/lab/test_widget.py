@@ -7,7 +7,6 @@ import signal
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.kernels import ASKING
 from tests.support.lab import (
     LOAD,
     MODEL,
@@ -20,7 +19,6 @@ from tests.support.lab import (
     write_notebook,
 )
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Hold, Pause, Say, Think, reply
 
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
@@ -74,18 +72,6 @@ def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
     wait_for_kernel(page)
     page.wait_for_timeout(500)  # the result has taken the place of the first frame
     expect(formulas.first).to_be_visible()
-
-
-def test_approvals_are_asked_in_the_widget(page, lab, vendor):
-    vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
-    cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
-    shown = "print('result:', hero.tool_uses[0].result.text)"
-    run_notebook(page, lab, "approval", LOAD, ASKING, cell, shown)
-    phase(page, "waiting for approval")
-    stand_still(page.locator(".anb-acts"))
-    page.locator(".anb-acts").get_by_role("button", name="Approve").click()
-    phase(page, "done")
-    expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text("ran ls")
 
 
 def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):

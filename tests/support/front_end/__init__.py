@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -44,14 +44,12 @@ class Rules:
     """How a front end shows outputs."""
 
     name: str
-    frame_for: Literal["notebook", "cell", "output"]
+    frame_for: Literal["notebook", "cell"]
     sandbox: str
 
 
 VS_CODE = Rules("vscode", frame_for="notebook", sandbox="allow-scripts allow-same-origin allow-forms")
 IN_COLAB = Rules("colab", frame_for="cell", sandbox="allow-scripts allow-forms")
-IN_COLAB_APART = replace(IN_COLAB, frame_for="output")
-"""Stricter than documented: what works here does not depend on what else is in the frame."""
 
 
 class FrontEnd:
@@ -115,7 +113,7 @@ class FrontEnd:
                 continue
             kind, parent = message["msg_type"], message["parent_header"].get("msg_id", "")
             if kind in _SHOWN:
-                places = {"notebook": "", "cell": parent, "output": message["msg_id"]}
+                places = {"notebook": "", "cell": parent}
                 content = {"type": kind, "content": message["content"]}
                 self._to_page.put((places[self._rules.frame_for], content))
             elif kind == "status" and parent == running and message["content"]["execution_state"] == "idle":

@@ -8,15 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.anthropic_messages.common import (
-    CALL,
-    DOCS,
-    RESULT,
-    asks,
-    blocks,
-    example,
-    said,
-)
+from tests.support.wire.rules.anthropic_messages.common import CALL, DOCS, RESULT, asks, blocks, example, said
 from tests.support.wire.rules.listed_models import CLAUDE_3, CLAUDE_4_5, CLAUDE_MAX_OUTPUT, EVERY_CLAUDE
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rules
 
