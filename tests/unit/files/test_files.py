@@ -1,5 +1,6 @@
 import copy
 import io
+import json
 import os
 import pickle
 import re
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent_nb.files as module
+from agent_nb._base.secrets import mask
 from agent_nb.core.errors import FileError
-from agent_nb.files import Files, count_lines, human_size
+from agent_nb.files import MAX_READ_BYTES, Files, count_lines, human_size, media_type, safe_path
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
 STEPS = st.lists(
@@ -270,3 +272,108 @@ def test_sizes_are_given_in_words() -> None:
     texts = "0 bytes,1 byte,999 bytes,1.0 kB,6.4 kB,10 kB,182 kB,999 kB,1.0 MB,50 MB"
     assert [human_size(size) for size in sizes] == texts.split(",")
     assert [count_lines(text) for text in ("", "a", "a\n", "a\n\n", "a\nb")] == [0, 1, 1, 2, 2]
+
+
+def test_a_small_edit_is_saved_small() -> None:
+    text = "".join(f"<p>{number}</p>" for number in range(1000))
+    files = Files({"a.html": text})
+    for number in range(100):
+        files = files.write("a.html", text.replace(f"{number}<", f"changed {number}<", 1))
+    assert len(json.dumps(files.to_wire())) < 2 * len(text)
+    assert Files.from_wire(files.to_wire()).versions("a.html") == files.versions("a.html")
+
+
+def test_a_few_bytes_that_repeat_a_large_text_are_refused() -> None:
+    large = "x" * 4_000_000
+    again = {"keep": [len(large), 0], "text": ""}
+    with pytest.raises(FileError):
+        Files.from_wire({"a.txt": [{"text": large}, *[again] * (MAX_READ_BYTES // len(large))]})
+
+
+@pytest.mark.parametrize("keep", [[5, 0], [0, 5], [3, 3], [-1, 0], [0, -1], [1], "ab", None])
+def test_a_version_that_keeps_what_is_not_there_is_refused(keep: object) -> None:
+    with pytest.raises(FileError):
+        Files.from_wire({"a.txt": [{"text": "abcd"}, {"keep": keep, "text": ""}]})
+
+
+def test_secrets_do_not_hide_between_two_versions() -> None:
+    key = "sk-ant-api03-" + "x9-Y" * 8
+    first, second = f"<p>{key[:30]}</p>", f"<p>{key}</p>"
+    saved = Files({"a.html": "x" * 80 + first}).write("a.html", "x" * 80 + second).to_wire(mask)
+    assert Files.from_wire(saved).versions("a.html")[-1] == "x" * 80 + "<p>•••</p>"
+
+
+def test_small_edits_are_all_kept() -> None:
+    files = Files()
+    for number in range(2000):
+        files = files.write("a.txt", f"edit {number}")
+    assert len(files.versions("a.txt")) == files.version("a.txt") == 2000
+
+
+@pytest.mark.parametrize(
+    ("given_path", "path"),
+    [
+        ("index.html", "index.html"),
+        ("./css/site.css", "css/site.css"),
+        ("css//./site.css", "css/site.css"),
+        ("css\\site.css", "css/site.css"),
+        (" notes.txt ", "notes.txt"),
+        (".well-known/a b.txt", ".well-known/a b.txt"),
+        ("bilder/größe.png", "bilder/größe.png"),
+        ("a..b/...", "a..b/..."),
+        (".\\ a", "a"),
+        ("a / b.css", "a/b.css"),
+    ],
+)
+def test_paths_have_one_form(given_path: str, path: str) -> None:
+    assert safe_path(given_path) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("", "needs a path"),
+        ("   ", "needs a path"),
+        (7, "needs a path"),
+        ("/etc/passwd", "is absolute"),
+        ("~/x", "is absolute"),
+        ("./~", "is absolute"),
+        ("\\\\server\\share", "is absolute"),
+        ("C:\\x", "is absolute"),
+        ("c:x", "is absolute"),
+        ("https://example.org/x", "has a colon"),
+        ("../x", "without '..'"),
+        ("a/../../x", "without '..'"),
+        ("a\\..\\x", "without '..'"),
+        ("a\0b", "control characters"),
+        ("a\nb", "control characters"),
+        ("a\ud800", "control characters"),
+        ("css/", "is a folder"),
+        (".", "names no file"),
+        ("x" * 201, "too long"),
+        ("長" * 67, "too long"),
+    ],
+)
+def test_unsafe_paths_are_refused_clearly(path: str, message: str) -> None:
+    with pytest.raises(FileError, match=message) as caught:
+        safe_path(path)
+    assert str(caught.value).endswith(".")
+    assert "\n" not in str(caught.value)
+
+
+@given(st.text(alphabet="./\\~:a C\0", max_size=12) | st.text(max_size=20))
+def test_accepted_paths_stay_inside(path: str) -> None:
+    try:
+        safe = safe_path(path)
+    except FileError:
+        return
+    assert safe_path(safe) == safe
+    assert not safe.startswith("/")
+    assert not {"", ".", ".."} & set(safe.split("/"))
+
+
+def test_media_types_do_not_depend_on_system() -> None:
+    assert media_type("a.js") == "text/javascript"
+    assert media_type("A.HTML") == "text/html"
+    assert media_type("LICENSE") == "text/plain"
+    assert media_type("blob", b"") == "application/octet-stream"

@@ -1,8 +1,9 @@
-"""Markdown that leaves us loads nothing when it is opened, in any dialect."""
+"""Markdown and HTML that leave us load nothing when they are opened, in any dialect."""
 
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import mistune
 import pytest
@@ -11,7 +12,9 @@ from nbconvert.filters import markdown2html
 
 from agent_nb.pages.policy import PLAIN_TAGS
 from agent_nb.render import bundle
+from agent_nb.render.outputs import plain_html
 from agent_nb.render.safe_markdown import as_text, rebuilt, to_html
+from tests.support import ROOT
 from tests.support.hostile_run import hostile_run
 from tests.support.markdown_forms import FORMS
 
@@ -30,6 +33,9 @@ DIALECTS = {
 }
 
 URL = "http://pixel.example/x.png"
+
+
+CASES = json.loads(Path(ROOT / "tests/support/plain_html.json").read_text())
 
 
 class Elements(HTMLParser):
@@ -132,3 +138,17 @@ async def test_a_whole_run_loads_nothing() -> None:
     assert len(shown) > 50
     plain = rf"</?(?:{'|'.join(PLAIN_TAGS)})(?: (?:col|row)span=\"\d+\")*>"
     assert [text[:24] for text in shown if "<" in re.sub(plain, "", text)] == ['<img alt="image" src="da']
+
+
+@pytest.mark.parametrize(("markup", "written"), CASES["plain"])
+def test_tables_and_text_are_written_anew(markup, written):
+    assert plain_html(markup) == written
+
+
+@pytest.mark.parametrize("markup", [case for [case] in CASES["framed"]])
+def test_more_than_that_is_not(markup):
+    assert plain_html(markup) is None
+
+
+def test_tags_end_where_they_began():
+    assert plain_html("</div></div><p>a<b>b</p>c<td>") == "<p>a<b>b</b></p>c<td></td>"

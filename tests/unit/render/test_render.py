@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 
-from agent_nb import Agent, Files, tool
+from agent_nb import Agent, Files, Run, tool
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import Source, Usage, assistant
 from agent_nb.pages.policy import policy_for
@@ -17,13 +17,16 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text
 from agent_nb.render import FORMS, HTML, MARKDOWN, TEXT, bundle, first_frame
 from agent_nb.render.frozen import MAX_IMAGE, code_html
 from agent_nb.render.summary import ready_line, run_digest
-from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
 from tests.support.demo_kit import BAKERY, built
 from tests.support.scripts import write
 
 HOSTILE = '</script></style><script>top.pwned=1</script>"\'><img src=x onerror="top.pwned=1">'
 PNG = base64.b64encode(b"\x89PNG fake").decode()
+
+
+LONGEST = 700
+PAGE = "<!doctype html>\n<title>A bakery</title>\n<h1>{}</h1>\n<p>Bread.</p>\n"
 
 
 class Elements(HTMLParser):
@@ -386,3 +389,29 @@ async def test_the_page_of_its_own_is_whole():
     assert seen.named("title")
     assert "A page" in seen.text
     assert not [tag for tag, attributes in seen.tags if "src" in attributes or tag == "link"]
+
+
+async def run_with(headline: str) -> Run:
+    page = {"path": "index.html", "content": PAGE.format(headline)}
+    return await Agent(ScriptedProvider([[call("create_file", page)], [text("Done.")]])).run("A page")
+
+
+def saved_lines(run: Run) -> list[str]:
+    return run._repr_mimebundle_()["text/html"].splitlines()
+
+
+async def test_a_changed_line_of_the_page_is_a_changed_line_of_the_output() -> None:
+    before, after = [saved_lines(await run_with(headline)) for headline in ("Open at six", "Open at two")]
+    assert len(before) == len(after)
+    changed = [new for old, new in zip(before, after, strict=True) if old != new]
+    assert [line for line in changed if "data-anb-outcome" not in line] == [
+        "<h1>Open at two</h1>",
+        "&lt;h1>Open at two&lt;/h1>",
+    ]
+
+
+async def test_only_the_line_with_the_pages_script_is_long() -> None:
+    """The script is on the first line of the page, whose other lines keep their numbers."""
+    (long,) = [line for line in saved_lines(await run_with("Open")) if len(line) > LONGEST]
+    assert long.startswith("<iframe title=")
+    assert "prepare()" in long

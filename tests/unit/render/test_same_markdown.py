@@ -1,4 +1,4 @@
-"""Markdown looks the same while it streams and saved: both parsers, on the examples of CommonMark and on tables."""
+"""Markdown of a model is safe, and looks the same while it streams and saved: both parsers, on CommonMark's tests."""
 
 import json
 import re
@@ -139,3 +139,18 @@ def has_blocked(markdown: str) -> bool:
         str(token.attrGet("href")) for token in tokens if token.tag == "a" and token.nesting > 0
     ]
     return any(token.type in BLOCKED for token in tokens) or not all(map(is_safe_link, addresses))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "end"),
+    [
+        ("> " * 3000 + "x", "> x</p>"),
+        ("- " * 3000 + "x", "- x</li>"),
+        ("\n".join(f"{'  ' * level}- level {level}" for level in range(60)), "- level 59</li>"),
+    ],
+)
+def test_what_is_nested_too_deep_is_shown_as_text(markdown, end):
+    shown = to_html(f"{markdown}\n\nAn *end*.")
+    assert len(re.findall("<(?:blockquote|[ou]l)>", shown)) <= 20
+    assert end in shown.replace("&gt;", ">")
+    assert shown.endswith("<p>An <em>end</em>.</p>\n")

@@ -1,16 +1,22 @@
-"""Runs as values: saved, loaded, picked, changed by hand."""
+"""Runs as values: saved, loaded, picked, changed by hand, with their dates and their manifest."""
 
 import base64
+import hashlib
 import json
 import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from agent_nb import Agent, load
+from agent_nb import Agent, load, model, tool
 from agent_nb._base.secrets import MASK, register
 from agent_nb.core.errors import ConfigError, SavedRunError
 from agent_nb.core.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
+from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from tests.support.cassettes import PROMPT, facts, play
 from tests.support.scripts import run_script, write
 
 
@@ -121,3 +127,76 @@ DATA = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
 async def test_data_survives_the_masking(tmp_path):
     run = await Agent(ScriptedProvider([[text("Done.")]])).run("go", files={"a.bin": DATA})
     assert load(run.save(tmp_path / "run.jsonl")) == run
+
+
+def provider() -> ScriptedProvider:
+    return ScriptedProvider([[text("Done.")]], clock=RealClock())
+
+
+async def test_a_run_says_when_it_began_and_ended():
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    run = await Agent(provider()).run("Go.")
+    assert run.started is not None
+    assert run.ended is not None
+    assert before <= run.started <= run.ended <= datetime.now(UTC)
+    assert run.started.tzinfo is UTC
+
+
+async def test_a_replay_has_the_dates_of_its_recording(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    run = await Agent(provider()).recording(path).run(PROMPT)
+    again = await play(path)
+    assert run.started is not None
+    assert (again.started, again.ended) == (run.started, run.ended)
+    assert facts(again) == facts(run)
+
+
+async def test_a_demo_has_none(tmp_path: Path):
+    run = await Agent(model("demo:", pace=0)).recording(tmp_path / "a.jsonl").run(PROMPT)
+    assert (run.started, run.ended, run.ended_at) == (None, None, "")
+    assert "started" not in run.settings
+    assert '"ended"' not in (tmp_path / "a.jsonl").read_text()
+
+
+async def test_a_date_that_is_none_is_none():
+    run = await Agent(provider()).run("Go.")
+    assert replace(run, ended_at="yesterday").ended is None
+
+
+def weather(described: str):
+    def forecast(city: str) -> str:
+        return city
+
+    forecast.__doc__ = described
+    return tool(forecast)
+
+
+async def test_each_tool_has_its_own_hash():
+    one, other = [
+        await run_script([text("Done.")], tools=[weather(told)])
+        for told in ("Tells the weather.", "Tells the weather of tomorrow.")
+    ]
+    assert set(one.manifest["tools_sha256"]) == {"forecast"}
+    assert one.manifest["tools_sha256"] != other.manifest["tools_sha256"]
+    assert one.manifest["prompt_sha256"] == other.manifest["prompt_sha256"]
+
+
+async def test_saving_keeps_the_hashes_of_tools(tmp_path):
+    run = await run_script([text("Done.")], tools=[weather("Tells the weather.")])
+    assert load(run.save(tmp_path / "run.jsonl")).manifest == run.manifest
+
+
+async def test_the_hash_of_a_file_is_that_of_its_bytes():
+    with ScriptedProvider([[text("Done.")]]) as provider:
+        run = await Agent(provider).run("go", files={"a.txt": "é"})
+    assert run.manifest["files_sha256"] == {"a.txt": hashlib.sha256("é".encode()).hexdigest()}
+
+
+def test_the_settings_of_a_run_have_the_sampling_options():
+    chosen = model("anthropic:claude-opus-5-5", api_key="sk-ant-test", max_tokens=500, temperature=0.2)
+    assert Agent(chosen).prepare("go").recorded_settings["sampling"] == {
+        "max_tokens": 500,
+        "temperature": 0.2,
+    }
+    plain = model("anthropic:claude-opus-5-5", api_key="sk-ant-test")
+    assert "sampling" not in Agent(plain).prepare("go").recorded_settings
