@@ -59,6 +59,15 @@ export function setAttribute(element: Element, name: string, value: string | nul
 	else element.setAttribute(name, value);
 }
 
+const keys = new WeakMap<Element, unknown>();
+
+/** Replaces the children of an element, unless the last ones were created for the same key. */
+export function setChildren(element: Element, key: unknown, create: () => (Node | string)[]): void {
+	if (keys.has(element) && keys.get(element) === key) return;
+	keys.set(element, key);
+	element.replaceChildren(...create());
+}
+
 /** Sets a button's accessible name and tooltip. */
 export function setLabel(element: Element, label: string, title = label): void {
 	setAttribute(element, "aria-label", label);

@@ -1,6 +1,6 @@
 // The changes of a version.
 
-import { h } from "../../dom.ts";
+import { h, setChildren } from "../../dom.ts";
 import { type ShownFile, shownFile } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createDiffTable, type DiffLine, diffOf, linesOfPatch } from "../shared/diff-table.ts";
@@ -14,7 +14,6 @@ export function createDiff(context: Context) {
 	const right = h("div", { class: "anb-fill" }, holder, empty);
 	const ide = h("div", { class: "anb-ide" }, tree.element, right);
 	const element = h("div", { class: "anb-stage plain" }, ide);
-	let drawn = "";
 
 	return {
 		element,
@@ -22,12 +21,12 @@ export function createDiff(context: Context) {
 			const shown = shownFile(state, context.choices);
 			ide.classList.toggle("many", tree.update(state, shown?.file.path ?? ""));
 			const now = `${shown?.file.path} ${shown?.version?.number} ${shown?.live} ${shown?.cut}`;
-			if (drawn === now) return;
-			drawn = now;
-			const [lines, note] = changesOf(shown);
-			empty.hidden = lines.length > 0;
-			holder.replaceChildren(...(lines.length ? [createDiffTable(lines)] : []));
-			text.textContent = note;
+			setChildren(holder, now, () => {
+				const [lines, note] = changesOf(shown);
+				empty.hidden = lines.length > 0;
+				text.textContent = note;
+				return lines.length ? [createDiffTable(lines)] : [];
+			});
 		},
 	};
 }

@@ -3,7 +3,8 @@
 import { askAfter, cellText, newAsk, optionsOf, storeAsk, storedAsk } from "../../ask.ts";
 import { isName, isReadable } from "../../cell-source.ts";
 import { canInsert, labExtension } from "../../cells.ts";
-import { h, hasFocus, listen, moveFocus, setText } from "../../dom.ts";
+import { h, hasFocus, listen, moveFocus, setChildren, setText } from "../../dom.ts";
+import type { Repeat } from "../../events.ts";
 import { createNotes } from "../../inspect/notes.ts";
 import { LETTERS } from "../../keys.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -98,26 +99,22 @@ function labelButtons(
 function createOptions(context: Context, field: HTMLElement) {
 	const { choices, run } = context;
 	const element = h("ul", { class: "anb-options", "aria-label": "Options for the next cell" });
-	let drawn = "";
+	function createChip({ text, label, ticked }: Repeat): HTMLElement {
+		const action = ticked ? `Leave out ${text}` : `Add ${text}`;
+		const toggle = iconButton(context, ticked ? "cross" : "plus", action, () => {
+			const { toggled = [] } = choices.ask;
+			const others = toggled.filter((option) => option !== text);
+			choices.ask.toggled = others.length < toggled.length ? others : [...others, text];
+			moveFocus(field);
+			context.redraw();
+		});
+		return h("li", { title: text, class: !ticked && "off" }, label, toggle);
+	}
 	return {
 		element,
 		update() {
 			const options = run.state?.meta.magic ? optionsOf(run, choices.ask) : [];
-			const next = JSON.stringify(options);
-			if (drawn === next) return;
-			drawn = next;
-			const chips = options.map(({ text, label, ticked }) => {
-				const action = ticked ? `Leave out ${text}` : `Add ${text}`;
-				const toggle = iconButton(context, ticked ? "cross" : "plus", action, () => {
-					const { toggled = [] } = choices.ask;
-					const others = toggled.filter((option) => option !== text);
-					choices.ask.toggled = others.length < toggled.length ? others : [...others, text];
-					moveFocus(field);
-					context.redraw();
-				});
-				return h("li", { title: text, class: !ticked && "off" }, label, toggle);
-			});
-			element.replaceChildren(...chips);
+			setChildren(element, JSON.stringify(options), () => options.map(createChip));
 		},
 	};
 }

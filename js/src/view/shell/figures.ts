@@ -1,6 +1,6 @@
 // The figures in the header: model, time, tokens, share of the context window, cost and turn.
 
-import { h, icon, setAttribute, setText } from "../../dom.ts";
+import { h, icon, setAttribute, setChildren, setText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { count, dollars, seconds } from "../../format.ts";
 import type { VariantState } from "../../state.ts";
@@ -76,15 +76,13 @@ function turnText({ state }: Snapshot): string {
 
 function createModel() {
 	const element = h("span", { class: "anb-badge model" });
-	let drawn = "";
 	return {
 		element,
 		update({ model, demo }: Facts, { run, variants }: Snapshot) {
 			const full = model || run.meta.model;
-			if (drawn === full) return;
-			drawn = full;
-			element.title = [...new Set(variants.map(({ state }) => titleOf(state, full)))].join(", ");
-			element.replaceChildren(...(demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
+			const titles = new Set(variants.map(({ state }) => titleOf(state, full)));
+			setAttribute(element, "title", [...titles].join(", "));
+			setChildren(element, full, () => (demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
 			element.classList.toggle("model", !demo);
 		},
 	};

@@ -2,7 +2,7 @@
 
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { copyText } from "../../clipboard.ts";
-import { h, listen, setAttribute, withCode } from "../../dom.ts";
+import { h, listen, setAttribute, setChildren, withCode } from "../../dom.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
@@ -17,27 +17,24 @@ export function createFooter(context: Context) {
 	const parts = [code.element, line, copy, load.element, gap, paths];
 	const element = h("footer", { class: "anb-foot", hidden: true }, ...parts);
 	copy.hidden = true;
-	let drawn = "";
 	let name = "";
 
 	return {
 		element,
 		update(snapshot: Snapshot) {
-			const { ready, lost } = snapshot.run;
+			const { ready, lost, meta } = snapshot.run;
 			const warning = context.choices.note;
 			const text = warning || lineOf(context, snapshot);
 			code.update(snapshot);
 			element.hidden = text === "" && code.element.hidden;
-			if (drawn === text) return;
-			drawn = text;
 			load.update(warning ? null : loadCell(snapshot));
-			name = warning || lost || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
+			name = warning || lost || !ready ? "" : meta.name;
 			copy.hidden = name === "";
-			line.replaceChildren(...withCode(text));
+			setChildren(line, text, () => withCode(text));
 			line.classList.toggle("warn", warning !== "");
-			line.setAttribute("role", warning ? "alert" : "none");
+			setAttribute(line, "role", warning ? "alert" : "none");
 			const saved = (ready?.paths ?? []).map((path) => `\`${path}\``).join(", ");
-			paths.replaceChildren(...withCode(saved && `saved: ${saved}`));
+			setChildren(paths, saved, () => withCode(saved && `saved: ${saved}`));
 			setAttribute(paths, "title", paths.textContent);
 		},
 	};

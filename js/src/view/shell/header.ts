@@ -3,7 +3,7 @@
 import { copy, downloadAll, openInTab } from "../../actions.ts";
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { labExtension } from "../../cells.ts";
-import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../../dom.ts";
+import { h, hasFocus, icon, listen, moveFocus, setAttribute, setChildren, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import type { RunEntry } from "../../runs.ts";
@@ -53,7 +53,6 @@ function createStatus(context: Context) {
 	const name = h("span", { class: "name" });
 	const phase = h("span", { class: "phase" });
 	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
-	let drawn = "";
 
 	return {
 		element: h("div", { class: "anb-status" }, dot, name, phase),
@@ -62,13 +61,10 @@ function createStatus(context: Context) {
 			const { state, run } = snapshot;
 			const { tone, glyph, text, announced } = headline(snapshot);
 			setText(name, run.meta.name);
-			if (drawn !== `${tone} ${text}`) {
-				dot.className = `anb-dot ${tone}`;
-				dot.replaceChildren(glyph ? icon(glyph) : h("i"));
-				phase.replaceChildren(phaseElement(text, state, tone === "live"));
-				setAttribute(phase, "title", text);
-				drawn = `${tone} ${text}`;
-			}
+			setAttribute(dot, "class", `anb-dot ${tone}`);
+			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);
+			setChildren(phase, `${tone} ${text}`, () => [phaseElement(text, state, tone === "live")]);
+			setAttribute(phase, "title", text);
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
 		},
 	};
@@ -135,7 +131,6 @@ function createStop(context: Context) {
  */
 function createChain({ run }: Context) {
 	const element = h("span", { class: "anb-chain" });
-	let drawn = "";
 	return {
 		element,
 		update() {
@@ -143,12 +138,10 @@ function createChain({ run }: Context) {
 			const before = others.find((one) => one.state?.id === run.base);
 			const after = others.filter((one) => one.base !== null && one.base === run.state?.id);
 			const keys = [before, ...after].map((one) => one?.key).join();
-			if (keys === drawn) return;
-			drawn = keys;
-			element.replaceChildren(
+			setChildren(element, keys, () => [
 				...createLink(before, "up", "Continues"),
 				...after.flatMap((one) => createLink(one, "out", "Continued in")),
-			);
+			]);
 		},
 	};
 }

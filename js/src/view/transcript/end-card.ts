@@ -3,7 +3,7 @@
 import { newAsk, repeatsOf } from "../../ask.ts";
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { canInsert, sourceOf } from "../../cells.ts";
-import { h, icon, setAttribute, setText, withCode } from "../../dom.ts";
+import { h, icon, setAttribute, setChildren, setText, withCode } from "../../dom.ts";
 import { plural } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { presentFiles, versionLabel } from "../../shown.ts";
@@ -29,17 +29,17 @@ export function createEnd(context: Context) {
 	const node = h("span", { class: "anb-node" });
 	const card = h("div", { class: "anb-card" }, h("header", null, h("div", null, title, text, list)), acts);
 	const element = h("li", { class: "anb-item" }, node, card);
-	let drawn = "";
 
 	function draw(state: VariantState, heading: string, [why, files]: readonly [string, string]): void {
 		const [tone, name] = statusOf(state);
 		const bad = tone === "err" || heading === CHECK_FAILED;
 		for (const part of [element, card]) part.classList.toggle("bad", bad);
-		node.replaceChildren(icon(bad ? "error" : (name ?? "stopped")));
+		const glyph = bad ? "error" : (name ?? "stopped");
+		setChildren(node, glyph, () => [icon(glyph)]);
 		setAttribute(card, "role", bad ? "alert" : null);
 		setText(title, heading);
-		text.replaceChildren(...withCode(why));
-		list.replaceChildren(...withCode(files));
+		setChildren(text, why, () => withCode(why));
+		setChildren(list, files, () => withCode(files));
 	}
 
 	return {
@@ -47,10 +47,7 @@ export function createEnd(context: Context) {
 		update({ run, state }: Snapshot): boolean {
 			const heading = headingOf(state, run);
 			if (!heading) return false;
-			const body = [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""] as const;
-			const next = [heading, ...body].join("\n");
-			if (drawn !== next) draw(state, heading, body);
-			drawn = next;
+			draw(state, heading, [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""]);
 			const { again: retry = "", others: models = [] } = run.ready ?? {};
 			const before = run.lost ? cellSource("setup", { rename: run.meta.magic }) : null;
 			again.update(shownCell(retry || lostCell(context, state)), before);

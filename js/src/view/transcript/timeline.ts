@@ -3,7 +3,7 @@
 import { addToAsk } from "../../ask.ts";
 import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
-import { h, icon, KeyedList, setText, type View, withCode } from "../../dom.ts";
+import { h, icon, KeyedList, setChildren, setText, type View, withCode } from "../../dom.ts";
 import type { Thumbnail } from "../../events.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
@@ -244,15 +244,11 @@ function createLine({ state }: LineRow): View<LineRow> {
 /** The images attached to the prompt, above the transcript. */
 export function createPromptImages() {
 	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
-	let drawn: readonly Thumbnail[] = [];
-	element.hidden = true;
 	return {
 		element,
 		update(images: readonly Thumbnail[]) {
-			if (images === drawn) return;
-			drawn = images;
 			element.hidden = images.length === 0;
-			element.replaceChildren(...images.map(createImage));
+			setChildren(element, images, () => images.map(createImage));
 		},
 	};
 }
@@ -281,7 +277,6 @@ function createWaiting() {
 	const advice = h("div", { class: "anb-detail anb-think", role: "status" });
 	const node = h("span", { class: "anb-node" }, icon("think"));
 	const element = h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label), advice);
-	let drawn = "";
 
 	return {
 		element,
@@ -292,8 +287,7 @@ function createWaiting() {
 			const text = waitingPhase(silent);
 			label.textContent = text[0]?.toUpperCase() + text.slice(1);
 			const says = silent < WAITS_LONG ? "" : state.settings.server ? OWN : REMOTE;
-			if (drawn !== says) advice.replaceChildren(...withCode(says));
-			drawn = says;
+			setChildren(advice, says, () => withCode(says));
 			return true;
 		},
 	};
@@ -303,15 +297,12 @@ function createWaiting() {
 function createSuggestions(context: Context) {
 	const row = h("div", { class: "anb-suggestions" });
 	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), row);
-	let drawn: readonly string[] = [];
 	return {
 		element,
 		/** Returns whether there are any. */
 		update({ run, state }: Snapshot): boolean {
 			const suggestions = run.meta.suggestions?.[context.choices.variant] ?? [];
-			if (drawn !== suggestions)
-				row.replaceChildren(...suggestions.map((text) => createSuggestion(context, text)));
-			drawn = suggestions;
+			setChildren(row, suggestions, () => suggestions.map((text) => createSuggestion(context, text)));
 			return suggestions.length > 0 && canRefer(context) && hasCreatedFile(state);
 		},
 	};

@@ -1,7 +1,7 @@
 // A tool call and its result as one row. It draws title, status, summary and outputs, independent of the tool.
 
 import { currentState } from "../../actions.ts";
-import { h, icon, listen, setText, type View, withCode } from "../../dom.ts";
+import { h, icon, listen, setChildren, setText, type View, withCode } from "../../dom.ts";
 import { bytes, plural, seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { changedNames, readable } from "../../json.ts";
@@ -102,13 +102,11 @@ function toggle<T>(set: Set<T>, value: T, on: boolean): void {
 /** The icon on the transcript's rail, by kind of call. */
 function createNode() {
 	const element = h("span", { class: "anb-node" });
-	let drawn = "";
 	return {
 		element,
 		update(row: ToolRow) {
-			const glyph: IconName = row.status === "asking" ? "pause" : glyphOf(row);
-			if (drawn !== glyph) element.replaceChildren(icon(glyph));
-			drawn = glyph;
+			const glyph = row.status === "asking" ? "pause" : glyphOf(row);
+			setChildren(element, glyph, () => [icon(glyph)]);
 		},
 	};
 }
@@ -361,14 +359,11 @@ function createCodeCell() {
 	const label = h("span");
 	const text = h("pre");
 	const summary = h("summary", null, icon("right", "chev"), label);
-	let drawn = "";
 	return {
 		element: h("details", { class: "anb-source", open: true }, summary, text),
 		update(code: string) {
-			if (drawn === code) return;
-			drawn = code;
 			setText(label, `${plural(code.trimEnd().split("\n").length, "line")} of code`);
-			text.replaceChildren(...coloured("py", printable(code.trimEnd())));
+			setChildren(text, code, () => coloured("py", printable(code.trimEnd())));
 		},
 	};
 }

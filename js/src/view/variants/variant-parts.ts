@@ -8,6 +8,7 @@ import {
 	listen,
 	moveFocus,
 	setAttribute,
+	setChildren,
 	setLabel,
 	setText,
 	withCode,
@@ -27,15 +28,12 @@ export interface VariantPart {
 /** An icon once the variant has ended or asks, a dot while it works. */
 export function createMark(): VariantPart {
 	const element = h("span", { class: "anb-mark" });
-	let drawn = "";
 	return {
 		element,
 		update({ state }) {
 			const [tone, glyph] = statusOf(state);
-			if (drawn === `${tone} ${glyph}`) return;
-			drawn = `${tone} ${glyph}`;
-			element.className = `anb-mark ${tone}`;
-			element.replaceChildren(glyph ? icon(glyph) : h("i", { class: "anb-pdot live" }));
+			setAttribute(element, "class", `anb-mark ${tone}`);
+			setChildren(element, glyph, () => [glyph ? icon(glyph) : h("i", { class: "anb-pdot live" })]);
 		},
 	};
 }
@@ -67,17 +65,15 @@ export function factsOf({ state, now }: Variant): string {
 /** Marks the variant that the names are bound to; with a check once it was picked. */
 export function createBoundMark(): VariantPart {
 	const element = h("span", { class: "anb-held", hidden: true });
-	let drawn = "";
 	return {
 		element,
 		update(variant, { run }) {
 			const isBound = run.ready?.variant === variant.number;
 			const picked = isBound && run.ready?.picked === true;
+			const name = withCode(`in \`${run.meta.name}\``);
 			element.hidden = !isBound;
-			if (!isBound || drawn === `${picked} ${run.meta.name}`) return;
-			drawn = `${picked} ${run.meta.name}`;
 			element.classList.toggle("picked", picked);
-			element.replaceChildren(...(picked ? [icon("check")] : []), ...withCode(`in \`${run.meta.name}\``));
+			setChildren(element, `${picked} ${run.meta.name}`, () => [...(picked ? [icon("check")] : []), ...name]);
 		},
 	};
 }
